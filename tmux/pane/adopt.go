@@ -19,9 +19,8 @@ const commandMax = 16 << 20
 // directory, where nobody else can replace it.
 func (s *Shell) adopted() string { return filepath.Join(s.dir, "cmd") }
 
-// adopt returns the command in dir/cmd. Both dir
-// and the file must be this user's or root's, and writable by nobody else: the folders above dir
-// may belong to others, who could put another one in its place.
+// adopt returns the command in dir/cmd. Both dir and the file must belong to this user or root and be writable only by
+// them: the folders above dir may belong to others, who could replace it.
 func (s *Shell) adopt(dir string) (string, error) {
 	folder, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -51,8 +50,8 @@ func (s *Shell) adopt(dir string) (string, error) {
 	return string(text), nil
 }
 
-// keep writes an adopted command to the file that shells read it from. A new file each time: what an earlier
-// command opened is not changed.
+// keep writes an adopted command to the file that shells read. It creates a new file each time, because an earlier
+// command may have the old one open.
 func (s *Shell) keep(text string) error {
 	if err := os.Remove(s.adopted()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

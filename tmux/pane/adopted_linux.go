@@ -13,18 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reapAgain limits how long orphans wait behind a program that this process has started and does not wait for yet.
+// reapAgain limits how long ended orphans wait behind a program of this process that has not been waited for yet.
 const reapAgain = 200 * time.Millisecond
 
-// Adopt makes this process the parent of what the programs that it starts leave behind, so that it stays recognisable by
-// its ancestors, however it detaches itself. It is reaped when it ends. Programs that are started with os/exec are left
-// to who waits for them: Go holds a pidfd of each until it has been waited for. Where it does not (Linux before 5.4)
-// nothing is adopted. Once is enough.
+// Adopt makes this process the parent of the orphans of programs that it starts, so that an orphan can be traced to its
+// program, even if it is detached. Orphans are reaped when they end. Programs started with os/exec are left to their
+// waiters: Go holds a pidfd of each until it has been waited for. Without pidfds (Linux before 5.4) nothing is adopted.
+// Calling it again does nothing.
 func Adopt() { adoptOnce() }
 
 var adoptOnce = sync.OnceFunc(adoptAll)
 
-// adopts says that orphans below this process become its children.
+// adopts means that orphans below this process become its children.
 var adopts atomic.Bool
 
 func adoptAll() {
@@ -46,19 +46,19 @@ func adoptAll() {
 	}()
 }
 
-// reapAdopted reaps the children that have ended and that this process did not start.
+// reapAdopted reaps the ended children that this process did not start.
 func reapAdopted() {
 	for pid := ended(); pid != 0; pid = ended() {
 		if isStarted(pid) {
-			time.Sleep(reapAgain) // the kernel names the others after it
+			time.Sleep(reapAgain) // the kernel lists the others after it
 			continue
 		}
 		_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 	}
 }
 
-// isStarted reports whether a child that has ended was started here and is still to be waited for: a pidfd of
-// this process is of it.
+// isStarted reports whether an ended child was started here and not waited for yet: this process then has a pidfd of
+// it.
 func isStarted(child int) bool {
 	files, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -73,16 +73,16 @@ func isStarted(child int) bool {
 	return false
 }
 
-// endedOf returns a child that has ended and waits to be reaped, 0 if none of those that are meant does.
+// endedOf returns an ended child that was not reaped, 0 if none of the selected children has ended.
 func endedOf(kind, id int) int {
-	// siginfo_t of sigaction(2): x/sys/unix does not name its fields. Pid is aligned as a pointer is.
+	// siginfo_t of sigaction(2): x/sys/unix does not name its fields. Pid is aligned like a pointer.
 	var info struct {
 		signo, errno, code int32
 		child              struct {
 			_   [0]uintptr
 			pid int32
 		}
-		_ unix.Siginfo // as much room as the kernel writes to
+		_ unix.Siginfo // the size that the kernel writes
 	}
 	err := unix.Waitid(kind, id, (*unix.Siginfo)(unsafe.Pointer(&info)), unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 	if err != nil || info.signo == 0 {

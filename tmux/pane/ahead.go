@@ -6,31 +6,31 @@ import (
 	"buddy/tmux/pane/confine"
 )
 
-// ahead holds what a Shell needs to start the shell of the next command before that comes.
+// ahead holds the data of a Shell for starting the shell of the next command ahead of time.
 type ahead struct {
 	allowed bool
-	waits   *waitingShell // for the next command; nil: none does
-	within  Sandboxed     // what held the last command
-	alike   int           // how many commands before now were of that kind, one after the other
+	waits   *waitingShell // for the next command; nil: none
+	within  Sandboxed     // the sandbox of the last command
+	alike   int           // number of consecutive last commands with that sandbox
 }
 
-// aheadAfter limits starting ahead to after so many commands of a kind: a pane for one command needs no second shell.
+// aheadAfter is how many similar commands must precede a start ahead: a pane for one command needs no second shell.
 const aheadAfter = 2
 
-// StartAhead lets the shell of the next command start before that comes, where the last two were approved, or ran in
-// the read-only sandbox: while the model thinks, it starts up, restricts itself or finds its state. Call it before the
-// first command, in a process that is the parent of its orphans anyway: it is while such a shell waits.
+// StartAhead allows starting the shell of the next command ahead of time, if the last two commands were approved, or
+// ran in the read-only sandbox: while the model thinks, the shell starts, restricts itself or loads its state. Call it
+// before the first command, in a process that adopts orphans: while such a shell waits, it does.
 func (s *Shell) StartAhead() { s.ahead.allowed = true }
 
-// manner says how a command runs.
+// manner is how a command runs.
 type manner struct {
 	mode   Mode
 	within Sandboxed
-	// free means that it passes on only its folder, background that nobody looks at it at first.
+	// free means that only its folder is carried over, background that nobody watches it at first.
 	free, background bool
 }
 
-// set returns a line of shell that is evaluated before the command, "" for none.
+// set returns a shell line that is evaluated before the command, "" for none.
 func (m manner) set() string {
 	if !m.background {
 		return ""
@@ -38,14 +38,13 @@ func (m manner) set() string {
 	return Exports(confine.Unattended)
 }
 
-// shellFor returns the shell for a command, which waits: the one that was started ahead if it is the same as one
-// that starts now, in every respect.
+// shellFor returns a started shell for a command: the one started ahead if it equals a new one in every respect.
 func (s *Shell) shellFor(m manner) (*waitingShell, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := &s.ahead
 	switch {
-	case m.mode != Capture || m.free || m.within == Fenced: // a fence is mounted when its shell starts, so that may not wait
+	case m.mode != Capture || m.free || m.within == Fenced: // the workspace sandbox is mounted when its shell starts, so it cannot start ahead
 		a.alike = 0
 	case a.within != m.within:
 		a.alike = 1
@@ -65,7 +64,7 @@ func (s *Shell) shellFor(m manner) (*waitingShell, error) {
 	return h, h.start()
 }
 
-// finish closes done, after which the next command may start, and starts the shell for that ahead.
+// finish closes done, after which the next command may start, and starts the next shell ahead.
 func (s *Shell) finish(done chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,16 +72,15 @@ func (s *Shell) finish(done chan struct{}) {
 	if !s.ahead.allowed || s.ahead.alike < aheadAfter {
 		return
 	}
-	runtime.Gosched() // who waits for done tells the client first
+	runtime.Gosched() // waiters for done notify the client first
 	h, err := s.describe(manner{mode: Capture, within: s.ahead.within})
 	if err != nil || h.at == nil || h.start() != nil {
-		return // the next command finds out what is wrong
+		return // the next command reports the error
 	}
 	s.ahead.waits = h
 }
 
-// dropWaiting ends the shell that was started ahead, if there is one. The caller holds mu, and no command
-// runs.
+// dropWaiting ends the shell that was started ahead, if there is one. The caller holds mu, and no command runs.
 func (s *Shell) dropWaiting() {
 	if s.ahead.waits != nil {
 		s.ahead.waits.end()

@@ -19,19 +19,19 @@ const grace = 2 * time.Second
 
 // Command is a started command. Its methods may be called by any goroutine.
 type Command struct {
-	shell   *Shell
-	dir     string
-	free    bool // it passes on only its folder
-	unseen  bool // nobody looks at it at first
-	within  Sandboxed
-	started *waitingShell
-	streams []*outputStream
-	began   time.Time
-	present map[int]bool  // processes that were left behind before it
-	heard   atomic.Int64  // when it printed last, or began, in Unix nanoseconds
-	done    chan struct{} // closed at the end, when exit is set
-	exit    Exit
-	hosts   hosts // that it wants to reach
+	shell      *Shell
+	dir        string
+	free       bool // only its folder is carried over
+	unseen     bool // nobody watches it at first
+	within     Sandboxed
+	started    *waitingShell
+	streams    []*outputStream
+	began      time.Time
+	present    map[int]bool  // background processes of earlier commands
+	lastOutput atomic.Int64  // time of its last output, or of its start, in Unix nanoseconds
+	done       chan struct{} // closed at the end, when exit is set
+	exit       Exit
+	hosts      hosts // hosts that it asked to reach
 
 	mu        sync.Mutex // guards the fields below and the streams' records
 	boxes     []*Mailbox
@@ -40,10 +40,9 @@ type Command struct {
 	fault     string
 }
 
-// Start runs the command in dir/cmd, as it is when Start reads it; one that is to be held runs
-// within what holds it or not at all. It returns when the command has started; after an error
-// nothing runs, and dir must be removed before it is used again. What another user could have
-// written is refused.
+// Start runs the command in dir/cmd, as read at the start; a sandboxed command runs in its sandbox or not at all. It
+// returns when the command has started; after an error nothing runs, and dir must be removed before it is used again.
+// It refuses files that another user could have written.
 func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error) {
 	if err := mode.Check(s.tty != nil && within == Unheld); err != nil {
 		return nil, err
@@ -53,9 +52,9 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 		return nil, err
 	}
 	c := &Command{shell: s, dir: dir, within: within, done: make(chan struct{})}
-	tell := text
+	line := text
 	if within == Unheld {
-		tell, err = c.prepare(text)
+		line, err = c.prepare(text)
 	} else {
 		err = s.goTo(filepath.Join(dir, FromFile))
 	}
@@ -74,7 +73,7 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 		h.end()
 		return nil, err
 	}
-	_ = reserveExit(dir) // on a disk that is full already the command runs all the same
+	_ = reserveExit(dir) // on a disk that is already full, the command runs anyway
 	if s.tty != nil {
 		s.tty.reset()
 		s.show.prompt(Prompt(text[:min(len(text), promptRead)]))
@@ -82,13 +81,13 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 		s.show.drain()
 	}
 	if s.tty != nil && h.inner == nil && !h.apart() {
-		s.tty.give(h.proc.Process.Pid)
+		s.tty.setForeground(h.proc.Process.Pid)
 	}
 	c.present = orphaned.present()
 	c.began = time.Now()
-	c.heard.Store(c.began.UnixNano())
+	c.lastOutput.Store(c.began.UnixNano())
 	c.hosts.of(h)
-	h.tell(tell)
+	h.line(line)
 	for _, l := range c.streams {
 		go l.run()
 	}
@@ -99,8 +98,8 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 	return c, nil
 }
 
-// prepare puts the text of a command that nothing holds where its shell reads it. It returns what to tell that shell.
-func (c *Command) prepare(text string) (tell string, err error) {
+// prepare writes the text of a command without a sandbox to the shell's file. It returns the line for that shell.
+func (c *Command) prepare(text string) (line string, err error) {
 	s := c.shell
 	if err := s.keep(text); err != nil {
 		return "", err
@@ -113,7 +112,7 @@ func (c *Command) prepare(text string) (tell string, err error) {
 		}
 	}
 	if s.kind == kindSh {
-		return c.dir + "\n", nil // its read knows no other end
+		return c.dir + "\n", nil // sh can read only up to a newline
 	}
 	return c.dir + "\x00", nil
 }
@@ -122,9 +121,9 @@ func (c *Command) addStream(stream, file string, r *os.File) {
 	c.streams = append(c.streams, &outputStream{stream: stream, pipe: r, rec: NewRecord(filepath.Join(c.dir, file), c.shell.recorded()), sealed: make(chan struct{}), cmd: c})
 }
 
-// take records a piece of output and passes it on.
-func (c *Command) take(l *outputStream, p []byte) {
-	c.heard.Store(time.Now().UnixNano())
+// record records a piece of output and passes it on.
+func (c *Command) record(l *outputStream, p []byte) {
+	c.lastOutput.Store(time.Now().UnixNano())
 	c.mu.Lock()
 	l.rec.Add(p)
 	if !l.rec.sealed {
@@ -136,9 +135,8 @@ func (c *Command) take(l *outputStream, p []byte) {
 	_, _ = c.shell.show.Write(p)
 }
 
-// Follow returns a mailbox that receives the command's output from now on. It starts with the
-// last 64 KiB of each stream so far, also when the command has ended already. It is closed at
-// the command's end.
+// Follow returns a mailbox that receives the command's output . It starts with the last 64 KiB of each stream so far,
+// also when the command has ended already. It is closed at the command's end.
 func (c *Command) Follow() *Mailbox {
 	b := NewMailbox()
 	c.mu.Lock()
@@ -159,19 +157,19 @@ func (c *Command) Follow() *Mailbox {
 // wait waits for the process, completes its output and state, and at last writes its rc file.
 func (c *Command) wait() {
 	err := c.started.wait()
-	took := time.Since(c.began)
+	elapsed := time.Since(c.began)
 	if c.started.inner != nil {
 		c.started.inner.close()
 	}
 	if c.shell.tty != nil {
-		c.shell.tty.takeBack()
+		c.shell.tty.reclaim()
 	}
-	var left error
+	var cleanupErr error
 	var behind Exit
 	if c.within != Unheld {
-		behind.Ended, left = c.endHeld() // before its output ends: something left behind may hold that
+		behind.Ended, cleanupErr = c.endHeld() // before its output ends: a remaining process may hold that
 	} else {
-		behind.Left = orphaned.left(c.present, c.ending())
+		behind.Left = orphaned.leftBehind(c.present, c.ending())
 	}
 	for _, l := range c.streams {
 		l.ended()
@@ -181,10 +179,10 @@ func (c *Command) wait() {
 	}
 	c.shell.show.setLossless(false)
 	if c.within == Unheld {
-		left = c.shell.adoptState(c.dir, c.free)
+		cleanupErr = c.shell.adoptState(c.dir, c.free)
 	}
-	e := c.ended(err, left)
-	e.Duration, e.Left, e.Ended = took, behind.Left, behind.Ended
+	e := c.ended(err, cleanupErr)
+	e.Duration, e.Left, e.Ended = elapsed, behind.Left, behind.Ended
 	if err := WriteExit(c.dir, e); err != nil && e.Fault == "" {
 		e.Fault = err.Error()
 	}
@@ -201,11 +199,11 @@ func (c *Command) wait() {
 }
 
 const (
-	leftMax  = 20                     // processes that are named of those that a command left
-	leftSoon = 100 * time.Millisecond // what ends within this time after its command is not named
+	leftMax  = 20                     // maximum number of named background processes
+	leftSoon = 100 * time.Millisecond // a process that ends within this time after its command is not named
 )
 
-// ending returns the group of a cancelled command, which is ended as a whole; else 0.
+// ending returns the group of a cancelled command, which is ended as a whole; otherwise 0.
 func (c *Command) ending() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -215,14 +213,13 @@ func (c *Command) ending() int {
 	return c.group()
 }
 
-// ended returns the command's Exit. err comes from waiting for its process, left from cleaning
-// up afterwards.
-func (c *Command) ended(err, left error) Exit {
+// ended returns the command's Exit. err comes from waiting for its process, cleanupErr from cleaning up afterwards.
+func (c *Command) ended(err, cleanupErr error) Exit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := Exit{Cancelled: c.cancelled, Confined: c.within == ReadOnly, Fenced: c.within == Fenced, Fault: c.fault}
-	if left != nil && e.Fault == "" {
-		e.Fault = left.Error()
+	if cleanupErr != nil && e.Fault == "" {
+		e.Fault = cleanupErr.Error()
 	}
 	for _, l := range c.streams {
 		if l.stream == Stdout {
@@ -273,7 +270,7 @@ func (c *Command) Exit() Exit {
 	return c.exit
 }
 
-// background reports whether a job that the command left behind still holds its output.
+// background reports whether a job of the command still holds its output.
 func (c *Command) background() bool {
 	for _, l := range c.streams {
 		if l.pipe.SetReadDeadline(time.Time{}) == nil { // fails once run has closed it
@@ -308,8 +305,8 @@ func (c *Command) hangUp(why string, wait time.Duration) {
 	}
 }
 
-// escalate sends the signals and then SIGKILL, waiting between them, until the command has
-// ended; then it ends what the command left in its group.
+// escalate sends the signals and then SIGKILL, waiting between them, until the command has ended; then it ends the
+// remaining processes of its group.
 func (c *Command) escalate(first, second syscall.Signal, wait time.Duration) {
 	for _, sig := range []syscall.Signal{first, second, unix.SIGKILL} {
 		c.signal(sig)
@@ -356,7 +353,7 @@ func (c *Command) foreground() int {
 func (c *Command) sweep(wait time.Duration) {
 	group := c.group()
 	if unix.Kill(-group, unix.SIGTERM) != nil {
-		return // nobody left
+		return // the group is empty
 	}
 	<-time.After(wait)
 	_ = unix.Kill(-group, unix.SIGKILL)

@@ -16,12 +16,11 @@ import (
 // socketMax is the longest path of a unix socket that every system accepts (macOS: 104).
 const socketMax = 103
 
-// MakeDir returns the directory named name for a supervisor's socket and state, made with mode
-// 0700 in buddy-UID in /tmp, beside tmux's sockets. It avoids $XDG_RUNTIME_DIR, which is
-// removed when the person logs out: a command must go on when the connection drops.
-// $TMUX_TMPDIR moves it, as it moves tmux's sockets; the directory for temporary files is the
-// last resort. It fails when somebody else owns the directory or could replace it. getenv looks up the
-// environment, usually [os.Getenv].
+// MakeDir returns the directory named name for a supervisor's socket and state, made with mode 0700 in buddy-UID in
+// /tmp, next to tmux's sockets. It avoids $XDG_RUNTIME_DIR, which is removed when the person logs out: a command must
+// keep running when the connection drops. $TMUX_TMPDIR moves it, as it moves tmux's sockets; the directory for
+// temporary files is the last resort. It fails when somebody else owns the directory or could replace it. getenv looks
+// up the environment, usually [os.Getenv].
 func MakeDir(getenv func(string) string, name string) (string, error) {
 	var errs []error
 	for _, base := range Bases(getenv) {
@@ -45,8 +44,7 @@ func MakeDir(getenv func(string) string, name string) (string, error) {
 	return "", fmt.Errorf("no folder for a socket (set TMPDIR to one of your own): %s", texts.Join(errs, ", ", error.Error))
 }
 
-// FindDir returns the directory that MakeDir made, "" if there is none in which a supervisor
-// listens.
+// FindDir returns the directory that MakeDir made, "" if no supervisor listens in one.
 func FindDir(getenv func(string) string, name string) string {
 	for _, base := range Bases(getenv) {
 		dir := filepath.Join(base, name)
@@ -57,7 +55,7 @@ func FindDir(getenv func(string) string, name string) string {
 	return ""
 }
 
-// Bases returns the folders that may contain the directories of supervisors, the best first.
+// Bases returns the folders that may contain the directories of supervisors, the preferred one first.
 func Bases(getenv func(string) string) (all []string) {
 	for _, tmp := range []string{getenv("TMUX_TMPDIR"), "/tmp", getenv("TMPDIR")} {
 		if filepath.IsAbs(tmp) {

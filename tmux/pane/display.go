@@ -15,12 +15,11 @@ const (
 	displayKeep = 64 << 10               // bytes shown after a skip
 	displayLine = 4 << 10                // a longer line may be shown from its middle
 	displayHold = 250 * time.Millisecond // pause between two looks at a flood
-	drainMost   = 250 * time.Millisecond // how long a command waits for its prompt line to be shown
+	drainMost   = 250 * time.Millisecond // how long a command waits for its prompt line to appear
 )
 
-// display writes to the pane without blocking the writer: with a backlog of more than
-// displayMax it skips ahead, shows how much it left out, and updates the pane a few times a
-// second.
+// display writes to the pane without blocking the writer: with a backlog of more than displayMax it skips ahead, shows
+// how much it omitted, and updates the pane a few times a second.
 type display struct {
 	w     io.Writer
 	flush chan struct{} // ends the pause
@@ -32,7 +31,7 @@ type display struct {
 	skipped  int64
 	skipping bool
 	writing  bool // a write to the pane is in progress
-	waits    bool // lossless: the writer waits instead, because a full-screen program must not miss anything
+	waits    bool // lossless: the writer waits instead, because a full-screen program must not miss any output
 	column0  bool // the last byte was a newline
 	escapes  bool // there was an escape sequence since the last prompt
 }
@@ -76,13 +75,13 @@ func (d *display) put(p []byte) {
 	d.wake.Signal()
 }
 
-// prompt shows the beginning of a command.
+// prompt shows the start of a command.
 func (d *display) prompt(text string) {
 	d.say(func() string { return "\x1b[1m$\x1b[m " + text + "\r\n" })
 }
 
-// drain waits until everything queued has been written, unless the pane is stuck. So what a
-// command writes to /dev/tty itself comes after its prompt line.
+// drain waits until everything queued has been written, unless the pane is stuck, so that a command's own output to
+// /dev/tty follows its prompt line.
 func (d *display) drain() {
 	if d == nil {
 		return
@@ -194,7 +193,7 @@ func (d *display) hold() {
 	t := time.NewTimer(displayHold)
 	defer t.Stop()
 	select {
-	case <-d.flush: // an old one only causes one look too many
+	case <-d.flush: // an old token only causes one extra update
 	case <-t.C:
 	}
 }

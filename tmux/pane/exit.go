@@ -17,15 +17,15 @@ type Exit struct {
 	Signal    int           `json:"signal,omitempty"`    // signal that ended the shell, 0 when it exited
 	Cancelled bool          `json:"cancelled,omitempty"` // cancelled before it ended
 	Confined  bool          `json:"confined,omitempty"`  // it ran in the read-only sandbox
-	Fenced    bool          `json:"fenced,omitempty"`    // it ran in the workspace fence
-	Stdout    int64         `json:"stdout"`              // bytes written in all
+	Fenced    bool          `json:"fenced,omitempty"`    // it ran in the workspace sandbox
+	Stdout    int64         `json:"stdout"`              // bytes written in total
 	Stderr    int64         `json:"stderr"`
-	StdoutGap int64         `json:"stdout_gap,omitempty"` // bytes of it that the file has not
+	StdoutGap int64         `json:"stdout_gap,omitempty"` // bytes of it missing in the file
 	StderrGap int64         `json:"stderr_gap,omitempty"`
 	Duration  time.Duration `json:"duration"`
-	Fault     string        `json:"fault,omitempty"` // what went wrong around it, for a person; "" if nothing
-	Left      []Left        `json:"left,omitempty"`  // what it left running, where that can be seen
-	Ended     []string      `json:"ended,omitempty"` // names of what it left running and what held it ended; untrusted text
+	Fault     string        `json:"fault,omitempty"` // an error around it, for display; "" if none
+	Left      []Left        `json:"left,omitempty"`  // processes that it left running, if the system shows them
+	Ended     []string      `json:"ended,omitempty"` // names of processes that it left running and the sandbox ended; untrusted text
 }
 
 // Left is a process that a command left behind.
@@ -56,7 +56,7 @@ func parseExit(b []byte) (Exit, error) {
 	}
 	e := Exit{Code: code}
 	if len(bytes.TrimSpace(rest)) == 0 {
-		return e, nil // a shell script wrote it, which records no more
+		return e, nil // a shell script wrote it, which records only the code
 	}
 	if err := json.Unmarshal(rest, &e); err != nil {
 		return Exit{}, err
@@ -65,10 +65,10 @@ func parseExit(b []byte) (Exit, error) {
 	return e, nil
 }
 
-// exitRoom is the space that is reserved for the end of a command, in bytes: a block of most file systems.
+// exitRoom is the space reserved for the end of a command, in bytes: a block of most file systems.
 const exitRoom = 4 << 10
 
-// reserveExit makes room for the end of a command that begins, so that it can be written when the disk is full.
+// reserveExit reserves space for the end of a command, so that it can be written when the disk is full.
 func reserveExit(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "rc.new"), make([]byte, exitRoom), 0o600)
 }
@@ -80,7 +80,7 @@ func WriteExit(dir string, e Exit) error {
 		return err
 	}
 	name := filepath.Join(dir, "rc")
-	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE, 0o600) // not emptied: its room may be all that there is
+	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE, 0o600) // not truncated: its space may be the last
 	if err != nil {
 		return err
 	}

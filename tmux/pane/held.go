@@ -19,8 +19,8 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
-// leftInside says in the fence which processes are left there, behind the folder: the kernel ends them with the shell. It is within
-// single quotes once.
+// leftInside, after the folder, reports which processes are still running in the workspace sandbox, because the kernel
+// ends them with the shell. The text is inside single quotes once.
 const (
 	leftInsideBash = `{ IFS= builtin read -r __buddy_n </proc/1/comm; [[ $__buddy_n != bwrap ]] || for __buddy_p in /proc/[0-9]*; do ` +
 		`[[ $__buddy_p == /proc/1 || $__buddy_p == /proc/$$ ]] || { IFS= builtin read -r -d "" __buddy_n <$__buddy_p/cmdline && builtin printf "\\0%s" "$__buddy_n"; }; done; } >&9 2>/dev/null`
@@ -28,11 +28,10 @@ const (
 		`case $__buddy_p in /proc/1 | /proc/$$) ;; *) read -r __buddy_s <$__buddy_p/stat && IFS= read -r __buddy_n <$__buddy_p/comm && case $__buddy_s in *") Z "*) ;; *) printf "\\0%s" "$__buddy_n" ;; esac ;; esac; done; } >&9 2>/dev/null`
 )
 
-// These scripts start the shell of a held command. It reads the command from descriptor 3,
-// which it gets last of all, and reports its final folder on 9. The words after that are the
-// shell's name, a folder that is gone ("" if none is), and for bash the variables that it must
-// not pass on. Nothing that earlier commands left is evaluated in it, and of its output only
-// the folder is used.
+// These scripts start the shell of a sandboxed command. It reads the command from descriptor 3, as the last step, and
+// reports its final folder on 9. The following words are the shell's name, a folder that is gone ("" if none is), and
+// for bash the variables that it must not export. Nothing that earlier commands set is evaluated in it, and only the
+// folder of its output is used.
 const (
 	confinedBash = `IFS= builtin read -r -d '' __buddy_cmd <&3; exec 3<&-; SECONDS=0; ` + goneFolder + `(($# == 1)) || builtin export -n -- "${@:2}"; builtin set --; builtin shopt -s expand_aliases; ` +
 		`builtin trap '[[ ${__buddy_done-} ]] || { builtin printf %s "$PWD" >&9; ` + leftInsideBash + `; }' EXIT; eval -- "$__buddy_cmd"; ` +
@@ -45,33 +44,33 @@ const (
 // folderMax limits the name of a folder, in bytes.
 const folderMax = 4096
 
-// sandbox holds a command.
+// sandbox restricts a command.
 type sandbox interface {
-	Start(cmd *exec.Cmd) error // starts it held, or not at all
-	Group(pid int) int         // the process group that signals go to
-	Sweep(pid int) error       // ends what it left behind, after its Wait
+	Start(cmd *exec.Cmd) error // starts it restricted, or not at all
+	Group(pid int) int         // the process group that receives signals
+	Sweep(pid int) error       // ends its remaining processes, after its Wait
 	Reads(dir string) bool     // whether it may list a folder
 	Close()
 }
 
-// holding holds what a Shell needs for held commands.
+// holding holds the data of a Shell for sandboxed commands.
 type holding struct {
 	reach confine.Reach
-	fence *fence.Settings // nil: nothing is fenced
+	fence *fence.Settings // nil: no workspace sandbox
 
-	// What holds them. It is made anew after a command that may have changed its folders.
+	// The sandboxes. They are created again after a command that may have changed their folders.
 	box      *confine.Box
 	oldBox   bool
 	oldReach bool // box is for another reach
 	fenced   *fence.Fence
 	oldFence bool
 
-	// The variables of the state, valid while of names its file.
+	// The variables in the state file named of.
 	of              string
 	exported, plain []string
 }
 
-// workedIn returns the folders that are worked in: what lies there may have been written without a question.
+// workedIn returns the workspace folders: their files may have been written without approval.
 func (f *holding) workedIn() []string {
 	if f.fence == nil {
 		return f.reach.Read
@@ -86,7 +85,7 @@ func impossible(within Sandboxed) error {
 	return confine.ErrImpossible
 }
 
-// held returns the shell for a held command, not started yet. The caller holds mu.
+// held returns the shell for a sandboxed command, not started yet. The caller holds mu.
 func (s *Shell) held(mode Mode, within Sandboxed) (*waitingShell, error) {
 	switch {
 	case s.kind == kindZsh:
@@ -120,7 +119,7 @@ func (s *Shell) held(mode Mode, within Sandboxed) (*waitingShell, error) {
 	}
 	cmd.Env = append(environ(now), "PWD="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return &waitingShell{mode: mode, by: by, proc: cmd, at: at, said: make(chan []byte, 1), ended: make(chan struct{})}, nil
+	return &waitingShell{mode: mode, by: by, proc: cmd, at: at, report: make(chan []byte, 1), ended: make(chan struct{})}, nil
 }
 
 func (f *holding) plainNames() []string {
@@ -132,7 +131,7 @@ func (f *holding) plainNames() []string {
 	return names
 }
 
-// temp returns the folder that held commands may write to.
+// temp returns the folder that sandboxed commands may write to.
 func (s *Shell) temp(within Sandboxed) string {
 	if within == Fenced {
 		return filepath.Join(s.dir, "fence")
@@ -140,8 +139,8 @@ func (s *Shell) temp(within Sandboxed) string {
 	return filepath.Join(s.dir, "tmp")
 }
 
-// sandbox returns what holds commands, and how their environment is made of the variables that
-// earlier ones left. The caller holds mu.
+// sandbox returns the sandbox and a function that makes a command's environment from the variables of earlier commands.
+// The caller holds mu.
 func (s *Shell) sandbox(within Sandboxed) (by sandbox, environ func(now []string) []string, err error) {
 	if err := makePrivate(s.temp(within)); err != nil {
 		return nil, nil, err
@@ -158,8 +157,8 @@ func (s *Shell) sandbox(within Sandboxed) (by sandbox, environ func(now []string
 	return nil, nil, fmt.Errorf("%q: unknown sandbox", within)
 }
 
-// box returns the box of confined commands. It is made anew after every other command, which
-// may have created a folder that was missing, and when it is stale. The caller holds mu.
+// box returns the box of confined commands. It is created again after every other command, which may have created a
+// folder that was missing, and when it is stale. The caller holds mu.
 func (s *Shell) box() (box *confine.Box, err error) {
 	h := &s.hold
 	switch {
@@ -178,7 +177,7 @@ func (s *Shell) box() (box *confine.Box, err error) {
 	return box, nil
 }
 
-// fence returns the fence of fenced commands. It is made anew after every other command. The caller holds mu.
+// fence returns the workspace sandbox. It is created again after every other command. The caller holds mu.
 func (s *Shell) fence() (*fence.Fence, error) {
 	h := &s.hold
 	switch {
@@ -213,8 +212,8 @@ func (s *Shell) inherit() (err error) {
 	return nil
 }
 
-// variables returns the variables that a state sets, as NAME=value, without evaluating
-// anything: exported ones and the shell's own. Arrays are left out.
+// variables returns the variables that a state sets, as NAME=value, without evaluating anything: exported ones and the
+// shell's own. Arrays are omitted.
 func variables(state string) (exported, plain []string, err error) {
 	text, _, _ := strings.Cut(state, "\n#free\n")
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
@@ -250,7 +249,7 @@ func variables(state string) (exported, plain []string, err error) {
 	return exported, plain, nil
 }
 
-// endHeld ends what a held command left behind, whose names it returns, and adopts its folder.
+// endHeld ends the remaining processes of a sandboxed command, returns their names, and adopts the command's folder.
 func (c *Command) endHeld() (ended []string, err error) {
 	r := c.started
 	if box, ok := r.by.(*confine.Box); ok && len(box.Left()) > 0 {
@@ -258,20 +257,20 @@ func (c *Command) endHeld() (ended []string, err error) {
 		ended = box.Left()
 	}
 	err = r.by.Sweep(r.proc.Process.Pid)
-	_ = r.folder.SetReadDeadline(time.Now().Add(time.Second)) // it is at its end, unless something could not be ended
-	said := <-r.said
+	_ = r.folder.SetReadDeadline(time.Now().Add(time.Second)) // it is at its end, unless a process could not be ended
+	report := <-r.report
 	_ = r.folder.Close()
 	s := c.shell
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	dir, behind, _ := strings.Cut(string(said), "\x00")
+	dir, behind, _ := strings.Cut(string(report), "\x00")
 	for name := range strings.SplitSeq(behind, "\x00") {
 		if name != "" && len(ended) < leftMax {
 			ended = append(ended, filepath.Base(name))
 		}
 	}
 	switch {
-	case dir == "" || dir == s.folder || dir == s.temp(c.within): // it was killed, or stayed
+	case dir == "" || dir == s.folder || dir == s.temp(c.within): // it was killed, or did not change its folder
 	case len(dir) > folderMax, !filepath.IsAbs(dir), strings.ContainsAny(dir, "\n\x00"), !isFolder(dir):
 		err = errors.Join(err, fmt.Errorf("the folder stays %q: the command reported no usable one", s.folder))
 	case !r.by.Reads(dir):
@@ -282,8 +281,7 @@ func (c *Command) endHeld() (ended []string, err error) {
 	return ended, errors.Join(err, os.WriteFile(filepath.Join(c.dir, "cwd"), []byte(s.folder), 0o600))
 }
 
-// moveTo sets the folder of the next command. apart means that the state does not contain it.
-// The caller holds mu.
+// moveTo sets the folder of the next command. apart means that the state has another folder. The caller holds mu.
 func (s *Shell) moveTo(dir string, apart bool) error {
 	if dir == s.folder && apart == s.apart {
 		return nil
@@ -292,10 +290,10 @@ func (s *Shell) moveTo(dir string, apart bool) error {
 	return os.WriteFile(filepath.Join(s.dir, folderFile), []byte(dir), 0o600)
 }
 
-// FromFile names the file in the folder of a held command that holds where the command starts, if not where the shell is.
+// FromFile names the file with the folder in which a sandboxed command starts, if that is not the shell's.
 const FromFile = "from"
 
-// goTo sets the folder of the next command to the one that a file names, if there is such a file.
+// goTo sets the folder of the next command from a file, if the file exists.
 func (s *Shell) goTo(file string) error {
 	dir, err := os.ReadFile(file)
 	switch {
@@ -318,7 +316,7 @@ func isFolder(dir string) bool {
 	return err == nil && info.IsDir() && filepath.IsAbs(dir)
 }
 
-// name returns what people call it.
+// name returns the sandbox's name for display.
 func (w Sandboxed) name() string {
 	if w == Fenced {
 		return "the sandbox"
@@ -326,7 +324,7 @@ func (w Sandboxed) name() string {
 	return "the read-only sandbox"
 }
 
-// interrupt passes Ctrl-C on to a command in a session of its own, which is not in the terminal's foreground.
+// interrupt passes Ctrl-C on to a command in a separate session, which is not in the terminal's foreground.
 func (c *Command) interrupt() {
 	if c.started.apart() {
 		c.signal(syscall.SIGINT)

@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	// hostWait limits how long a connection of a command waits until its host is decided about. Clients answer before.
+	// hostWait limits how long a command's connection waits for a decision about its host. Clients answer earlier.
 	hostWait = 6 * time.Minute
-	// hostsMost limits the hosts that a person is asked about for one command.
+	// hostsMost limits the hosts that a person is asked about per command.
 	hostsMost = 32
 )
 
-// Host names a host that a fenced command wants to reach and the settings do not name. It is a name of the internet in
-// small letters, digits, - and _.
+// Host is a host outside the settings that a sandboxed command asks to reach: an internet name in lower case letters,
+// digits, - and _.
 type Host struct {
 	Name string `json:"name"`
 	Port string `json:"port"`
 }
 
-// hostAnswer says whether a command may reach a host.
+// hostAnswer is the decision about a host.
 type hostAnswer struct {
 	Host
-	Refused string `json:"refused,omitempty"` // why not; "" is yes
+	Refused string `json:"refused,omitempty"` // the reason for a refusal; "" allows it
 	Nobody  bool   `json:"nobody,omitempty"`  // nobody was asked
 }
 
-// err returns nil for yes.
+// err returns nil if the host is allowed.
 func (a hostAnswer) err() error {
 	switch {
 	case a.Nobody:
@@ -43,30 +43,31 @@ func (a hostAnswer) err() error {
 	return nil
 }
 
-// hosts asks the client of a fenced command about hosts. A host is asked about once: the answer holds while the command runs.
+// hosts asks the client of a sandboxed command about hosts, once for each host: the answer holds while the command
+// runs.
 type hosts struct {
 	mu    sync.Mutex // guards the fields below
-	send  func(Host) // to the client; nil: there is none who could answer
+	send  func(Host) // sends to the client; nil: there is no client
 	n     int        // counts the clients
 	known map[string]*hostState
 }
 
-// hostState is a host that was asked about.
+// hostState is a host that the client was asked about.
 type hostState struct {
 	port     string
 	answered chan struct{} // closed when err is set
 	err      error
 }
 
-// of makes them those of the command that a shell will run, if a fence holds it.
+// of connects h to the command of a shell, if the workspace sandbox holds it.
 func (h *hosts) of(shell *waitingShell) {
 	if f, ok := shell.by.(*fence.Fence); ok {
 		f.Ask(shell.proc.Process.Pid, h.ask)
 	}
 }
 
-// join sets who is asked from now on, also about what waits for the first client. What it returns ends that, and answers
-// no to all that still waits.
+// join sets the client to ask, also about hosts that wait for the first client. leave removes it and refuses all
+// waiting hosts.
 func (h *hosts) join(send func(Host)) (leave func()) {
 	h.mu.Lock()
 	if h.n > 0 {
@@ -95,7 +96,7 @@ func (h *hosts) join(send func(Host)) (leave func()) {
 	}
 }
 
-// over reports whether it was answered.
+// over reports whether the host was decided.
 func (s *hostState) over() bool {
 	select {
 	case <-s.answered:
@@ -105,14 +106,14 @@ func (s *hostState) over() bool {
 	}
 }
 
-// refuse answers no to all that waits. The caller holds mu.
+// refuse refuses all waiting hosts. The caller holds mu.
 func (h *hosts) refuse() {
 	for name := range h.known {
 		h.settle(name, fence.ErrNobody)
 	}
 }
 
-// settle answers for a host unless that is done already. The caller holds mu.
+// settle decides about a host, once. The caller holds mu.
 func (h *hosts) settle(name string, err error) {
 	if s := h.known[name]; s != nil && !s.over() {
 		s.err = err
@@ -120,7 +121,7 @@ func (h *hosts) settle(name string, err error) {
 	}
 }
 
-// answer takes the answer of a client.
+// answer handles a client's answer.
 func (h *hosts) answer(payload []byte) {
 	var a hostAnswer
 	if json.Unmarshal(payload, &a) != nil {

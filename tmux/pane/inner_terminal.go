@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inner is the terminal of a command that has all its streams on one. It is separate from the
-// pane's, so that everything printed is recorded; keys typed into the pane go to it unchanged.
+// inner is the terminal of a command with all its streams on a terminal. It is separate from the pane's, so that all
+// output is recorded; keys typed into the pane are passed on unchanged.
 type inner struct {
 	outer  *terminal
 	master *os.File // its reader closes it
 	slave  *os.File // closed in this process once the command has it
 	wake   *os.File // closing its other end stops typing
 	stop   *os.File
-	done   chan struct{} // closed when no key is passed on any more
+	done   chan struct{} // closed when no more keys are passed on
 }
 
 // newInner makes a terminal of the pane's size.
@@ -60,8 +60,7 @@ func (i *inner) foreground() (group int) {
 	return group
 }
 
-// pass sends what is typed into the pane to the command until close is called, and forwards
-// size changes.
+// pass passes keys typed into the pane on to the command until close is called, and forwards size changes.
 func (i *inner) pass() {
 	sized := make(chan os.Signal, 1)
 	signal.Notify(sized, unix.SIGWINCH)
@@ -102,7 +101,7 @@ func (i *inner) copyKeys() {
 			}
 			return
 		}
-		// A command that does not read its keys for so long loses them.
+		// A command that does not read its keys for a second loses them.
 		_ = i.master.SetWriteDeadline(time.Now().Add(time.Second))
 		if _, err := i.master.Write(buf[:n]); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			return // it has ended

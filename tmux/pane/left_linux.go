@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// left returns the processes that a command left behind, which has just ended: this process has become their parent, however
-// they were sent to the background, or that of a process above them. before are those that were there when it began; those of
-// group, which is 0 for none, are to be ended yet.
-func (o *orphans) left(before map[int]bool, group int) (all []Left) {
+// leftBehind returns the background processes of a command that has just ended: this process has become their parent,
+// or the parent of an ancestor, however they were detached. before holds the processes from before the command;
+// processes of group, 0 for none, will be ended anyway.
+func (o *orphans) leftBehind(before map[int]bool, group int) (all []Left) {
 	if len(o.tops(before)) == 0 {
 		return nil
 	}
@@ -26,7 +26,7 @@ func (o *orphans) left(before map[int]bool, group int) (all []Left) {
 	return all
 }
 
-// present returns the processes that were left behind so far.
+// present returns the background processes so far.
 func (o *orphans) present() map[int]bool {
 	all := make(map[int]bool)
 	for _, pid := range o.tops(nil) {
@@ -35,7 +35,7 @@ func (o *orphans) present() map[int]bool {
 	return all
 }
 
-// tops returns the children of this process that it did not start, without those of before.
+// tops returns the children that this process did not start, without those in before.
 func (o *orphans) tops(before map[int]bool) (all []int) {
 	if !adopts.Load() {
 		return nil
@@ -44,7 +44,7 @@ func (o *orphans) tops(before map[int]bool) (all []int) {
 	defer o.mu.Unlock()
 	files, _ := filepath.Glob("/proc/self/task/*/children") // the pattern is valid
 	for _, file := range files {
-		text, _ := os.ReadFile(file) // the thread has ended
+		text, _ := os.ReadFile(file) // empty if the thread has ended
 		for pid := range strings.FieldsSeq(string(text)) {
 			if n, err := strconv.Atoi(pid); err == nil && !before[n] && !o.own[n] {
 				all = append(all, n)
@@ -58,7 +58,8 @@ func (o *orphans) tops(before map[int]bool) (all []int) {
 	return all
 }
 
-// startedHere returns the processes that this one started with os/exec and has not waited for: Go holds a pidfd of each.
+// startedHere returns the processes that this one started with os/exec and has not waited for: Go holds a pidfd of
+// each.
 func startedHere() map[int]bool {
 	all := make(map[int]bool)
 	files, _ := filepath.Glob("/proc/self/fdinfo/*")
@@ -73,7 +74,7 @@ func startedHere() map[int]bool {
 	return all
 }
 
-// named adds a process and those below it, as far as they run.
+// named adds a process and its descendants, if they run.
 func named(all []Left, pid int) []Left {
 	if len(all) >= leftMax {
 		return all

@@ -7,8 +7,8 @@ const (
 	chunkMax   = 32 << 10  // size up to which pieces are joined
 )
 
-// Chunk is a piece of live output. Total counts the stream's bytes so far, this piece
-// included; a jump means that bytes were left out.
+// Chunk is a piece of live output. Total counts the stream's bytes so far, including this piece; a jump means that
+// bytes were skipped.
 type Chunk struct {
 	Stream string
 	Bytes  []byte
@@ -74,7 +74,7 @@ func (m *Mailbox) Take() (Chunk, bool) {
 	return c, true
 }
 
-// Close closes the mailbox: Put does nothing from now on, Take still returns what waits.
+// Close closes the mailbox: Put does nothing any more, Take still returns the waiting pieces.
 func (m *Mailbox) Close() {
 	m.mu.Lock()
 	m.closed = true

@@ -9,20 +9,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// orphans are the processes whose parents have ended below a supervisor, which becomes their parent:
-// what a command starts stays recognisable by its ancestors, however it detaches itself. They are
-// reaped when they end; they outlive the supervisor as they would without it.
+// orphans are the background processes below a supervisor, which becomes their parent: every process can be traced to
+// its command, even if it is detached. They are reaped when they end, and may outlive the supervisor.
 type orphans struct {
-	mu  sync.Mutex   // guards what follows; held while a command is started, whose process nobody knows yet
-	own map[int]bool // processes of commands, which somebody waits for; nil: there are no orphans here
+	mu  sync.Mutex   // guards the fields below; held while a command is started, before its process is known
+	own map[int]bool // processes of commands, which have a waiter; nil: no orphans are adopted
 }
 
 var orphaned orphans // of this process
 
-// adopt makes this process the parent of orphans from now on.
+// adopt makes this process the parent of orphans.
 func (o *orphans) adopt() {
 	if unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != nil {
-		return // they get init as their parent, as everywhere
+		return // init becomes their parent, as usual
 	}
 	o.mu.Lock()
 	o.own = make(map[int]bool)
@@ -37,7 +36,7 @@ func (o *orphans) adopt() {
 	}()
 }
 
-// start starts a command, which its caller waits for with wait.
+// start starts a command; its caller must call wait.
 func (o *orphans) start(cmd *exec.Cmd, start func(*exec.Cmd) error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -54,12 +53,11 @@ func (o *orphans) wait(cmd *exec.Cmd) error {
 	o.mu.Lock()
 	delete(o.own, cmd.Process.Pid)
 	o.mu.Unlock()
-	o.reap() // those that ended behind it
+	o.reap() // those that ended after it
 	return err
 }
 
-// reap reaps the orphans that have ended, up to the first command that has: its waiter comes back
-// here.
+// reap reaps the ended orphans, up to the first ended command: its waiter calls reap again.
 func (o *orphans) reap() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -68,9 +66,9 @@ func (o *orphans) reap() {
 		if pid == 0 || o.own[pid] {
 			return
 		}
-		_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) // somebody else may have
+		_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) // another call may have reaped it
 	}
 }
 
-// ended returns a child that has ended and waits to be reaped, 0 if none does.
+// ended returns an ended child that was not reaped, 0 if there is none.
 func ended() int { return endedOf(unix.P_ALL, 0) }

@@ -4,10 +4,10 @@ package pane
 
 import "os/exec"
 
-// Adopt does nothing here: what a program leaves behind gets init as its parent.
+// Adopt does nothing here: init becomes the parent of orphans.
 func Adopt() {}
 
-// orphans get init as their parent here; see orphans_linux.go.
+// orphans are not adopted here; see orphans_linux.go.
 type orphans struct{}
 
 var orphaned orphans
@@ -18,6 +18,6 @@ func (orphans) start(cmd *exec.Cmd, start func(*exec.Cmd) error) error { return 
 
 func (orphans) present() map[int]bool { return nil }
 
-func (orphans) left(map[int]bool, int) []Left { return nil }
+func (orphans) leftBehind(map[int]bool, int) []Left { return nil }
 
 func (orphans) wait(cmd *exec.Cmd) error { return cmd.Wait() }

@@ -9,9 +9,8 @@ import (
 
 var streamBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// outputStream carries one stream of a command from its pipe to its record, the pane and the
-// clients. A background job may hold the pipe open long after the command's end; its output is
-// late.
+// outputStream carries one stream of a command from its pipe to its record, the pane and the clients. A background job
+// may hold the pipe open long after the command's end; its output is late output.
 type outputStream struct {
 	stream string
 	pipe   *os.File
@@ -27,7 +26,7 @@ func (l *outputStream) run() {
 	for {
 		n, err := l.pipe.Read(buf[:])
 		if n > 0 {
-			l.cmd.take(l, buf[:n])
+			l.cmd.record(l, buf[:n])
 		}
 		switch {
 		case err == nil:
@@ -46,8 +45,8 @@ func (l *outputStream) run() {
 	}
 }
 
-// ended seals the stream after the end of the command's process. All its output is in the pipe
-// by now; the deadline wakes run, which takes exactly that much.
+// ended seals the stream after the end of the command's process. All its output is in the pipe by then; the deadline
+// wakes run, which reads exactly that much.
 func (l *outputStream) ended() {
 	_ = l.pipe.SetReadDeadline(time.Unix(1, 0))
 }
@@ -55,8 +54,8 @@ func (l *outputStream) ended() {
 // lateMax limits the bytes of a terminal that may still be in transit at the end of a command.
 const lateMax = 1 << 20
 
-// drain reads what is in the pipe now, without what a background job adds meanwhile. The
-// kernel may still be passing on what was written to a terminal.
+// drain reads the current contents of the pipe, without output that a background job adds meanwhile. The kernel may
+// still be passing on output written to a terminal.
 func (l *outputStream) drain(buf []byte) {
 	if l.cmd.started.inner == nil {
 		l.drainOnce(buf)
@@ -71,18 +70,18 @@ func (l *outputStream) drain(buf []byte) {
 	}
 }
 
-// drainOnce returns how many bytes it has read.
+// drainOnce returns how many bytes it read.
 func (l *outputStream) drainOnce(buf []byte) (all int) {
-	for left := Waiting(l.pipe); left > 0; {
-		n, err := l.pipe.Read(buf[:min(left, len(buf))])
+	for remaining := Waiting(l.pipe); remaining > 0; {
+		n, err := l.pipe.Read(buf[:min(remaining, len(buf))])
 		if n > 0 {
-			l.cmd.take(l, buf[:n])
+			l.cmd.record(l, buf[:n])
 		}
 		all += n
 		if err != nil {
 			return all
 		}
-		left -= n
+		remaining -= n
 	}
 	return all
 }

@@ -1,10 +1,9 @@
-// Package pane runs shell commands one after another, each in a fresh shell that starts
-// with the directory, environment and functions that the last one left behind.
+// Package pane runs shell commands one after another, each in a fresh shell that starts with the directory, environment
+// and functions of the previous one.
 //
-// A [Shell] starts commands and records them; a [Server] lets clients drive a Shell over
-// a socket. Inside a tmux pane the two are a process of their own, the supervisor
-// ([Main]), so that a command outlives the program that asked for it. Without tmux the
-// same Server runs in our own process. The files of a command are authoritative:
+// A [Shell] starts commands and records them; a [Server] lets clients use a Shell over a socket. Inside a tmux pane the
+// two are a separate process, the supervisor ([Main]), so that a command outlives the program that requested it.
+// Without tmux the same Server runs in our own process. The files of a command are authoritative:
 //
 //	DIR/cmd            the command; the client writes it
 //	DIR/out, DIR/err   its output; err only if there is any. Of more than [WholeMax] bytes, or what the
@@ -35,7 +34,7 @@ import (
 	"buddy/texts/searchpath"
 )
 
-// Limits of what is kept of a stream of a command.
+// Limits of the recorded bytes of a stream.
 const (
 	WholeMax = 256 << 20 // bytes from the beginning, unless a limit is set
 	TailMax  = 64 << 10  // bytes from the end of a longer one
@@ -80,7 +79,7 @@ func Main(args []string) int {
 	f := flag.NewFlagSet("pane", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	shell := f.String("shell", "", "")
-	var avoid []string // folders that are worked in: the shell and the fence are no programs of theirs
+	var avoid []string // folders of the workspace: the shell and the sandbox must not be programs from there
 	f.Func("avoid", "", func(dir string) error { avoid = append(avoid, dir); return nil })
 	f.Func(strings.Trim(ofFlag, "-="), "", func(string) error { return nil }) // for others, see Of
 	if err := f.Parse(args); err != nil || f.NArg() != 1 {
@@ -96,8 +95,8 @@ func Main(args []string) int {
 }
 
 func supervise(dir, name string) error {
-	// Ignored, not handled: the shells inherit it. A supervisor in the background of its
-	// own terminal must be able to take it back, and nobody could resume a stopped shell.
+	// Ignored, not handled: the shells inherit it. A supervisor in the background of its own terminal must be able to
+	// become the foreground group, and nobody could resume a stopped shell.
 	signal.Ignore(unix.SIGTTOU, unix.SIGTTIN, unix.SIGTSTP)
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -140,13 +139,13 @@ func supervise(dir, name string) error {
 	_ = l.Close() // removes the socket as well
 	abandoned := !srv.Shutdown("the pane was closed", time.Second)
 	if abandoned {
-		// Nobody needs the state any more, and it holds an environment.
+		// The state is not needed any more, and it contains an environment.
 		return os.RemoveAll(dir)
 	}
 	return nil
 }
 
-// listenPrivate listens on a socket with mode 0600. It is in a folder that nobody else can enter.
+// listenPrivate listens on a socket with mode 0600, in a folder that only this user can enter.
 func listenPrivate(sock string) (net.Listener, error) {
 	l, err := net.Listen("unix", sock)
 	if err != nil {

@@ -11,11 +11,10 @@ const (
 	promptLines = 3   // of a command shown in the pane
 	promptRunes = 300 // of each line
 
-	promptRead = 8 << 10 // bytes of a command that are looked at
+	promptRead = 8 << 10 // bytes of a command that are examined
 )
 
-// Prompt returns what a pane shows of a command: its first lines, with control characters made
-// visible.
+// Prompt returns the text that a pane shows for a command: its first lines, with control characters made visible.
 func Prompt(cmd string) string {
 	lines := strings.Split(strings.TrimRight(cmd, "\n"), "\n")
 	more := len(lines) - promptLines

@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// Keys is the stream of a [Chunk] that is no output: its last byte is 1 when the command has begun to wait for
-// keys, and 0 when it waits no longer.
+// Keys is the stream of a [Chunk] that is not output: its last byte is 1 when the command has started to wait for keys,
+// and 0 when it has stopped.
 const Keys = "keys"
 
 const (
-	keysEvery = time.Second     // between two looks at a command that runs
-	keysQuiet = 2 * time.Second // without output before a read of the terminal is a wait for the person
+	keysEvery = time.Second     // between two checks of a running command
+	keysQuiet = 2 * time.Second // without output before a read of the terminal counts as waiting for a person
 )
 
-// watchKeys tells a mailbox when the command begins to wait for keys and when it does no longer, until it ends
-// or the client has gone.
+// watchKeys puts the start and end of each wait for keys into a mailbox, until the command ends or the client has gone.
 func watchKeys(c *Command, box *Mailbox, gone <-chan struct{}) {
 	t := time.NewTicker(keysEvery)
 	defer t.Stop()
@@ -40,11 +39,11 @@ func watchKeys(c *Command, box *Mailbox, gone <-chan struct{}) {
 	}
 }
 
-// silent returns how long ago the command printed something, or began.
-func (c *Command) silent() time.Duration { return time.Since(time.Unix(0, c.heard.Load())) }
+// silent returns the time since the command's last output, or its start.
+func (c *Command) silent() time.Duration { return time.Since(time.Unix(0, c.lastOutput.Load())) }
 
-// watchUnattended ends the command when it has waited for keys for as long as the shell allows where nobody is there to type,
-// also when its client has gone.
+// watchUnattended ends the command after it has waited for keys for as long as an unattended shell allows, even if its
+// client has gone.
 func (c *Command) watchUnattended() {
 	t := time.NewTicker(keysEvery)
 	defer t.Stop()
@@ -73,8 +72,8 @@ func (c *Command) watchUnattended() {
 	}
 }
 
-// readsKeys reports whether a program in the foreground of the command's terminal waits for what is typed: it
-// reads the terminal, has switched the echo off to ask for a password, or takes each key at once, as an editor does.
+// readsKeys reports whether a program in the foreground of the command's terminal waits for keys: it reads the
+// terminal, has switched the echo off to ask for a password, or reads each key at once, like an editor.
 func (c *Command) readsKeys() bool {
 	group := c.foreground()
 	if group == 0 {
@@ -84,7 +83,7 @@ func (c *Command) readsKeys() bool {
 	return secret || readsTerminal(group, keys)
 }
 
-// asks reports how the command's terminal takes what is typed: a line without showing it, or each key at once.
+// asks reports how the command's terminal reads keys: secret means a line without echo, keys means each key at once.
 func (c *Command) asks() (secret, keys bool) {
 	if c.started.inner != nil {
 		c.started.inner.control(func(fd int) { secret, keys = asksFor(fd) })

@@ -12,19 +12,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLooked limits the processes of a group that are looked at.
+// maxLooked limits the processes of a group that are examined.
 const maxLooked = 64
 
-// readsTerminal reports whether a process of a group waits for what is typed into a terminal. keys means that the terminal
-// passes on each key at once, as an editor has it. What another user's process does cannot be seen.
+// readsTerminal reports whether a process of a group waits for terminal input. keys means that the terminal passes on
+// each key at once, as for an editor. Processes of other users cannot be examined.
 func readsTerminal(group int, keys bool) bool {
-	left := maxLooked
-	return anyReads(group, group, keys, &left)
+	remaining := maxLooked
+	return anyReads(group, group, keys, &remaining)
 }
 
-// anyReads looks at a process and those that it started, as far as they are of the group.
-func anyReads(pid, group int, keys bool, left *int) bool {
-	if *left--; *left < 0 {
+// anyReads examines a process and its descendants in the group.
+func anyReads(pid, group int, keys bool, remaining *int) bool {
+	if *remaining--; *remaining < 0 {
 		return false
 	}
 	if pid == group || groupOf(pid) == group {
@@ -34,7 +34,7 @@ func anyReads(pid, group int, keys bool, left *int) bool {
 	}
 	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid)) // none can be seen
 	for child := range strings.FieldsSeq(string(children)) {
-		if n, err := strconv.Atoi(child); err == nil && anyReads(n, group, keys, left) {
+		if n, err := strconv.Atoi(child); err == nil && anyReads(n, group, keys, remaining) {
 			return true
 		}
 	}
@@ -50,9 +50,9 @@ func groupOf(pid int) int {
 	return group
 }
 
-// reads reports whether a process waits in read(2) of a terminal, or in select(2) of its standard input alone,
-// if that is one. With keys it may also wait for a terminal among other files, such as the signals of an editor, as long as
-// nothing but those ends the wait: what also wakes up by time is no question. See proc_pid_syscall(5).
+// reads reports whether a process waits in read(2) of a terminal, or in select(2) of its standard input alone, if that
+// is a terminal. With keys it may also wait for a terminal among other files, such as an editor's signals, if nothing
+// else ends the wait: a wait with a timeout is not a prompt. See proc_pid_syscall(5).
 func reads(pid int, keys bool) bool {
 	call, ok := callOf(pid)
 	switch {
@@ -69,7 +69,7 @@ func reads(pid int, keys bool) bool {
 	return slices.ContainsFunc(files, func(fd uint64) bool { return isTerminal(pid, fd) }) && !serves(pid, files)
 }
 
-// serves reports whether one of the files is a port at which a process awaits connections: a server that also takes keys does not
+// serves reports whether one of the files is a listening port of the process: a server that also reads keys does not
 // wait for them.
 func serves(pid int, files []uint64) bool {
 	process, err := unix.PidfdOpen(pid, 0)
@@ -91,7 +91,7 @@ func serves(pid int, files []uint64) bool {
 	})
 }
 
-// systemCall holds a call of the kernel that a process waits in.
+// systemCall is a system call that a process waits in.
 type systemCall struct {
 	number int
 	args   [6]uint64
@@ -117,7 +117,7 @@ func callOf(pid int) (c systemCall, ok bool) {
 	return c, true
 }
 
-// endless reports whether a call that waits for files has no time at which it ends.
+// endless reports whether a call waits for files without a timeout.
 func (c systemCall) endless() bool {
 	switch kindOfWait(c.number) {
 	case waitPoll:
@@ -132,7 +132,7 @@ func (c systemCall) endless() bool {
 	return false
 }
 
-// maxFiles limits the files of one call that are looked at.
+// maxFiles limits the examined files of one call.
 const maxFiles = 256
 
 // files returns the descriptors that a call waits for to be read.
@@ -170,7 +170,7 @@ func selected(b []byte, n uint64) (all []uint64) {
 	return all
 }
 
-// watched reads what the kernel says of a descriptor of epoll, see proc_pid_fdinfo(5).
+// watched parses the descriptors of an epoll instance, see proc_pid_fdinfo(5).
 func watched(text string) (all []uint64) {
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
@@ -186,7 +186,7 @@ func watched(text string) (all []uint64) {
 	return all
 }
 
-// memory returns some bytes of a process's memory, none where that can't be read.
+// memory returns bytes of a process's memory, none if it cannot be read.
 func memory(pid int, at, size uint64) []byte {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
 	if err != nil {
@@ -204,13 +204,13 @@ func isTerminal(pid int, fd uint64) bool {
 	return strings.HasPrefix(name, "/dev/pts/") || strings.HasPrefix(name, "/dev/tty")
 }
 
-// fileOf returns the name of what a descriptor of a process is, "" if that is not known.
+// fileOf returns the file name of a process's descriptor, "" if unknown.
 func fileOf(pid int, fd uint64) string {
 	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd)) // it may be closed
 	return name
 }
 
-// wait is a kind of call that waits for files.
+// wait is a kind of system call that waits for files.
 type wait int
 
 const (
@@ -220,7 +220,7 @@ const (
 	waitEpoll
 )
 
-// waits lists the calls that every machine has.
+// waits lists the calls of all architectures.
 var waits = map[int]wait{unix.SYS_PPOLL: waitPpoll, unix.SYS_PSELECT6: waitSelect, unix.SYS_EPOLL_PWAIT: waitEpoll}
 
 // kindOfWait returns the kind of a call, 0 for another one.

@@ -5,22 +5,22 @@ import (
 	"os"
 )
 
-// Record records one stream of a command in a file: all of it, or of one that is longer than its limit the beginning,
-// a line that says how much is missing, and the end. Its owner serialises the calls. Use [NewRecord].
+// Record records one stream of a command in a file: completely, or, beyond its limit, the start, a line with the number
+// of missing bytes, and the end. Its owner serialises the calls. Create it with [NewRecord].
 type Record struct {
 	path   string
 	file   *os.File // nil until the first output
-	most   int64    // bytes from the beginning that the file gets
+	most   int64    // maximum bytes from the start in the file
 	size   int64    // bytes in file, including those after the end of the command
 	total  int64    // bytes of the command itself
-	gap    int64    // bytes of the command that the file has not, once sealed
+	gap    int64    // bytes of the command missing in the file, once sealed
 	tail   []byte   // ends with the command's last TailMax bytes
 	sealed bool
 	fault  error // first error of writing; recording has stopped then
 }
 
-// NewRecord returns a Record whose file is path. It gets the first most bytes, [WholeMax] if most is 0, and of a longer
-// stream the last TailMax bytes as well.
+// NewRecord returns a Record with the file path. The file gets the first most bytes, [WholeMax] if most is 0, and of a
+// longer stream also the last TailMax bytes.
 func NewRecord(path string, most int64) *Record {
 	if most <= 0 {
 		most = WholeMax
@@ -28,8 +28,8 @@ func NewRecord(path string, most int64) *Record {
 	return &Record{path: path, most: most}
 }
 
-// Open creates the file. Without it the first output does: a file costs time, and most
-// commands write nothing to stderr.
+// Open creates the file. Otherwise the first output creates it: a file costs time, and most commands write nothing to
+// stderr.
 func (c *Record) Open() (err error) {
 	c.file, err = os.OpenFile(c.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	return err
@@ -38,14 +38,13 @@ func (c *Record) Open() (err error) {
 // Total returns the number of bytes that the command itself wrote.
 func (c *Record) Total() int64 { return c.total }
 
-// Gap returns how many of those the file has not. It is known after Seal.
+// Gap returns how many of those bytes are missing in the file. It is known after Seal.
 func (c *Record) Gap() int64 { return c.gap }
 
 // Fault returns the first error of writing, or nil.
 func (c *Record) Fault() error { return c.fault }
 
-// Add records p. After Seal it only fills up the file, with output of jobs that the command
-// left in the background.
+// Add records p. After Seal it only fills the file, with output of background jobs.
 func (c *Record) Add(p []byte) {
 	if room := c.most - c.size; room > 0 && c.size >= c.total || c.sealed {
 		c.write(p[:min(max(room, 0), int64(len(p)))])
@@ -68,9 +67,9 @@ func (c *Record) write(p []byte) {
 	}
 }
 
-// SkipTo records that the stream has total bytes by now, of which end holds the last.
+// SkipTo records that the stream has total bytes now; end holds the last of them.
 func (c *Record) SkipTo(total int64, end []byte) {
-	if known := total - int64(len(end)); known <= c.total && c.total <= total { // nothing is missing between
+	if known := total - int64(len(end)); known <= c.total && c.total <= total { // nothing is missing between them
 		c.Add(end[c.total-known:])
 		return
 	}
@@ -78,7 +77,7 @@ func (c *Record) SkipTo(total int64, end []byte) {
 	c.tail = keepLast(c.tail[:0], end, TailMax)
 }
 
-// Seal marks the end of the command's own output. If the file has not all of that, it gets the end.
+// Seal marks the end of the command's own output. If the file is incomplete, the end of the output is added.
 func (c *Record) Seal() {
 	if c.sealed {
 		return
@@ -94,7 +93,7 @@ func (c *Record) Seal() {
 		c.write(fmt.Appendf(nil, "\n[buddy did not record %d bytes of this output here]\n", c.gap))
 	}
 	c.write(end)
-	c.most = 0 // what jobs write now does not come after a gap
+	c.most = 0 // output of jobs must not follow a gap
 }
 
 // Close closes the file, once nothing can be written any more.

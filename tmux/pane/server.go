@@ -16,24 +16,24 @@ import (
 
 const (
 	burst = 64 << 10             // bytes of live output sent without a pause
-	rest  = 4 * time.Millisecond // pause that keeps a flood from taking both processors; the files have all of it
+	rest  = 4 * time.Millisecond // pause that keeps a flood from using both processors; the files are complete
 )
 
-// Server lets clients use a [Shell]. Commands run one at a time, in the order of their
-// requests; a client that leaves does not end its command.
+// Server lets clients use a [Shell]. Commands run one at a time, in the order of their requests; a client that
+// disconnects does not end its command.
 type Server struct {
 	shell *Shell
 	slot  chan struct{}  // holds a token while a command runs
-	conns sync.WaitGroup // connections that have an end to report
+	conns sync.WaitGroup // connections that wait to report an end
 
-	mu      sync.Mutex // guards the fields below
-	running map[string]*Command
-	left    []*Command // ended commands whose output a background job may hold
-	greeted int        // open connections of greeted clients
-	closed  bool
+	mu        sync.Mutex // guards the fields below
+	running   map[string]*Command
+	lingering []*Command // ended commands whose output a background job may hold
+	greeted   int        // open connections of greeted clients
+	closed    bool
 }
 
-// NewServer returns a Server for shell, which it owns from now on.
+// NewServer returns a Server for shell, which it then owns.
 func NewServer(shell *Shell) *Server {
 	return &Server{shell: shell, slot: make(chan struct{}, 1), running: map[string]*Command{}}
 }
@@ -84,7 +84,7 @@ func (s *Server) ServeConn(conn net.Conn) {
 	}
 }
 
-// greet answers and then holds the connection until the client leaves.
+// greet answers and then holds the connection until the client disconnects.
 func (s *Server) greet(w *wire, g Greeting) {
 	s.shell.Greet(g)
 	s.mu.Lock()
@@ -113,7 +113,7 @@ func (s *Server) busy() bool {
 	s.prune()
 	for _, c := range s.running {
 		select {
-		case <-c.Done(): // its client may have been told already
+		case <-c.Done(): // its client may know already
 			if !c.background() {
 				continue
 			}
@@ -121,19 +121,19 @@ func (s *Server) busy() bool {
 		}
 		return true
 	}
-	return len(s.left) > 0
+	return len(s.lingering) > 0
 }
 
 // prune forgets the commands whose output nobody holds any more. The caller holds mu.
 func (s *Server) prune() {
-	kept := s.left[:0]
-	for _, c := range s.left {
+	kept := s.lingering[:0]
+	for _, c := range s.lingering {
 		if c.background() {
 			kept = append(kept, c)
 		}
 	}
-	clear(s.left[len(kept):])
-	s.left = kept
+	clear(s.lingering[len(kept):])
+	s.lingering = kept
 }
 
 // run waits for the slot, starts the command and follows it.
@@ -164,7 +164,7 @@ func (s *Server) run(w *wire, r request) error {
 		<-c.Done()
 		s.mu.Lock()
 		delete(s.running, r.Dir)
-		s.left = append(s.left, c)
+		s.lingering = append(s.lingering, c)
 		s.prune()
 		s.mu.Unlock()
 		<-s.slot
@@ -182,7 +182,7 @@ func (s *Server) start(r request) (*Command, error) {
 	return s.shell.Start(r.Dir, r.Mode, r.Within)
 }
 
-// interrupt passes Ctrl-C on to a confined command.
+// interrupt passes Ctrl-C on to a sandboxed command.
 func (s *Server) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,8 +214,8 @@ func (s *Server) attach(w *wire, dir string) error {
 	return nil
 }
 
-// listen reads the client's side of a command's connection: cancel is closed when it asks to
-// cancel, gone when it leaves. answers sets the command whose hosts its answers are about.
+// listen reads the client's side of a command's connection: cancel is closed when the client asks to cancel, gone when
+// it disconnects. answers sets the command whose hosts the client's answers are about.
 func listen(w *wire) (cancel, gone chan struct{}, answers func(*Command)) {
 	cancel, gone = make(chan struct{}), make(chan struct{})
 	var about atomic.Pointer[Command]
@@ -238,7 +238,7 @@ func listen(w *wire) (cancel, gone chan struct{}, answers func(*Command)) {
 	return cancel, gone, about.Store
 }
 
-// follow sends the output and the end of c until the client leaves.
+// follow sends the output and the end of c until the client disconnects.
 func (s *Server) follow(w *wire, c *Command, cancel, gone <-chan struct{}) {
 	box := c.Follow()
 	go func() {
@@ -251,7 +251,7 @@ func (s *Server) follow(w *wire, c *Command, cancel, gone <-chan struct{}) {
 		}
 	}()
 	err := w.send(frameStarted)
-	leave := c.hosts.join(func(h Host) { _ = w.sendJSON(frameHost, h) }) // who is gone leaves
+	leave := c.hosts.join(func(h Host) { _ = w.sendJSON(frameHost, h) }) // a client that has gone leaves
 	go func() { <-gone; leave() }()
 	defer leave()
 	if err != nil {
@@ -279,7 +279,7 @@ func (s *Server) follow(w *wire, c *Command, cancel, gone <-chan struct{}) {
 	}
 }
 
-// obey cancels c when its client asks for it, until c ends or the client leaves.
+// obey cancels c when its client asks for it, until c ends or the client disconnects.
 func obey(c *Command, cancel, gone <-chan struct{}) {
 	select {
 	case <-cancel:
@@ -287,15 +287,14 @@ func obey(c *Command, cancel, gone <-chan struct{}) {
 	case <-c.Done():
 	}
 	select {
-	case <-cancel: // the client may have left right after
+	case <-cancel: // the client may have disconnected right after
 		c.Cancel()
 	default:
 	}
 }
 
-// Shutdown ends the running command with the reason why, waits until it and its clients know,
-// each at most twice the given time, and reports whether a client was connected. No command
-// starts afterwards.
+// Shutdown ends the running command with the reason why, waits until the command and its clients have ended, each at
+// most twice the given time, and reports whether a client was connected. No command starts afterwards.
 func (s *Server) Shutdown(why string, wait time.Duration) bool {
 	s.mu.Lock()
 	s.closed = true
@@ -304,10 +303,10 @@ func (s *Server) Shutdown(why string, wait time.Duration) bool {
 	for _, c := range all {
 		c.hangUp(why, wait)
 	}
-	told := make(chan struct{})
-	go func() { s.conns.Wait(); close(told) }()
+	notified := make(chan struct{})
+	go func() { s.conns.Wait(); close(notified) }()
 	select {
-	case <-told:
+	case <-notified:
 	case <-time.After(wait):
 	}
 	s.mu.Lock()

@@ -37,8 +37,8 @@ const (
 	mainSh   = ". \"$1/run\"; . \"$__buddy_cmd\"\n{ __buddy_save; } >/dev/null 2>&1"
 )
 
-// Shell starts commands that pass their state on from one to the next. Start may be called by
-// one goroutine at a time, and only after the last command has ended.
+// Shell starts commands that carry their state over from one to the next. Start may be called by one goroutine at a
+// time, and only after the last command has ended.
 type Shell struct {
 	dir  string    // private: holds the environment
 	tty  *terminal // nil without a terminal
@@ -48,17 +48,17 @@ type Shell struct {
 	kind string // of its scripts and state, see [KindOf]
 	main string
 
-	// Two files hold the state in turn, so that each command overwrites the older one: creating
-	// and renaming a file costs more on many disks. "" means none yet.
+	// The state is in two files in turn, so that each command overwrites the older one: creating and renaming a file
+	// costs more on many disks. "" means none yet.
 	state string
 
 	mu     sync.Mutex // guards the fields below
-	folder string     // of the next command; "" is not known
-	apart  bool       // the state does not contain the folder
+	folder string     // of the next command; "" means unknown
+	apart  bool       // the state has another folder
 	env    []string   // of the first command; nil until Greet
 	alone  time.Duration
 	hold   holding
-	whole  int64 // bytes that are recorded of an output stream
+	whole  int64 // limit of the recorded bytes of an output stream
 	ahead  ahead
 }
 
@@ -94,9 +94,8 @@ func NewShell(dir string, tty *os.File, name string) (*Shell, error) {
 	return s, makePrivate(filepath.Join(dir, "nowhere"))
 }
 
-// Greet sets the directory and the environment of the first command. Only the first call
-// counts: later clients find the shell as the last command left it. The Reach, the Fence and whether somebody is there of the
-// last call count.
+// Greet sets the directory and the environment of the first command. Only the first call sets them: later clients find
+// the shell as the last command left it. Every call sets the Reach, the Fence and whether the pane is attended.
 func (s *Shell) Greet(g Greeting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +106,7 @@ func (s *Shell) Greet(g Greeting) {
 			s.env = append(s.env, confine.Unattended...)
 		}
 		if s.state == "" && s.folder == "" {
-			_ = s.moveTo(g.Cwd, false) // it counts here; a shell that continues from a state without it says that it is unknown
+			_ = s.moveTo(g.Cwd, false) // it counts here; a shell that continues from a state without it reports it as unknown
 		}
 	}
 	s.whole = g.Whole
@@ -120,7 +119,7 @@ func (s *Shell) Greet(g Greeting) {
 	}
 }
 
-// recorded returns how many bytes of an output stream are recorded, 0 for the default.
+// recorded returns the limit of the recorded bytes of an output stream, 0 for the default.
 func (s *Shell) recorded() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,18 +128,18 @@ func (s *Shell) recorded() int64 {
 
 var errNoGreeting = errors.New("no environment: the client sent no greeting")
 
-// patience returns how long a command may wait for keys; 0 is without limit, because a person may type them.
+// patience returns how long a command may wait for keys; 0 means without limit, because a person may type them.
 func (s *Shell) patience() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.alone
 }
 
-// Exports returns a line of shell that exports variables, whose values have no single quotes.
+// Exports returns a shell line that exports variables, whose values must have no single quotes.
 func Exports(env []string) string { return "export '" + strings.Join(env, "' '") + "'" }
 
-// unheld returns the shell for a command that nothing holds, not started yet. A free one starts in the first
-// environment, finds no program in the folders that are worked in, and passes on only its folder. The caller holds mu.
+// unheld returns the shell for a command without a sandbox, not started yet. A free one starts in the first
+// environment, finds no program in the workspace, and only its folder is carried over. The caller holds mu.
 func (s *Shell) unheld(m manner) *waitingShell {
 	args := []string{s.name, "-c"}
 	if s.kind == kindZsh {
@@ -155,8 +154,8 @@ func (s *Shell) unheld(m manner) *waitingShell {
 	}
 	cmd := &exec.Cmd{Path: s.exe, Args: append(args, s.main, s.name, s.dir, "", load, leave, folder, s.adopted(), mark, m.set()), Dir: s.folder, Env: slices.Clone(s.env)}
 	if load != "" {
-		// The state has the environment: what was unset meanwhile must not come back. Names that no
-		// shell can hold are passed on.
+		// The state has the environment: unset variables must not come back. Names that are invalid in shells are
+		// passed on.
 		cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return isName(kv) })
 	}
 	if m.free {
@@ -171,7 +170,7 @@ func (s *Shell) unheld(m manner) *waitingShell {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: s.detaches(m.mode), Setpgid: !s.detaches(m.mode)}
 	h := &waitingShell{mode: m.mode, proc: cmd, tty: s.tty, ended: make(chan struct{})}
 	if load == "" {
-		return h // its environment may name a file to run first, as BASH_ENV does: not before somebody was asked
+		return h // its environment may name a file to run first, such as BASH_ENV: not before an approval
 	}
 	if info, err := os.Stat(s.folder); err == nil && s.folder != "" && info.IsDir() {
 		h.at = info
@@ -179,14 +178,14 @@ func (s *Shell) unheld(m manner) *waitingShell {
 	return h
 }
 
-// detaches reports whether a command has a session of its own. Without a terminal, or somebody who types there, it has: a program
-// that asks on /dev/tty fails instead of hanging.
+// detaches reports whether a command gets a separate session. It does without a terminal, or without a person at the
+// terminal: a program that prompts on /dev/tty then fails instead of hanging.
 func (s *Shell) detaches(mode Mode) bool {
 	return s.tty == nil || s.alone > 0 && mode != Prompted && mode != Terminal
 }
 
-// CommandsMark ends $TMUX in commands that run in a pane. After the socket tmux puts the
-// server's process there, which is never 0, and a session.
+// CommandsMark is the end of $TMUX in commands that run in a pane. After the socket, tmux puts the server's process
+// there, which is never 0, and a session.
 const CommandsMark = ",0,0"
 
 // commandsTMUX returns $TMUX for the commands of the supervisor in dir. It points neither to
@@ -210,9 +209,8 @@ func (s *Shell) nextState() string {
 // prepareState empties that file.
 func (s *Shell) prepareState() error { return os.WriteFile(s.nextState(), nil, 0o600) }
 
-// adoptState makes the state that the command in dir left the one of the next, if it is
-// complete: a shell that was killed or replaced by exec leaves none. A free command passes on
-// only the folder.
+// adoptState makes the state of the command in dir the current one if it is complete: a shell that was killed or
+// replaced by exec saves none. Of a free command only the folder is carried over.
 func (s *Shell) adoptState(dir string, free bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,7 +223,7 @@ func (s *Shell) adoptState(dir string, free bool) error {
 	}
 	cwd, err := os.ReadFile(filepath.Join(dir, "cwd"))
 	if err != nil || !filepath.IsAbs(string(cwd)) {
-		return nil //nolint:nilerr // the folder stays: the files of a command may be removed while it runs
+		return nil //nolint:nilerr // the folder stays: a command's files may be removed while it runs
 	}
 	return s.moveTo(string(cwd), free)
 }
@@ -322,7 +320,7 @@ func Without(env []string, names ...string) []string {
 // Shells lists the shells that commands can run in.
 var Shells = []string{"bash", "zsh", "dash", "ash", "sh"}
 
-// The kinds of shells, by the script that carries their state over.
+// The kinds of shells, by the script that saves their state.
 const (
 	kindBash = "bash"
 	kindZsh  = "zsh"
@@ -363,10 +361,9 @@ func NoShell(name, machine string) error {
 	return &RefusedError{Reason: fmt.Sprintf("the shell %q is not installed on %s; install it or choose another with shell under [tools] (have: %s)", cmp.Or(name, "sh"), machine, strings.Join(Shells, ", "))}
 }
 
-// Scripts returns the scripts with which a supervisor elsewhere starts its shells: the text of
-// the file `run` in its directory, and what follows -c. The words after that are the shell's
-// name, the directory, the file with the command, the state to start from and where to leave
-// the new one, as in run.bash, run.zsh and run.sh.
+// Scripts returns the scripts with which a remote supervisor starts its shells: the text of the file `run` in its
+// directory, and the argument of -c. The words after that are the shell's name, the directory, the file with the
+// command, the state to start from and the file for the new one, as in run.bash, run.zsh and run.sh.
 func Scripts(kind string) (run []byte, main string) {
 	switch kind {
 	case kindBash:

@@ -61,7 +61,7 @@ func newTerminal(f *os.File) (*terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	sane.Iflag &^= unix.IXON // Ctrl-S is a key like others: nobody knows how to undo it
+	sane.Iflag &^= unix.IXON // Ctrl-S is an ordinary key: few know how to undo it
 	sane.Iflag |= unix.ICRNL
 	sane.Oflag |= unix.OPOST | unix.ONLCR
 	sane.Lflag |= unix.ICANON | unix.ISIG | unix.ECHO | unix.ECHOE | unix.IEXTEN
@@ -69,7 +69,7 @@ func newTerminal(f *os.File) (*terminal, error) {
 	return t, nil
 }
 
-// reset gives the terminal sane settings and drops what was typed ahead.
+// reset gives the terminal sane settings and drops unread input.
 func (t *terminal) reset() {
 	_ = unix.IoctlSetTermios(t.fd, ioctlSetTermios, &t.sane)
 	FlushInput(t.fd)
@@ -85,11 +85,11 @@ func (t *terminal) raw() {
 	_ = unix.IoctlSetTermios(t.fd, ioctlSetTermios, &raw)
 }
 
-// give makes a group of this session the foreground group, which gets the keys.
-func (t *terminal) give(group int) { _ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) }
+// setForeground makes a group of this session the foreground group, which gets the keys.
+func (t *terminal) setForeground(group int) { _ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) }
 
-// takeBack makes the supervisor's group the foreground group.
-func (t *terminal) takeBack() { t.give(unix.Getpgrp()) }
+// reclaim makes the supervisor's group the foreground group.
+func (t *terminal) reclaim() { t.setForeground(unix.Getpgrp()) }
 
 // foreground returns the group that keys such as Ctrl-C reach, or 0 if it is not a command's.
 func (t *terminal) foreground() int {
@@ -103,7 +103,7 @@ func (t *terminal) foreground() int {
 	return g
 }
 
-// asksFor reports whether a terminal edits lines and does not show them, or passes each key on at once.
+// asksFor reports whether a terminal reads lines without echo (secret), or passes on each key at once (keys).
 func asksFor(fd int) (secret, keys bool) {
 	t, err := unix.IoctlGetTermios(fd, ioctlGetTermios)
 	if err != nil {

@@ -8,5 +8,5 @@ const (
 	ioctlSetTermios = unix.TIOCSETA
 )
 
-// FlushInput drops what was typed into a terminal and not read yet.
+// FlushInput drops unread input of a terminal.
 func FlushInput(fd int) { _ = unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, 1 /* FREAD */) }

@@ -8,5 +8,5 @@ const (
 	ioctlSetTermios = unix.TCSETS
 )
 
-// FlushInput drops what was typed into a terminal and not read yet.
+// FlushInput drops unread input of a terminal.
 func FlushInput(fd int) { _ = unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }

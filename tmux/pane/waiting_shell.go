@@ -8,31 +8,30 @@ import (
 	"syscall"
 )
 
-// waitingShell is the shell of one command. Once it has started it waits to be told of the command, on descriptor 3.
+// waitingShell is the shell of one command. After its start it waits for the command on descriptor 3.
 type waitingShell struct {
 	mode   Mode
-	by     sandbox // nil: nothing holds it
+	by     sandbox // nil: no sandbox
 	proc   *exec.Cmd
-	at     os.FileInfo // the folder that it starts in; nil: it does not start ahead
-	tty    *terminal   // of the pane; nil: it has none
+	at     os.FileInfo // its start folder; nil: it cannot be started ahead
+	tty    *terminal   // the pane's; nil: none
 	inner  *inner      // the terminal of mode Terminal, else nil
-	in     *os.File    // tells it of the command
+	in     *os.File    // delivers the command
 	out    *os.File
-	errs   *os.File // nil where both are one
-	folder *os.File // reports the folder in which a held command ended; nil: the command's file does
-	said   chan []byte
+	errs   *os.File // nil if both are one
+	folder *os.File // delivers the final folder of a sandboxed command; nil: the command's file has it
+	report chan []byte
 	ended  chan struct{} // closed when the process has ended, and err is set
 	err    error
 }
 
-// same reports whether h waits for a command and other, when started, would differ in nothing. h may be
-// nil.
+// same reports whether h waits for a command and equals other, which is not started, in every respect. h may be nil.
 func (h *waitingShell) same(other *waitingShell) bool {
 	if h == nil || h.at == nil || other.at == nil {
 		return false
 	}
 	select {
-	case <-h.ended: // the kernel ends it first when memory is short
+	case <-h.ended: // the kernel ends it first when memory is low
 		return false
 	default:
 	}
@@ -41,7 +40,7 @@ func (h *waitingShell) same(other *waitingShell) bool {
 		a.Path == b.Path && a.Dir == b.Dir && slices.Equal(a.Args, b.Args) && slices.Equal(a.Env, b.Env)
 }
 
-// apart reports whether the shell has a session of its own, without a terminal.
+// apart reports whether the shell has a separate session without a terminal.
 func (h *waitingShell) apart() bool { return h.inner == nil && h.proc.SysProcAttr.Setsid }
 
 // start starts the shell, which then waits. After an error nothing runs.
@@ -111,7 +110,7 @@ func (h *waitingShell) connect() (theirs []*os.File, err error) {
 }
 
 // tell tells the shell what it waits for. It does not block.
-func (h *waitingShell) tell(text string) {
+func (h *waitingShell) line(text string) {
 	go func() { // a long one waits for the shell to read it
 		_, _ = io.WriteString(h.in, text) // fails when the shell has ended
 		_ = h.in.Close()
@@ -121,9 +120,9 @@ func (h *waitingShell) tell(text string) {
 // listen reads the folder that a held command reports while it runs, and discards what
 // goes beyond the limit so that the command never blocks.
 func (h *waitingShell) listen() {
-	said, _ := io.ReadAll(io.LimitReader(h.folder, folderMax+1))
+	report, _ := io.ReadAll(io.LimitReader(h.folder, folderMax+1))
 	_, _ = io.Copy(io.Discard, h.folder)
-	h.said <- said
+	h.report <- report
 }
 
 // wait waits for the end of the process.

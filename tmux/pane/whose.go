@@ -2,8 +2,8 @@ package pane
 
 import "strings"
 
-// ofFlag begins an argument of a supervisor or a host that names a folder of the session that it belongs to. Others can
-// read it, also where they can't read the environment of the process.
+// ofFlag is the prefix of an argument of a supervisor or a host with a folder of its session. Other processes can read
+// it, even if they cannot read the environment.
 const ofFlag = "--of="
 
 // Of returns the arguments that name folders of a session.
@@ -14,7 +14,7 @@ func Of(folders []string) (args []string) {
 	return args
 }
 
-// OfWhich returns the folders that a command line names.
+// OfWhich returns the folders in a command line.
 func OfWhich(args []string) (folders []string) {
 	for _, arg := range args {
 		if dir, ok := strings.CutPrefix(arg, ofFlag); ok {

@@ -16,8 +16,7 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
-// protocol is the version of the wire format. A client that finds another version starts
-// the supervisor anew.
+// protocol is the version of the wire format. A client that finds another version starts a new supervisor.
 const protocol = 4
 
 // frameMax limits a frame: an environment may have some megabytes.
@@ -27,11 +26,11 @@ const frameMax = 8 << 20
 const (
 	frameRequest = 'q' // client: a request, the first frame of a connection
 	frameCancel  = 'c' // client: cancel the command of this connection
-	frameAnswer  = 'a' // client: the answer about a host
+	frameAnswer  = 'a' // client: the decision about a host
 	frameInfo    = 'i' // server: the answer to a greeting
 	frameStarted = 's' // server: the command runs
 	frameOutput  = 'o' // server: a byte for the stream, eight for the total, the bytes
-	frameHost    = 'h' // server: a Host that the command wants to reach, which waits for the answer
+	frameHost    = 'h' // server: a Host that the command asks to reach and waits for
 	frameEnd     = 'e' // server: an Exit
 	frameError   = 'x' // server: the request was refused; with the reason
 )
@@ -46,28 +45,29 @@ type request struct {
 	Greeting *Greeting `json:"greeting,omitempty"`
 }
 
-// Greeting holds what a supervisor needs from a client. The first client's Cwd and Env count,
-// and the last one's Reach, Fence and Unattended.
+// Greeting holds a client's settings for a supervisor. The first client's Cwd and Env count, and the last one's Reach,
+// Fence and Unattended.
 type Greeting struct {
 	Cwd   string        `json:"cwd"`
 	Env   []string      `json:"env"`
 	Reach confine.Reach `json:"reach"` // of confined commands
-	// Fence is for fenced commands; nil: there are none.
+	// Fence is for commands in the workspace sandbox; nil: there are none.
 	Fence *fence.Settings `json:"fence,omitempty"`
-	// Whole limits what is recorded of an output stream, in bytes, see [Record]; 0 is WholeMax.
+	// Whole limits the recorded bytes of an output stream, see [Record]; 0 means WholeMax.
 	Whole int64 `json:"whole,omitempty"`
-	// Unattended says that nobody types into the pane, and how long a command may wait for keys; 0: somebody may.
+	// Unattended means that nobody types into the pane, and limits how long a command may wait for keys; 0: a person
+	// may type.
 	Unattended time.Duration `json:"unattended,omitempty"`
 }
 
-// Sandboxed says what holds a command.
+// Sandboxed is the sandbox of a command.
 type Sandboxed string
 
-// What there is. A command runs within it or not at all.
+// The sandboxes. A command runs within its sandbox or not at all.
 const (
 	Unheld   Sandboxed = ""
 	ReadOnly Sandboxed = "read-only" // the read-only sandbox, see package confine
-	Fenced   Sandboxed = "fence"     // the workspace fence, see package fence
+	Fenced   Sandboxed = "fence"     // the workspace sandbox, see package fence
 )
 
 // Info describes a supervisor.
@@ -210,11 +210,11 @@ func ask(ctx context.Context, conn net.Conn, r request) (*Job, error) {
 	return j, nil
 }
 
-// Hosts sets who decides whether the command may reach a host that the settings do not name: nil is yes, and
+// Hosts sets the function that decides whether the command may reach a host outside the settings: nil allows it, and
 // [fence.ErrNobody] means that nobody was asked. Call it before Wait, which does not wait for it.
 func (j *Job) Hosts(decide func(Host) error) { j.hosts = decide }
 
-// decide answers whether the command may reach a host.
+// decide answers a question about a host.
 func (j *Job) decide(payload []byte) {
 	var a hostAnswer
 	if json.Unmarshal(payload, &a.Host) != nil {

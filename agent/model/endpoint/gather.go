@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// gatherTime is how long words are gathered before a read. Each read causes a frame of the screen, which is the
-	// main cost of a streaming answer.
+	// gatherTime is the time to gather words before a read. Each read causes a frame of the screen, which is the main
+	// cost of a streaming answer.
 	gatherTime = 50 * time.Millisecond
 
 	slowRead  = time.Millisecond // a read that takes this long had to wait for the server

@@ -12,7 +12,7 @@ import (
 	"buddy/texts"
 )
 
-// Effort is how much a model thinks before it answers; "" leaves it to the provider.
+// Effort selects how much a model thinks before it answers; "" leaves it to the provider.
 type Effort string
 
 // efforts are the allowed values, in ascending order.

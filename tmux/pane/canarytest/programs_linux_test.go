@@ -104,8 +104,8 @@ func inChild(t *testing.T, w *canarytest.World, server bool) (func(canarytest.Li
 			_, err = io.Copy(out, p.Stdout())
 			<-p.Done()
 			p.Stop()
-			_, said := out.WriteString(p.Stderr())
-			return errors.Join(err, said)
+			_, output := out.WriteString(p.Stderr())
+			return errors.Join(err, output)
 		})
 	}
 	control := canarytest.Line{Text: `echo changed >"$OUT/f"`, Canary: "file"}

@@ -285,22 +285,22 @@ func (w *World) Victim() int { return w.victim }
 
 // Said returns what the last line has written.
 func (w *World) Said() string {
-	said, err := os.ReadFile(w.Base + "/said")
+	output, err := os.ReadFile(w.Base + "/said")
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return string(said)
+	return string(output)
 }
 
 // changed returns the canaries that are not as they were before a line.
 func (w *World) changed(l Line, files, health string, contacts int64) (changed []string) {
-	said := w.Said()
+	output := w.Said()
 	for _, c := range []struct {
 		canary string
 		is     bool
 	}{
-		{"secret", strings.Contains(said, SecretWord)},
-		{"ran", strings.Contains(said, RanWord)},
+		{"secret", strings.Contains(output, SecretWord)},
+		{"ran", strings.Contains(output, RanWord)},
 		{"file", w.files() != files},
 		{"victim", w.health() != health},
 		{"net", w.contacts.Load() != contacts},

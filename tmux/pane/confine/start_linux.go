@@ -133,7 +133,7 @@ func (b *Box) Close() {
 // such as a shell that reads its command from a pipe: until then it could inspect the thread
 // that started it, and its limits do not apply yet.
 func (b *Box) Start(cmd *exec.Cmd) error {
-	adopt.begin()
+	adopt.prepare()
 	err := onThread(func() error {
 		if err := b.restrict(); err != nil {
 			return err

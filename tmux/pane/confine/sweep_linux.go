@@ -29,7 +29,7 @@ type adoption struct {
 var adopt = adoption{running: map[int]bool{}}
 
 // begin must be called before the start of a command.
-func (a *adoption) begin() {
+func (a *adoption) prepare() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.commands++; a.commands == 1 {
@@ -90,20 +90,20 @@ func endOrphans() error {
 		if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); errors.Is(err, unix.ECHILD) {
 			return nil // no child at all, as nearly always
 		}
-		left, ours := orphans()
-		if none++; len(left) > 0 {
+		remaining, ours := orphans()
+		if none++; len(remaining) > 0 {
 			none = 0
 		} else if none == looks {
 			return nil
 		}
-		for _, pid := range left {
+		for _, pid := range remaining {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 		for _, pid := range ours {
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 		}
-		if len(left) > 0 && time.Since(began) > sweepMax {
-			return fmt.Errorf("%d processes that the command left behind do not end", len(left))
+		if len(remaining) > 0 && time.Since(began) > sweepMax {
+			return fmt.Errorf("%d processes that the command left behind do not end", len(remaining))
 		}
 	}
 }

@@ -82,14 +82,14 @@ func (w *watch) changes() changes {
 		for rest := buf[:n]; len(rest) >= unix.SizeofInotifyEvent; {
 			end := min(len(rest), unix.SizeofInotifyEvent+int(binary.NativeEndian.Uint32(rest[12:])))
 			name, _, _ := bytes.Cut(rest[unix.SizeofInotifyEvent:end], []byte{0})
-			w.heard(&c, int32(binary.NativeEndian.Uint32(rest)), binary.NativeEndian.Uint32(rest[4:]), string(name))
+			w.handle(&c, int32(binary.NativeEndian.Uint32(rest)), binary.NativeEndian.Uint32(rest[4:]), string(name))
 			rest = rest[end:]
 		}
 	}
 }
 
 // heard adds one event to what changed.
-func (w *watch) heard(c *changes, wd int32, mask uint32, name string) {
+func (w *watch) handle(c *changes, wd int32, mask uint32, name string) {
 	dir, known := w.dirs[wd]
 	switch {
 	case mask&unix.IN_Q_OVERFLOW != 0:

@@ -14,13 +14,13 @@ import (
 const (
 	// lookMax limits how long a repository around the workspace is searched for secrets.
 	lookMax = 2 * time.Second
-	// lookAgain limits how often that is done.
+	// lookAgain limits how often a repository is searched.
 	lookAgain = time.Second
-	// secretsMax limits what is hidden in it: each path is a mount, and bwrap takes 9000 arguments.
+	// secretsMax limits the hidden paths in a repository: each is a mount, and bwrap accepts 9000 arguments.
 	secretsMax = 1000
 )
 
-// surrounding is a repository that a folder to work in is a part of, and what is hidden in it.
+// surrounding is a repository around a workspace folder, with its hidden paths.
 type surrounding struct {
 	*confine.Around
 	root    string
@@ -28,14 +28,14 @@ type surrounding struct {
 	looked  time.Time
 }
 
-// surroundings returns the repositories that the folders to work in are parts of. known are those of an earlier fence.
-// The error, which is [ErrImpossible], says that one is too large to be searched.
+// surroundings returns the repositories around the workspace folders. known are those of an earlier fence. The error,
+// which is [ErrImpossible], means that a repository is too large to search.
 func surroundings(c Settings, home string, known []*surrounding) (all []*surrounding, err error) {
 	work := slices.Concat(c.Work, c.Write)
 	for _, dir := range c.Work {
 		git := confine.Repository(dir, home)
 		if len(git) != 1 {
-			continue // there is no other part of it
+			continue // the folder is the whole repository
 		}
 		root := filepath.Dir(git[0])
 		if slices.ContainsFunc(all, func(s *surrounding) bool { return s.root == root }) {
@@ -58,7 +58,7 @@ func surroundings(c Settings, home string, known []*surrounding) (all []*surroun
 	return all, nil
 }
 
-// changed reports whether the repository has other secrets than it had, or can't be searched any more.
+// changed reports whether the repository's secrets have changed, or can't be searched any more.
 func (s *surrounding) changed() bool {
 	if time.Since(s.looked) < lookAgain {
 		return false
@@ -68,7 +68,7 @@ func (s *surrounding) changed() bool {
 	return !complete || !slices.Equal(now, s.secrets)
 }
 
-// hidden returns what commands can't read, besides secrets of the system.
+// hidden returns the hidden paths, besides the system's secrets.
 func (c Config) hidden(around []*surrounding) []string {
 	all := slices.Clone(c.Hide)
 	for _, s := range around {

@@ -26,8 +26,8 @@ func put(t testing.TB, root string, names ...string) {
 	}
 }
 
-// TestFenceHidesSecretsAroundTheWorkspace: in a folder of a repository the rest of that can be read, but for files with
-// secrets by their names and the folders of agents. A secret that comes later is hidden a second later.
+// TestFenceHidesSecretsAroundTheWorkspace: in a folder of a repository the rest of the repository can be read, except
+// files with secret names and the folders of agents. A new secret is hidden a second later.
 func TestFenceHidesSecretsAroundTheWorkspace(t *testing.T) {
 	repo := t.TempDir()
 	secrets := []string{".env", "other/prod.tfvars", "other/.ssh/config", ".buddyx/sessions/x.jsonl", "other/deep/.agentx/main.go", "node_modules/x/.env", "linked.txt"}
@@ -57,7 +57,7 @@ func TestFenceHidesSecretsAroundTheWorkspace(t *testing.T) {
 	}
 
 	put(t, repo, "other/new.pem")
-	if got := read(f, "other/new.pem"); !strings.Contains(got, "is ") { // the control: it is a matter of hiding it
+	if got := read(f, "other/new.pem"); !strings.Contains(got, "is ") { // the control: hiding makes the difference
 		t.Error("a file that came later can't be read")
 	}
 	f.around[0].looked = time.Now().Add(-lookAgain)
@@ -80,7 +80,7 @@ func TestFenceHidesSecretsAroundTheWorkspace(t *testing.T) {
 	}
 }
 
-// TestFenceSaysWhereToStart: where the secrets around the workspace can't all be hidden, nothing is fenced.
+// TestFenceSaysWhereToStart: if the secrets around the workspace can't all be hidden, no command is fenced.
 func TestFenceSaysWhereToStart(t *testing.T) {
 	repo := t.TempDir()
 	put(t, repo, ".git/HEAD", "sub/main.go")

@@ -18,8 +18,8 @@ import (
 	"testing"
 )
 
-// askingFence returns a fence whose commands may ask for hosts. All names are those of one server that runs here, but
-// for inner.example.com.
+// askingFence returns a fence whose commands may ask for hosts. All names lead to one local server, except
+// inner.example.com.
 func askingFence(t *testing.T, s Settings) *Fence {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -42,7 +42,7 @@ func askingFence(t *testing.T, s Settings) *Fence {
 	return f
 }
 
-// runAsking runs a command line in a fence, and ask decides about hosts; nil asks nobody.
+// runAsking runs a command line in a fence; ask decides about hosts, nil asks nobody.
 func runAsking(t *testing.T, f *Fence, line string, ask Ask) string {
 	t.Helper()
 	out, err := os.CreateTemp(t.TempDir(), "")
@@ -60,7 +60,7 @@ func runAsking(t *testing.T, f *Fence, line string, ask Ask) string {
 	if ask != nil {
 		f.Ask(cmd.Process.Pid, ask)
 	}
-	_ = errors.Join(r.Close(), w.Close()) // the command begins
+	_ = errors.Join(r.Close(), w.Close()) // the command starts
 	_ = cmd.Wait()
 	if err := f.Sweep(cmd.Process.Pid); err != nil {
 		t.Error(err)
@@ -72,7 +72,7 @@ func runAsking(t *testing.T, f *Fence, line string, ask Ask) string {
 	return string(text)
 }
 
-// TestHostsThatAreAskedAbout: a command reaches what a person has allowed, and nothing else.
+// TestHostsThatAreAskedAbout: a command reaches only approved hosts.
 func TestHostsThatAreAskedAbout(t *testing.T) {
 	const refused = "is not among allow_hosts"
 	allow := func(names ...string) (Ask, func() []string) {
@@ -129,7 +129,8 @@ func TestHostsThatAreAskedAbout(t *testing.T) {
 	}
 }
 
-// TestHeldConnections: who leaves is not waited for, the end of the command ends what waits, and only so many wait.
+// TestHeldConnections: a disconnected client is not waited for, the end of the command ends waiting connections, and
+// their number is limited.
 func TestHeldConnections(t *testing.T) {
 	f := askingFence(t, Settings{Work: []string{t.TempDir()}, Asks: true})
 	waits, left := make(chan string, proxyMost), make(chan string, proxyMost)
@@ -162,7 +163,8 @@ func TestHeldConnections(t *testing.T) {
 	all.Wait()
 }
 
-// TestNamesThatAreAskedAbout: nobody is asked about an address, a name of this machine or one with odd letters.
+// TestNamesThatAreAskedAbout: nobody is asked about an address, a name of this machine or a name with unusual
+// characters.
 func TestNamesThatAreAskedAbout(t *testing.T) {
 	for name, want := range map[string]bool{
 		"example.com": true, "a_b.c-d.example.com": true, "xn--80ak6aa92e.com": true, "co.uk": true,

@@ -13,8 +13,9 @@ import (
 	"buddy/tmux/pane/gitfiles"
 )
 
-// environ returns the environment of a command; now is what earlier commands made of the first one's. Where git would not do
-// the same as outside, a setting names closed, a folder that the command can't read, so that git ends with the reason.
+// environ returns the environment of a command; now is the first environment as earlier commands changed it. If git
+// would behave differently from outside, a setting points to closed, an unreadable folder, so that git fails with the
+// reason.
 func (c Config) environ(now, withheld []string, temp string, git gitfiles.Files, closed string) []string {
 	env := slices.Concat(confine.Clean(c.Env, now, withheld), confine.Unattended, []string{"TERM=dumb", "PYTHONUNBUFFERED=1", "TMPDIR=" + temp}, c.caches())
 	if git.Refused != "" {
@@ -23,32 +24,31 @@ func (c Config) environ(now, withheld []string, temp string, git gitfiles.Files,
 	return env
 }
 
-// private lists the variables that move a tool's cache to the caches of the workspace: what a
-// command puts there is used by no command outside.
+// private lists the variables that move a tool's cache into the workspace's caches: no command outside uses a cache
+// written by a command inside.
 var private = []struct{ variable, folder string }{
 	{"XDG_CACHE_HOME", "xdg"},
 	{"GOCACHE", "go-build"},
 	{"npm_config_cache", "npm"},
 	{"PIP_CACHE_DIR", "pip"},
-	{"PYTHONPYCACHEPREFIX", "pycache"}, // else each run of tests changes __pycache__, which later runs outside would execute
+	{"PYTHONPYCACHEPREFIX", "pycache"}, // otherwise each run of tests changes __pycache__, which later runs outside would execute
 }
 
-// downloads lists those of what tools download, which are read-only and the person's own without a
-// network.
+// downloads lists the variables of downloads, which are the user's own and read-only without a network.
 var downloads = []struct{ variable, folder string }{
 	{"GOMODCACHE", "go-mod"},
 	{"CARGO_HOME", "cargo"},
 }
 
-// offline makes tools say at once that something is not in their cache, instead of waiting for the network.
+// offline makes tools fail at once for files missing in their cache, instead of waiting for the network.
 var offline = []string{"GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "PIP_RETRIES=0"}
 
-// asked is offline where a person may be asked about hosts. npm and pip connect, but not to look for newer versions of
-// themselves. Go and Cargo stay offline, because what they download would need caches of its own, without what the
-// person has downloaded.
+// asked is offline for commands that may ask for hosts. npm and pip connect, but not to look for newer versions of
+// themselves. Go and Cargo stay offline, because their downloads would need separate caches, without the user's earlier
+// downloads.
 var asked = []string{"GOPROXY=off", "CARGO_NET_OFFLINE=true", "npm_config_update_notifier=false", "PIP_DISABLE_PIP_VERSION_CHECK=1"}
 
-// caches returns the variables that concern caches and downloads.
+// caches returns the variables for caches and downloads.
 func (c Config) caches() []string {
 	var env []string
 	switch {
@@ -66,7 +66,7 @@ func (c Config) caches() []string {
 		all = slices.Concat(private, downloads)
 		get := texts.Lookup(c.Env)
 		if proxy := c.goProxy(); proxy != "" {
-			// What is downloaded already comes from the person's cache, and so is not downloaded again.
+			// Modules in the user's cache are not downloaded again.
 			env = append(env, "GOPROXY=file://"+filepath.Join(c.modules(), "cache/download")+","+proxy)
 		}
 		env = append(env, "GOFLAGS="+strings.TrimSpace(get("GOFLAGS")+" -modcacherw"))
@@ -80,15 +80,15 @@ func (c Config) caches() []string {
 // reaches reports whether commands reach more than their own loopback.
 func (s Settings) reaches() bool { return s.Network || len(s.Hosts) > 0 }
 
-// modules returns the person's folder of Go modules.
+// modules returns the user's folder of Go modules.
 func (c Config) modules() string {
 	get := texts.Lookup(c.Env)
 	path, _, _ := strings.Cut(cmp.Or(get("GOPATH"), filepath.Join(get("HOME"), "go")), string(os.PathListSeparator))
 	return cmp.Or(get("GOMODCACHE"), filepath.Join(path, "pkg/mod"))
 }
 
-// goProxy returns where the person's Go downloads modules from. As in go itself that is said by the
-// environment, else by the file of "go env -w", else by the defaults beside the program; "" if none does.
+// goProxy returns the user's GOPROXY. Like go itself it reads the environment, then the file of "go env -w", then the
+// defaults next to the program; "" if none sets it.
 func (c Config) goProxy() string {
 	get := texts.Lookup(c.Env)
 	if v := get("GOPROXY"); v != "" {
@@ -108,7 +108,7 @@ func (c Config) goProxy() string {
 		if !filepath.IsAbs(name) { // GOENV=off
 			continue
 		}
-		text, _ := os.ReadFile(name) // most people have no first one
+		text, _ := os.ReadFile(name) // the user's file usually does not exist
 		if v := texts.Lookup(strings.Split(string(text), "\n"))("GOPROXY"); v != "" {
 			return v
 		}
@@ -116,7 +116,7 @@ func (c Config) goProxy() string {
 	return ""
 }
 
-// npm returns the person's folder of npm's packages, "" if there is none.
+// npm returns the user's folder of npm packages, "" if there is none.
 func (c Config) npm() string {
 	get := texts.Lookup(c.Env)
 	dir := filepath.Join(cmp.Or(get("npm_config_cache"), filepath.Join(get("HOME"), ".npm")), "_cacache")
@@ -126,30 +126,30 @@ func (c Config) npm() string {
 	return dir
 }
 
-// seedMax limits the size of npm's packages that are copied, in bytes.
+// seedMax limits the size of copied npm packages, in bytes.
 const seedMax = 200 << 20
 
-// seed copies the person's packages of npm to the caches of the workspace, once: npm can't work with a
-// cache that it can't write to. Larger ones are left out, and so is what fails: the cache begins empty then.
+// seed copies the user's npm packages to the workspace's caches, once: npm can't work with a read-only cache. If they
+// are too large, or copying fails, the cache starts empty.
 func (c Config) seed() {
 	from, to := c.npm(), filepath.Join(c.Cache, "npm")
 	if from == "" || exists(to) {
 		return
 	}
-	left := int64(seedMax)
+	remaining := int64(seedMax)
 	_ = filepath.WalkDir(from, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if info, err := e.Info(); err == nil && e.Type().IsRegular() {
-			left -= info.Size()
+			remaining -= info.Size()
 		}
-		if left < 0 {
+		if remaining < 0 {
 			return filepath.SkipAll
 		}
 		return nil
 	})
-	if left < 0 {
+	if remaining < 0 {
 		return
 	}
 	part, err := os.MkdirTemp(c.Cache, "npm-")

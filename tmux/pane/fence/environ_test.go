@@ -10,8 +10,7 @@ import (
 	"buddy/texts"
 )
 
-// Where a command reaches the network, Go takes modules from the person's cache, then from where the person's
-// Go does.
+// If a command reaches the network, Go uses modules from the user's cache, then from the user's GOPROXY.
 func TestGoDownloadsFromWhereThePersonDoes(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -59,7 +58,7 @@ func TestGoDownloadsFromWhereThePersonDoes(t *testing.T) {
 	}
 }
 
-// Where a person may be asked about hosts npm connects, but never for its own sake.
+// If a person may be asked about hosts, npm connects, but never for its own updates.
 func TestNpmConnectsWhereAPersonIsAsked(t *testing.T) {
 	for asks, want := range map[bool]string{true: "", false: "true"} {
 		all := texts.Lookup(Config{Settings: Settings{Asks: asks}}.caches())
@@ -69,7 +68,7 @@ func TestNpmConnectsWhereAPersonIsAsked(t *testing.T) {
 	}
 }
 
-// What Python compiles stays out of the workspace, where it would be a changed file that runs later.
+// Python's compiled files stay out of the workspace, where they would be changed files that run later.
 func TestPythonCompilesIntoTheCaches(t *testing.T) {
 	c := Config{Settings: Settings{Cache: "/cache"}}
 	if all := c.caches(); !slices.Contains(all, "PYTHONPYCACHEPREFIX=/cache/pycache") {

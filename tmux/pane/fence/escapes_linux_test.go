@@ -23,15 +23,15 @@ var escapesText string
 //go:embed testdata/world.sh
 var worldScript string
 
-// allLines names the variable by which every line runs, as both users; with the value "more" those of the
-// read-only sandbox, too.
+// allLines names the variable that runs every line, as both users; with the value "more" also those of the read-only
+// sandbox.
 const allLines = "FENCE_TEST_ALL"
 
-// asUser names the variable by which TestEscapes starts itself as one user.
+// asUser names the variable with which TestEscapes starts itself as a user.
 const asUser = "FENCE_TEST_USER"
 
-// TestEscapes runs lines as they are, which must change their canary, and in the fence, which must change
-// none: as root and as an ordinary user. A line that changes nothing as it is does not count.
+// TestEscapes runs lines without a sandbox, where each must change its canary, and in the fence, where none may: as
+// root and as an ordinary user. A line that changes nothing without a sandbox does not count.
 func TestEscapes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -76,14 +76,14 @@ func testEscapes(t *testing.T, user string) {
 	if more, err := os.ReadFile("more"); os.Getenv(allLines) == "more" && err == nil {
 		all = append(slices.Clone(own), canarytest.Lines(t, string(more))...)
 	}
-	seen, held := fences(t, w) // where $OUT is there read-only, and where it is not
+	seen, held := fences(t, w) // with $OUT visible read-only, and without it
 	counted, ownCounted := map[string]int{}, 0
 	for i, e := range all {
 		if !everything && (i%8 != 0 || user == "nobody" && i%16 != 0) || !w.Has(e) {
 			continue
 		}
 		if i >= len(own) && (e.Canary == "secret" || e.Canary == "ran") {
-			continue // of the workspace, which the fence does not keep from reading and running
+			continue // it concerns the workspace, which the fence allows to read and run
 		}
 		if got := w.Plain(e, 5*time.Second); !slices.Contains(got, e.Canary) {
 			if i < len(own) && !e.Maybe() {
@@ -140,7 +140,7 @@ func newWorld(t *testing.T) *canarytest.World {
 	return canarytest.New(t, canarytest.Options{Dir: "/var/tmp", Env: []string{"SHM=" + shm.Name()}, Script: worldScript})
 }
 
-// fences returns two, one of which sees the folder outside of the workspace, read-only.
+// fences returns two fences; the first sees the folder outside of the workspace, read-only.
 func fences(t *testing.T, w *canarytest.World) (seen, held *Fence) {
 	make1 := func(env []string) *Fence {
 		f, err := New(Config{Env: env, Temp: w.Temp, Settings: Settings{

@@ -1,10 +1,10 @@
-// Package fence starts commands that work in the workspace and reach nothing else: the workspace
-// fence of commands that run without a question although they write.
+// Package fence is the workspace sandbox: it runs commands that may write without approval, and reach nothing outside
+// of the workspace.
 //
-// On macOS it is package seatbelt. On Linux it is bubblewrap (bwrap), which puts a command into namespaces of its own: it sees the
-// system read-only, the workspace, a temporary folder and caches that are its own, no other
-// process, and a network that is nothing but its own loopback. The system call filter comes from
-// package confine, and so does the list of what the system is.
+// On macOS it uses package seatbelt. On Linux it uses bubblewrap (bwrap), which puts a command into separate
+// namespaces: it sees the system read-only, the workspace, its own temporary folder and caches, no other process, and a
+// network that is only its own loopback. The system call filter and the list of system folders come from package
+// confine.
 //
 //	f, err := fence.New(fence.Config{Settings: s, Env: os.Environ(), Temp: tmp})
 //	err = f.Start(cmd) // it was not started if this fails
@@ -22,45 +22,44 @@ import (
 	"buddy/texts/unseen"
 )
 
-// Settings say where the commands of a session may write and what they reach. All paths are absolute.
+// Settings hold where the commands of a session may write and what they reach. All paths are absolute.
 type Settings struct {
 	Work    []string `json:"work,omitempty"`    // the workspace, then added folders: writable
-	Write   []string `json:"write,omitempty"`   // more that is writable
-	Hide    []string `json:"hide,omitempty"`    // what looks empty, wherever it lies
-	State   string   `json:"state,omitempty"`   // the folder of our own files: no workspace
+	Write   []string `json:"write,omitempty"`   // more writable folders
+	Hide    []string `json:"hide,omitempty"`    // paths that look empty, anywhere
+	State   string   `json:"state,omitempty"`   // the folder of buddy's own files, which can't be a workspace
 	Network bool     `json:"network,omitempty"` // the network of the machine, its loopback included
-	Hosts   []string `json:"hosts,omitempty"`   // names that are reached although there is no network
+	Hosts   []string `json:"hosts,omitempty"`   // names that are reachable without a network
 	Asks    bool     `json:"asks,omitempty"`    // a person may be asked about other names, see [Fence.Ask]
-	Cache   string   `json:"cache,omitempty"`   // the folder for caches of this workspace; "" is none
-	Marks   string   `json:"marks,omitempty"`   // the folder with marks of what was changed without asking, see package unseen; "" is none
+	Cache   string   `json:"cache,omitempty"`   // the folder for the workspace's caches; "": none
+	Marks   string   `json:"marks,omitempty"`   // the folder with marks of changes made without approval, see package unseen; "": none
 }
 
 // Config describes the commands of a [Fence].
 type Config struct {
 	Settings
-	// Env is the environment of the first command: its PATH, HOME and other variables name the tools.
+	// Env is the environment of the first command: its PATH, HOME and other variables locate the tools.
 	Env []string
-	// Temp is an existing folder that is /tmp for the commands.
+	// Temp is an existing folder that commands see as /tmp.
 	Temp string
-	// Show lists absolute paths that commands may read besides, also where they lie in what is hidden; Keep those
-	// that they may write.
+	// Show lists additional absolute paths that commands may read, even inside hidden paths; Keep lists those that they
+	// may write.
 	Show, Keep []string
-	// Server says that a command stays as long as the session: its start marks the workspace. Else the mark would stay
-	// while it runs, and each command outside of the fence would ask.
+	// Server means that a command runs as long as the session, so only its start marks the workspace. Otherwise the
+	// mark would stay while it runs, and each command outside of the fence would need approval.
 	Server bool
 }
 
-// ErrImpossible means that commands can't be fenced here. Nothing ran. The text says what to
-// install or switch on.
+// ErrImpossible means that commands can't be sandboxed here. Nothing ran. The text has the next step: what to install
+// or switch on.
 var ErrImpossible = errors.New("no workspace fence here")
 
-// Place returns where it is remembered that commands have changed something.
+// Place returns the record of changes made by commands.
 func (s Settings) Place() unseen.Place {
 	return unseen.Place{Dir: s.Marks, Folders: slices.Concat(s.Work, s.Write)}
 }
 
-// check returns an error that is [ErrImpossible] when the fence would hold nothing: home is the
-// home folder.
+// check returns an error that is [ErrImpossible] if the fence would protect nothing: home is the home folder.
 func (s Settings) check(home string) error {
 	if len(s.Work) == 0 {
 		return fmt.Errorf("%w: there is no workspace", ErrImpossible)
@@ -88,8 +87,8 @@ func (s Settings) check(home string) error {
 // proxied reports whether commands reach hosts through the proxy.
 func (s Settings) proxied() bool { return (len(s.Hosts) > 0 || s.Asks) && !s.Network }
 
-// mark marks the folders that a command will write to: what it changes there, nobody was asked about. end says that it changes
-// nothing more.
+// mark marks the folders that a command will write to, because its changes there have no approval. end records that the
+// command changes nothing more.
 func (c Config) mark(writes []string) (end func(), err error) {
 	end, err = unseen.Place{Dir: c.Marks, Folders: writes}.Begin(true)
 	if err != nil {

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// newFence returns a fence, which ends with the test; where there can be none it skips the test.
+// newFence returns a fence, which ends with the test; if none is possible it skips the test.
 func newFence(t testing.TB, s Settings) *Fence {
 	t.Helper()
 	if err := Available(s, os.Environ()); err != nil {
@@ -37,7 +37,7 @@ func newFence(t testing.TB, s Settings) *Fence {
 	return f
 }
 
-// run runs a command line in a fence and returns what it printed.
+// run runs a command line in a fence and returns its output.
 func run(t *testing.T, f *Fence, dir, line string) (string, error) {
 	t.Helper()
 	out, err := os.CreateTemp(t.TempDir(), "")
@@ -59,7 +59,7 @@ func run(t *testing.T, f *Fence, dir, line string) (string, error) {
 	return string(text), ended
 }
 
-// TestFenceWritesTheWorkspaceOnly: a file of the workspace stays, one beside it is neither seen nor made.
+// TestFenceWritesTheWorkspaceOnly: a file in the workspace stays; a file next to it can be neither seen nor created.
 func TestFenceWritesTheWorkspaceOnly(t *testing.T) {
 	work, beside := t.TempDir(), t.TempDir()
 	s := Settings{Work: []string{work}}
@@ -76,8 +76,8 @@ func TestFenceWritesTheWorkspaceOnly(t *testing.T) {
 	}
 }
 
-// TestFenceMarksWhatMayChange: what runs inside is marked before it starts, for all folders that it may write, and no approval clears that
-// until nothing of it is left. Finding out whether there can be a fence marks nothing.
+// TestFenceMarksWhatMayChange: a command is marked before it starts, for all folders that it may write, and no approval
+// clears the mark while one of its processes runs. Available marks nothing.
 func TestFenceMarksWhatMayChange(t *testing.T) {
 	work, more := t.TempDir(), t.TempDir()
 	f := newFence(t, Settings{Work: []string{work}, Write: []string{more}, Marks: t.TempDir()})
@@ -118,7 +118,7 @@ func TestFenceMarksWhatMayChange(t *testing.T) {
 	}
 }
 
-// TestNothingStartsWithoutAMark: where the mark can't be set, the fence starts nothing.
+// TestNothingStartsWithoutAMark: if the mark can't be set, the fence starts nothing.
 func TestNothingStartsWithoutAMark(t *testing.T) {
 	work := t.TempDir()
 	f := newFence(t, Settings{Work: []string{work}, Marks: "/proc/nowhere"})
@@ -128,7 +128,7 @@ func TestNothingStartsWithoutAMark(t *testing.T) {
 	}
 }
 
-// TestFencedProxy: a command reaches the proxy, and through it nothing that is not listed.
+// TestFencedProxy: a command reaches the proxy, and through it only listed hosts.
 func TestFencedProxy(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip(err)
@@ -142,7 +142,7 @@ func TestFencedProxy(t *testing.T) {
 	}
 }
 
-// BenchmarkStart measures the cost of the fence for a command.
+// BenchmarkStart measures the cost of the fence per command.
 func BenchmarkStart(b *testing.B) {
 	s := Settings{Work: []string{b.TempDir()}}
 	f := newFence(b, s)

@@ -11,7 +11,7 @@ import (
 // closedDir is a folder that no command on Linux can read.
 const closedDir = "/run/buddy/closed"
 
-// gitFiles finds the files that the person's git reads. A folder that commands write to opens none.
+// gitFiles finds the files that the user's git reads. A folder that commands write to opens none.
 func (c Config) gitFiles() gitfiles.Files {
 	s := gitfiles.Search{Env: c.Env, Work: slices.Concat(c.Work, c.Write), Own: c.Hide}
 	if c.Cache != "" {
@@ -23,8 +23,8 @@ func (c Config) gitFiles() gitfiles.Files {
 	return s.Find()
 }
 
-// git adds what the person's git reads, read-only also in the folders of work. Where git would not do the same as outside,
-// there is a folder that it can't read: a setting names that, so that git ends with the reason.
+// git adds the files that the user's git reads, read-only even in the workspace. If git would behave differently from
+// outside, it adds an unreadable folder: a setting points to that, so that git fails with the reason.
 func (p plan) git(files gitfiles.Files, work []string) {
 	for _, path := range slices.Concat(files.Read, files.Worked, files.Hooks) {
 		p.add(readable, path)

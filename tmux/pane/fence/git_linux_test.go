@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// gitHome is a home folder in which git is set up as people do.
+// gitHome is a home folder with a typical set-up of git.
 type gitHome struct {
 	t    *testing.T
 	home string
 }
 
-// newGitHome makes the home folder the one of this process.
+// newGitHome makes it the home folder of this process.
 func newGitHome(t *testing.T) *gitHome {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -53,7 +53,7 @@ func (h *gitHome) dir(name string) string {
 	return path
 }
 
-// outside runs a script without a fence.
+// outside runs a script without a sandbox.
 func (h *gitHome) outside(dir, script string) string {
 	h.t.Helper()
 	cmd := exec.Command("sh", "-c", script)
@@ -65,8 +65,8 @@ func (h *gitHome) outside(dir, script string) string {
 	return string(out)
 }
 
-// TestPersonsGitInTheFence: a commit has the same author, ignores, attributes, template and hooks in the fence as outside,
-// in whatever files the person's settings say so.
+// TestPersonsGitInTheFence: a commit has the same author, ignores, attributes, template and hooks as outside, whichever
+// files of the user's settings define them.
 func TestPersonsGitInTheFence(t *testing.T) {
 	h := newGitHome(t)
 	h.write("dotfiles/gitconfig", "[user]\n\tname = Ann\n\temail = ann@example.org\n[include]\n\tpath = ~/.gitconfig.local\n[includeIf \"gitdir:~/src/\"]\n\tpath = ~/job/gitconfig\n[init]\n\tdefaultBranch = main\n")
@@ -104,8 +104,8 @@ GIT_EDITOR='printf "two\n" >>' git commit -q --allow-empty && git log -1 --forma
 	}
 }
 
-// TestGitOpensNothingForTheModel: what a command in the fence sets, or writes where the person's settings are in the workspace,
-// makes no file of the home folder readable; the person's own setting, the control, does.
+// TestGitOpensNothingForTheModel: a command in the fence that sets variables, or writes to settings in the workspace,
+// makes no file of the home folder readable; the user's own setting, the control, does.
 func TestGitOpensNothingForTheModel(t *testing.T) {
 	h := newGitHome(t)
 	private := h.write("private", "found it\n")
@@ -146,8 +146,8 @@ func TestGitOpensNothingForTheModel(t *testing.T) {
 	}
 }
 
-// TestGitThatWouldDifferIsRefused: where a file that git would read stays closed, git ends with the reason and commits nothing;
-// when the setting is gone it works.
+// TestGitThatWouldDifferIsRefused: if a file that git would read stays closed, git fails with the reason and commits
+// nothing; without the setting it works.
 func TestGitThatWouldDifferIsRefused(t *testing.T) {
 	h := newGitHome(t)
 	settings := "[user]\n\tname = Ann\n\temail = ann@example.org\n"

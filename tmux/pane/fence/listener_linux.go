@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// insideExe names the path at which a command finds this program. A folder of its own keeps it apart from others.
+// insideExe is the path of this program in the fence. A separate folder keeps it apart from others.
 const insideExe = "/run/buddy/buddy"
 
 // receive returns the listener that package inside sends over a socket.

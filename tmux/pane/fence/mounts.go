@@ -12,17 +12,17 @@ import (
 	"buddy/tmux/pane/gitfiles"
 )
 
-// kind says what a command finds at a path. Of two for one path the higher one counts.
+// kind is what a command finds at a path. If a path has two kinds, the higher one counts.
 type kind int
 
 const (
 	link     kind = iota // a symbolic link, as on this machine
-	empty                // an empty folder of its own, in memory
-	readable             // what is there, read-only
-	writable             // what is there
+	empty                // its own empty folder, in memory
+	readable             // the original, read-only
+	writable             // the original
 	hidden               // an empty file, or an empty folder in memory
-	shown                // what is there, read-only, also below what is hidden
-	kept                 // what is there, also below what is hidden
+	shown                // the original, read-only, even in a hidden folder
+	kept                 // the original, even in a hidden folder
 	closed               // an empty folder that can't be read
 )
 
@@ -30,14 +30,13 @@ const (
 type mount struct {
 	path string
 	kind kind
-	to   string // of a link: where it leads; of a readable or writable one: what is there, if that is another path
+	to   string // a link's target, or for readable and writable the original, if that is another path
 }
 
 // plan collects mounts by path.
 type plan map[string]mount
 
-// add adds the file or folder at an absolute path, if there is one, and the symbolic links that
-// lead to it.
+// add adds the file or folder at an absolute path, if it exists, and the symbolic links that lead to it.
 func (p plan) add(k kind, path string) {
 	links, real := gitfiles.Links(path)
 	for _, l := range links {
@@ -55,8 +54,8 @@ func (p plan) addAll(k kind, paths []string) {
 	}
 }
 
-// fix makes the folders between top and path mount points, so that a command can't move what lies at
-// path away from under its mount.
+// fix makes the folders between top and path mount points, so that a command can't move the contents of path away from
+// under its mount.
 func (p plan) fix(top, path string) {
 	for dir := filepath.Dir(path); dir != top && texts.Below(dir, top); dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
@@ -72,13 +71,12 @@ func (p plan) put(m mount) {
 	}
 }
 
-// args returns bwrap's arguments for the mounts, parents first, without those that change nothing
-// of what lies above them.
+// args returns bwrap's arguments for the mounts, parents first, without mounts that change nothing.
 func (p plan) args() (args []string) {
 	all := slices.SortedFunc(maps.Values(p), func(a, b mount) int {
 		return cmp.Compare(strings.ReplaceAll(a.path, "/", "\x00"), strings.ReplaceAll(b.path, "/", "\x00"))
 	})
-	var above []mount // those that the current path lies in
+	var above []mount // mounts that contain the current path
 	for _, m := range all {
 		for len(above) > 0 && !texts.Below(m.path, above[len(above)-1].path) {
 			above = above[:len(above)-1]

@@ -20,13 +20,13 @@ import (
 // Limits of the proxy.
 const (
 	proxyMost    = 64               // connections at a time
-	proxyHeld    = 16               // of them that wait for an answer
+	proxyHeld    = 16               // connections that wait for an answer at a time
 	proxyConnect = 20 * time.Second // to look a name up and connect
 	proxyHead    = 30 * time.Second // for the head of a request
 )
 
-// reserved lists networks, beside private ones, that are nobody's on the internet or lead to one that is
-// private (IANA's registries of special-purpose addresses).
+// reserved lists networks, besides private ones, that are unassigned on the internet or lead to private ones (IANA's
+// registries of special-purpose addresses).
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
@@ -34,14 +34,14 @@ var reserved = []netip.Prefix{
 	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("fec0::/10"), netip.MustParsePrefix("::/96"),
 }
 
-// public reports whether an address is one of the internet.
+// public reports whether an address is on the internet.
 func public(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	return ip.IsGlobalUnicast() && !ip.IsPrivate() && ip.Zone() == "" && !slices.ContainsFunc(reserved, func(n netip.Prefix) bool { return n.Contains(ip) })
 }
 
-// Ask asks a person whether a command may reach a host that the settings do not name, and returns nil for yes, or why
-// not. It returns when ctx ends at the latest.
+// Ask asks a person whether a command may reach a host outside the settings, and returns nil for yes, or the reason for
+// no. It returns at the latest when ctx ends.
 type Ask func(ctx context.Context, host, port string) error
 
 // ErrNobody means that nobody was asked about a host.
@@ -55,14 +55,15 @@ type network struct {
 
 var internet = network{net.DefaultResolver.LookupNetIP, new(net.Dialer).DialContext}
 
-// proxy passes requests of one fenced command to hosts that the settings name, or a person. It runs outside of the fence.
+// proxy passes requests of one sandboxed command on to hosts allowed by the settings or a person. It runs outside of
+// the sandbox.
 type proxy struct {
 	network
 	hosts []string            // names, or *. and a domain
-	word  string              // the password of the command; "" where no other program can connect
+	word  string              // the command's password; "" if no other program can connect
 	ask   atomic.Pointer[Ask] // nil: nobody is asked
-	open  chan struct{}       // a token for each connection
-	held  chan struct{}       // a token for each that waits for an answer
+	open  chan struct{}       // holds a token for each connection
+	held  chan struct{}       // holds a token for each connection that waits for an answer
 }
 
 func newProxy(hosts []string, at network) *proxy {
@@ -76,7 +77,7 @@ func (p *proxy) serve(l net.Listener) {
 	_ = s.Close()
 }
 
-// allows reports whether the settings name a host.
+// allows reports whether the settings allow a host.
 func (p *proxy) allows(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	return slices.ContainsFunc(p.hosts, func(name string) bool {
@@ -85,8 +86,8 @@ func (p *proxy) allows(host string) bool {
 	})
 }
 
-// permit returns nil if a command may connect to a host, else why not. One that the settings do not name waits here for
-// a person.
+// permit returns nil if a command may connect to a host, else the reason. A host outside the settings waits here for a
+// person.
 func (p *proxy) permit(ctx context.Context, host, port string) error {
 	listed := p.allows(host)
 	unlisted := fmt.Errorf("%q is not among allow_hosts of [sandbox]", host)
@@ -117,9 +118,9 @@ func (p *proxy) permit(ctx context.Context, host, port string) error {
 	return nil
 }
 
-// askable reports whether a person is asked about a host: a name of the internet in plain letters. Addresses, names of
-// this machine and of the local network are refused. The name is not looked up, because whoever serves it would learn
-// of that, and of what a command has written into it.
+// askable reports whether a person may be asked about a host: an internet name in plain letters. Addresses, names of
+// this machine and of the local network are refused. The name is not looked up, because its name server would see the
+// request, and any data that a command encoded in the name.
 func askable(name string) bool {
 	labels := strings.Split(name, ".")
 	last := labels[len(labels)-1]
@@ -131,8 +132,8 @@ func askable(name string) bool {
 	})
 }
 
-// connect connects to a host that is allowed, at an address of the internet: the one that was checked. asking ends when
-// nobody waits for the answer any more.
+// connect connects to an allowed host, at the internet address that was checked. asking ends when nobody waits for the
+// answer any more.
 func (p *proxy) connect(ctx, asking context.Context, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err == nil {
@@ -161,9 +162,9 @@ func (p *proxy) connect(ctx, asking context.Context, address string) (net.Conn, 
 	return nil, err
 }
 
-// ServeHTTP passes a request on.
+// ServeHTTP passes on a request.
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if said := r.Header.Get("Proxy-Authorization"); p.word != "" && subtle.ConstantTimeCompare([]byte(said), []byte(basic(p.word))) == 0 {
+	if header := r.Header.Get("Proxy-Authorization"); p.word != "" && subtle.ConstantTimeCompare([]byte(header), []byte(basic(p.word))) == 0 {
 		w.Header().Set("Proxy-Authenticate", `Basic realm="buddy"`)
 		http.Error(w, "buddy: this proxy is for one command, and wants its password", http.StatusProxyAuthRequired)
 		return

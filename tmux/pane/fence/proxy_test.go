@@ -30,7 +30,7 @@ func TestAddressesOfTheInternet(t *testing.T) {
 	}
 }
 
-// testProxy is a proxy whose names are in a table and whose connections all lead to one server.
+// testProxy is a proxy with a table of names, whose connections all lead to one server.
 func testProxy(t *testing.T, server string, hosts ...string) *httptest.Server {
 	t.Helper()
 	p := newProxy(hosts, internet)
@@ -52,7 +52,7 @@ func testProxy(t *testing.T, server string, hosts ...string) *httptest.Server {
 	return s
 }
 
-// TestProxyPassesListedNames: plain requests and CONNECT reach a listed name at an address of the internet, no other.
+// TestProxyPassesListedNames: plain requests and CONNECT reach only a listed name at an internet address.
 func TestProxyPassesListedNames(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "hello "+r.Host) }))
 	t.Cleanup(server.Close)
@@ -91,7 +91,7 @@ func TestProxyPassesListedNames(t *testing.T) {
 		if err != nil || res.StatusCode != want {
 			t.Errorf("CONNECT %s: %v, %v; want %d", address, res, err, want)
 		}
-		if want == http.StatusOK { // what goes through is the server's
+		if want == http.StatusOK { // the server's response is passed through
 			_, _ = io.WriteString(c, "GET / HTTP/1.0\r\nHost: through\r\n\r\n")
 			if b, _ := io.ReadAll(in); !strings.Contains(string(b), "hello through") {
 				t.Errorf("through the tunnel: %s", b)
@@ -101,8 +101,8 @@ func TestProxyPassesListedNames(t *testing.T) {
 	}
 }
 
-// On macOS the port of the proxy is one of the machine: only who has the password of the command is served, and programs send it
-// as the address in their environment says.
+// On macOS the proxy's port is visible on the whole machine: only requests with the command's password are served, and
+// programs send it because it is in the proxy address of their environment.
 func TestProxyWithPassword(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "hello"+r.Header.Get("Proxy-Authorization"))

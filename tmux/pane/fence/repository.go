@@ -8,10 +8,9 @@ import (
 	"buddy/tmux/pane/confine"
 )
 
-// repository adds what git needs for a workspace whose history lies elsewhere: the repository
-// that it is a folder of, read-only, or that it is a linked work tree of. Of the latter a commit
-// writes objects, branches and the folder of the work tree; configuration, hooks and other work
-// trees stay as they are.
+// repository adds the paths that git needs for a workspace whose history is elsewhere: the repository that contains it,
+// read-only, or the repository of a linked work tree. For the latter a commit writes objects, branches and the folder
+// of the work tree; configuration, hooks and other work trees stay read-only.
 func (p plan) repository(root, home string) {
 	dirs := confine.Repository(root, home)
 	if len(dirs) == 1 {
@@ -27,7 +26,7 @@ func (p plan) repository(root, home string) {
 	}
 	own := filepath.Join(admin, "config.worktree")
 	if b, err := os.ReadFile(filepath.Join(common, "config")); err != nil || strings.Contains(strings.ToLower(string(b)), "worktreeconfig") && !exists(own) {
-		return // it could be given a configuration
+		return // a configuration could be added to it
 	}
 	p.add(writable, admin)
 	for _, path := range []string{own, filepath.Join(admin, "commondir"), filepath.Join(admin, "gitdir")} {

@@ -10,9 +10,10 @@ import (
 	"buddy/tmux/pane/seatbelt"
 )
 
-// seatbelt returns the rules of macOS for commands of c. git is what the person's git reads, hidden what is hidden. Unlike on Linux the loopback is that of
-// the machine, so nothing listens, and git's hooks and configuration in the workspace stay as they are: a process that leaves
-// its group is not found at the end of its command, and must not wait there for the next git outside.
+// seatbelt returns the rules of macOS for commands of c. git is the set of files that the user's git reads. Unlike on
+// Linux the loopback is the machine's, so nothing may listen, and git's hooks and configuration in the workspace are
+// read-only: a process that leaves its group is not found at the end of its command, and must not wait there for the
+// next git outside.
 func (c Config) seatbelt(git gitfiles.Files, hidden []string) seatbelt.Rules {
 	run, read, secret := confine.SystemOfMacOS(c.Env, c.Work)
 	r := seatbelt.Rules{

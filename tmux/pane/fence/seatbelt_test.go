@@ -9,7 +9,7 @@ import (
 	"buddy/tmux/pane/gitfiles"
 )
 
-// tree makes folders and files, whose names end without a slash, and returns a real path.
+// tree creates files, and folders for names with a final slash, and returns a real path.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -28,8 +28,8 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// On macOS the fence writes the folders to work in, those of `write` and caches, but for what git would run from there; it reads the person's files of git
-// and not what is hidden.
+// On macOS commands write the workspace, the folders of `write` and caches, except paths from which git would run
+// programs; they read the user's git files and no hidden paths.
 func TestRulesOfMacOS(t *testing.T) {
 	dir := tree(t, map[string]string{"shop/.git/config": "", "data/x": "", "home/.gitconfig": "[core]\nhooksPath = ~/hooks\n", "home/hooks/pre-commit": ""})
 	shop, home := filepath.Join(dir, "shop"), filepath.Join(dir, "home")
@@ -61,7 +61,8 @@ func TestRulesOfMacOS(t *testing.T) {
 	}
 }
 
-// A part of a repository reads the rest of it; a linked work tree commits to its repository, and changes no settings there.
+// In a folder of a repository the rest of it is readable; a linked work tree can commit to its repository, but change
+// no settings there.
 func TestRepositoriesElsewhereOnMacOS(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"whole/.git/config": "", "whole/part/x": "",

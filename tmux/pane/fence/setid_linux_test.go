@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setIDFlag is the argument by which the test binary makes files whose programs would set their user or group, in its
-// working directory.
+// setIDFlag is the argument that makes the test binary create set-user-ID and set-group-ID files in its working
+// directory.
 const setIDFlag = "--set-id"
 
-// setIDWays are the calls by which a file gets bits of its mode. Each makes or changes the file of its name.
+// setIDWays are the calls that set bits of a file's mode. Each creates or changes the named file.
 var setIDWays = map[string]func(name *byte, mode uint32){
 	"fchmod":    func(_ *byte, mode uint32) { withFile(func(fd int) { _ = unix.Fchmod(fd, mode) }) },
 	"fchmodat":  func(name *byte, mode uint32) { raw(unix.SYS_FCHMODAT, at(), name, mode) },
@@ -37,7 +37,7 @@ var setIDWays = map[string]func(name *byte, mode uint32){
 	"mknodat": func(name *byte, mode uint32) { raw(unix.SYS_MKNODAT, at(), name, mode|unix.S_IFREG, uint32(0)) },
 }
 
-// setIDWaysAMD64 are those that other machines don't have, by their numbers.
+// setIDWaysAMD64 are the calls that other architectures lack, by their numbers.
 var setIDWaysAMD64 = map[string]func(name *byte, mode uint32){
 	"open":  func(name *byte, mode uint32) { raw(2, name, uint32(unix.O_CREAT|unix.O_RDWR), mode) },
 	"creat": func(name *byte, mode uint32) { raw(85, name, mode) },
@@ -54,7 +54,7 @@ func withFile(do func(fd int)) {
 	}
 }
 
-// raw makes a system call, and lets it fail.
+// raw makes a system call and ignores its error.
 func raw(number uintptr, args ...any) {
 	var a [6]uintptr
 	for i, arg := range args {
@@ -73,7 +73,7 @@ func raw(number uintptr, args ...any) {
 	runtime.KeepAlive(args)
 }
 
-// waysHere are all that this machine has.
+// waysHere returns all calls of this machine.
 func waysHere() map[string]func(*byte, uint32) {
 	all := map[string]func(*byte, uint32){}
 	for name, do := range setIDWays {
@@ -87,7 +87,7 @@ func waysHere() map[string]func(*byte, uint32) {
 	return all
 }
 
-// setIDs tries all ways with a mode.
+// setIDs tries all calls with a mode.
 func setIDs(mode uint32) {
 	unix.Umask(0)
 	for name, do := range waysHere() {
@@ -101,8 +101,8 @@ func setIDs(mode uint32) {
 	}
 }
 
-// TestFenceLeavesNoProgramThatSetsItsUser: no call gives a file of the workspace such a bit, and each makes or changes the
-// file with another mode.
+// TestFenceLeavesNoProgramThatSetsItsUser: no call sets such a bit on a file of the workspace, and each works with
+// other modes.
 func TestFenceLeavesNoProgramThatSetsItsUser(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -132,7 +132,7 @@ func TestFenceLeavesNoProgramThatSetsItsUser(t *testing.T) {
 		plain, fenced := modes(outside), modes(work)
 		for name := range waysHere() {
 			if name == "fchmodat2" && unix.Fchmodat(at(), "/nowhere", 0, unix.AT_SYMLINK_NOFOLLOW) != unix.ENOENT {
-				continue // the kernel does not have it
+				continue // the kernel lacks it
 			}
 			if plain[name]&(os.ModeSetuid|os.ModeSetgid) == 0 {
 				t.Errorf("%s with %o outside of the fence gives %v: it proves nothing", name, mode, plain[name])
@@ -150,7 +150,7 @@ func TestFenceLeavesNoProgramThatSetsItsUser(t *testing.T) {
 			t.Errorf("%s in the fence gives %v, want 0711", name, mode)
 		}
 	}
-	if n := len(modes(work)); n < len(waysHere())-1 { // openat2 is not there
+	if n := len(modes(work)); n < len(waysHere())-1 { // openat2 is missing
 		t.Errorf("%d calls made a file", n)
 	}
 }

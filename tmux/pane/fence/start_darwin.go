@@ -19,30 +19,31 @@ import (
 	"buddy/tmux/pane/seatbelt"
 )
 
-// Fence holds commands; one serves many. Start and Sweep may be called by any goroutine, Close after the last of them.
+// Fence is the sandbox for commands; one serves many. Start and Sweep are safe for concurrent use; call Close after the
+// last of them.
 type Fence struct {
 	config Config
-	around []*surrounding // repositories that the workspace is a part of
-	git    gitfiles.Files // of the person
+	around []*surrounding // repositories around the workspace
+	git    gitfiles.Files // the user's
 	held   *seatbelt.Held
-	writes []string // folders that commands write and others read
+	writes []string // writable folders that others read
 
 	mu   sync.Mutex // guards the field below
 	runs map[int]process
 }
 
-// process is a command that was started.
+// process is a started command.
 type process struct {
-	end      func()       // says that it changes nothing more
-	proxy    *proxy       // nil: it has none
+	end      func()       // records that it changes nothing more
+	proxy    *proxy       // nil: none
 	listener net.Listener // of the proxy
 }
 
-// New prepares the fence. The error is [ErrImpossible] where the self-test did not pass.
+// New prepares the fence. The error is [ErrImpossible] if the self-test failed.
 func New(c Config) (*Fence, error) { return (*Fence)(nil).Renew(c) }
 
-// Renew is New in less time: of a repository around the workspace that f knows, it reads only the folders that changed. f,
-// which may be nil, is to be closed nevertheless.
+// Renew is a faster New: in a repository around the workspace that f knows, it reads only changed folders. f may be
+// nil, and must still be closed.
 func (f *Fence) Renew(c Config) (*Fence, error) {
 	if err := c.check(texts.Lookup(c.Env)("HOME")); err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func (f *Fence) Renew(c Config) (*Fence, error) {
 	return prepare(c, known)
 }
 
-// tested returns nil when commands could not break out of the fence.
+// tested returns nil if commands could not break out of the fence.
 func tested(network bool) error {
 	mode := seatbelt.Fenced
 	if network {
@@ -102,8 +103,8 @@ func prepare(c Config, known []*surrounding) (f *Fence, err error) {
 // closed returns a folder that no command can read.
 func (f *Fence) closed() string { return filepath.Join(f.config.Temp, "closed") }
 
-// Available returns nil when commands with these settings and this environment can be fenced, else
-// an error that is [ErrImpossible]. The first call on a version of macOS tries it, which takes some seconds.
+// Available returns nil if commands with these settings and this environment can be fenced, else an error that is
+// [ErrImpossible]. The first call on a version of macOS runs the self-test, which takes some seconds.
 func Available(s Settings, env []string) error {
 	if err := s.check(texts.Lookup(env)("HOME")); err != nil {
 		return err
@@ -111,17 +112,16 @@ func Available(s Settings, env []string) error {
 	return tested(s.Network)
 }
 
-// Environ returns the environment of a fenced command; now is what earlier commands made of the
-// first one's.
+// Environ returns the environment of a fenced command; now is the first environment as earlier commands changed it.
 func (f *Fence) Environ(now, withheld []string) []string {
 	return f.config.environ(now, withheld, f.config.Temp, f.git, f.closed())
 }
 
-// Close does nothing: commands that were started stay in the fence.
+// Close does nothing: started commands stay in the fence.
 func (*Fence) Close() {}
 
-// Start starts cmd in the fence, which should have a process group of its own. Before that it marks the workspace: what cmd changes
-// there, nobody was asked about.
+// Start starts cmd in the fence; cmd should have its own process group. It first marks the workspace, because changes
+// by cmd have no approval.
 func (f *Fence) Start(cmd *exec.Cmd) error {
 	end, err := f.config.mark(f.writes)
 	if err != nil {
@@ -144,7 +144,7 @@ func (f *Fence) Start(cmd *exec.Cmd) error {
 	return nil
 }
 
-// serve opens a port of this machine for the proxy of a command, which alone has its password.
+// serve opens a local port for the proxy of a command, which is the only one with its password.
 func (f *Fence) serve(cmd *exec.Cmd, r process) (process, *seatbelt.Held, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -163,7 +163,7 @@ func (f *Fence) serve(cmd *exec.Cmd, r process) (process, *seatbelt.Held, error)
 	return r, held, nil
 }
 
-// close ends what serves a command, which changes nothing more.
+// close ends the proxy of a command that changes nothing more.
 func (r process) close() {
 	if r.listener != nil {
 		_ = r.listener.Close()
@@ -171,7 +171,7 @@ func (r process) close() {
 	r.end()
 }
 
-// Sweep ends what the command left in its process group. Call it after the command's Wait.
+// Sweep ends the remaining processes in the command's group. Call it after the command's Wait.
 func (f *Fence) Sweep(pid int) error {
 	f.mu.Lock()
 	r, ok := f.runs[pid]
@@ -184,8 +184,8 @@ func (f *Fence) Sweep(pid int) error {
 	return nil
 }
 
-// Ask sets who is asked about hosts that the command of a process wants to reach and the settings do not name. Before
-// that nobody is.
+// Ask sets the function for hosts outside the settings that the command of a process wants to reach. Without it nobody
+// is asked.
 func (f *Fence) Ask(pid int, ask Ask) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -194,10 +194,11 @@ func (f *Fence) Ask(pid int, ask Ask) {
 	}
 }
 
-// Group returns the process group that signals for a command go to: its own.
+// Group returns the process group that receives a command's signals: its own.
 func (*Fence) Group(pid int) int { return pid }
 
-// Stale reports whether a repository around the workspace has other secrets than at New, or git reads other files of the person.
+// Stale reports whether the secrets in a repository around the workspace, or the files that git reads, have changed
+// since New.
 func (f *Fence) Stale() bool {
 	return slices.ContainsFunc(f.around, (*surrounding).changed) || !reflect.DeepEqual(f.git, f.config.gitFiles())
 }

@@ -28,30 +28,29 @@ import (
 	"buddy/tmux/pane/gitfiles"
 )
 
-// Fence holds commands; one serves many. Start and Sweep may be called by any goroutine, Close
-// after the last of them.
+// Fence is the sandbox for commands; one serves many. Start and Sweep are safe for concurrent use; call Close after the
+// last of them.
 type Fence struct {
 	bwrap  string
-	args   []string // up to the folder of the command
+	args   []string // up to the command's folder
 	filter *os.File // system calls, for bwrap
 	config Config
 	reads  []string        // folders that commands see, real paths
-	writes []string        // folders that commands write and others read
-	hides  map[string]bool // whether what is to be hidden was there
-	around []*surrounding  // repositories that the workspace is a part of
-	git    gitfiles.Files  // of the person
+	writes []string        // writable folders that others read
+	hides  map[string]bool // whether each path to hide existed
+	around []*surrounding  // repositories around the workspace
+	git    gitfiles.Files  // the user's
 	net    network         // of the proxy
 
 	mu   sync.Mutex      // guards the field below
 	runs map[int]process // by the process of bwrap
 }
 
-// New prepares the fence. Folders that are made later are not included. The error is
-// [ErrImpossible] where it can't hold.
+// New prepares the fence. Folders created later are not included. The error is [ErrImpossible] if the fence can't work.
 func New(c Config) (*Fence, error) { return (*Fence)(nil).Renew(c) }
 
-// Renew is New in less time: of a repository around the workspace that f knows, it reads only the folders that changed. f,
-// which may be nil, is to be closed nevertheless.
+// Renew is a faster New: in a repository around the workspace that f knows, it reads only changed folders. f may be
+// nil, and must still be closed.
 func (f *Fence) Renew(c Config) (*Fence, error) {
 	var known []*surrounding
 	if f != nil {
@@ -60,7 +59,7 @@ func (f *Fence) Renew(c Config) (*Fence, error) {
 	return prepare(c, known)
 }
 
-// prepare is New with what is known of repositories around the workspace.
+// prepare is New with known repositories around the workspace.
 func prepare(c Config, known []*surrounding) (*Fence, error) {
 	home := texts.Lookup(c.Env)("HOME")
 	if err := c.check(home); err != nil {
@@ -74,7 +73,7 @@ func prepare(c Config, known []*surrounding) (*Fence, error) {
 		return nil, fmt.Errorf("%w: bubblewrap (bwrap) is not installed; install the package bubblewrap", ErrImpossible)
 	}
 	if exe, err := os.Executable(); err != nil || !exists(exe) {
-		c.Asks = false // this program was removed, without which there is no way to the proxy
+		c.Asks = false // this program was removed, and there is no way to the proxy without it
 	}
 	f := &Fence{bwrap: bwrap, config: c, net: internet, hides: map[string]bool{}, runs: map[int]process{}}
 	if f.around, err = surroundings(c.Settings, home, known); err != nil {
@@ -103,13 +102,13 @@ func prepare(c Config, known []*surrounding) (*Fence, error) {
 	return f, err
 }
 
-// kernelFiles returns bwrap's arguments that make the kernel's settings in /proc read-only. They belong
-// to root, who needs no capability to write most of them; bwrap protects some of them only.
+// kernelFiles returns bwrap's arguments that make the kernel's settings in /proc read-only. They belong to root, who
+// needs no capability to write most of them; bwrap protects only some of them.
 func kernelFiles() (args []string) {
 	if os.Getuid() != 0 {
 		return nil
 	}
-	entries, _ := os.ReadDir("/proc") // without it nothing is mounted either
+	entries, _ := os.ReadDir("/proc") // without /proc nothing is mounted either
 	for _, e := range entries {
 		if _, number := strconv.Atoi(e.Name()); number == nil || e.Type()&fs.ModeSymlink != 0 || e.Name() == "sysvipc" {
 			continue
@@ -121,11 +120,11 @@ func kernelFiles() (args []string) {
 	return args
 }
 
-// writableBelow reports whether a path is a file that somebody may write, or has one below it.
+// writableBelow reports whether a path is a writable file, or contains one.
 func writableBelow(path string) (found bool) {
 	_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return nil //nolint:nilerr // what can't be read is left out
+			return nil //nolint:nilerr // skip unreadable files
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o222 != 0 {
 			found = true
@@ -136,7 +135,7 @@ func writableBelow(path string) (found bool) {
 	return found
 }
 
-// mounts plans what commands see.
+// mounts plans the mounts that commands see.
 func (f *Fence) mounts(home string) plan {
 	c, p := f.config, plan{}
 	read, secret := confine.System(c.Env, c.Work)
@@ -162,7 +161,7 @@ func (f *Fence) mounts(home string) plan {
 	p.addAll(shown, c.Show)
 	p.addAll(kept, c.Keep)
 	if f.config.proxied() {
-		if exe, err := os.Executable(); err == nil { // without it bwrap says what is missing
+		if exe, err := os.Executable(); err == nil { // without it bwrap reports the missing file
 			p.put(mount{insideExe, readable, exe})
 		}
 	}
@@ -173,7 +172,7 @@ func (f *Fence) mounts(home string) plan {
 	return p
 }
 
-// note keeps which folders commands read, and which they write that others read.
+// note records the folders that commands read, and those that they write and others read.
 func (f *Fence) note(p plan) {
 	for _, m := range p {
 		if m.kind == readable || m.kind == writable {
@@ -185,7 +184,7 @@ func (f *Fence) note(p plan) {
 	}
 }
 
-// inMemory returns a file with the text that has no name.
+// inMemory returns an unnamed file with the text.
 func inMemory(name string, text []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -196,30 +195,29 @@ func inMemory(name string, text []byte) (*os.File, error) {
 	return file, err
 }
 
-// Environ returns the environment of a fenced command; now is what earlier commands made of the
-// first one's.
+// Environ returns the environment of a fenced command; now is the first environment as earlier commands changed it.
 func (f *Fence) Environ(now, withheld []string) []string {
 	return f.config.environ(now, withheld, "/tmp", f.git, closedDir)
 }
 
-// Close releases the fence. Commands that were started stay in it.
+// Close releases the fence. Started commands stay in it.
 func (f *Fence) Close() {
 	if f != nil {
 		_ = f.filter.Close()
 	}
 }
 
-// process is a command that was started.
+// process is a started command.
 type process struct {
-	first int           // the process of number 1 of its namespace, as this machine counts; 0 if bwrap did not get that far
-	pidfd int           // of it, -1 for none
+	first int           // process 1 of its namespace, as a pid of this machine; 0 if bwrap did not get that far
+	pidfd int           // of first, -1 for none
 	over  chan struct{} // closed when the thread that started it may end
-	end   func()        // says that it changes nothing more
-	proxy *proxy        // nil: it has none
+	end   func()        // records that it changes nothing more
+	proxy *proxy        // nil: none
 }
 
-// Start starts cmd in the fence, in a process group and session of its own. Before that it marks the workspace: what
-// cmd changes there, nobody was asked about.
+// Start starts cmd in the fence, in a separate process group and session. It first marks the workspace, because changes
+// by cmd have no approval.
 func (f *Fence) Start(cmd *exec.Cmd) error {
 	end, err := f.config.mark(f.writes)
 	if err != nil {
@@ -231,9 +229,9 @@ func (f *Fence) Start(cmd *exec.Cmd) error {
 	return err
 }
 
-// start starts cmd; end is called when nothing of it is left.
+// start starts cmd; end is called when none of its processes runs.
 func (f *Fence) start(cmd *exec.Cmd, end func()) error {
-	filter, err := os.Open("/proc/self/fd/" + strconv.Itoa(int(f.filter.Fd()))) // with an offset of its own
+	filter, err := os.Open("/proc/self/fd/" + strconv.Itoa(int(f.filter.Fd()))) // with a separate offset
 	if err != nil {
 		return err
 	}
@@ -275,11 +273,11 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 		close(r.over)
 		return err
 	}
-	var said struct {
+	var info struct {
 		First int `json:"child-pid"`
 	}
-	if json.NewDecoder(about).Decode(&said) == nil && said.First > 0 { // bwrap says it before it starts anything
-		r.first, r.pidfd, err = watch(said.First)
+	if json.NewDecoder(about).Decode(&info) == nil && info.First > 0 { // bwrap writes it before it starts anything
+		r.first, r.pidfd, err = watch(info.First)
 	}
 	if err != nil { // it could not be ended as a whole
 		close(r.over)
@@ -291,8 +289,8 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 	return nil
 }
 
-// watch returns a process with a descriptor of it, or 0 and -1 for one that has ended: a short command can be over
-// before anybody watches it, and nothing of its namespace is left then.
+// watch returns a process with a pidfd of it, or 0 and -1 if it has ended: a short command can end before it is
+// watched, and its namespace has no other process then.
 func watch(pid int) (first, pidfd int, err error) {
 	switch pidfd, err = unix.PidfdOpen(pid, 0); {
 	case errors.Is(err, unix.ESRCH):
@@ -303,8 +301,8 @@ func watch(pid int) (first, pidfd int, err error) {
 	return pid, pidfd, nil
 }
 
-// Ask sets who is asked about hosts that the command of a process wants to reach and the settings do not name. Before
-// that nobody is.
+// Ask sets the function for hosts outside the settings that the command of a process wants to reach. Without it nobody
+// is asked.
 func (f *Fence) Ask(pid int, ask Ask) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -313,12 +311,12 @@ func (f *Fence) Ask(pid int, ask Ask) {
 	}
 }
 
-// passOn serves the port that a command opens on its loopback until it is over.
+// passOn serves the port that a command opens on its loopback until over is closed.
 func passOn(p *proxy, socket *os.File, over <-chan struct{}) {
 	defer func() { _ = socket.Close() }()
 	l, err := receive(socket)
 	if err != nil {
-		return // the command says that the proxy refuses connections
+		return // in the command the proxy refuses connections
 	}
 	go p.serve(l)
 	<-over
@@ -333,16 +331,15 @@ func ignoreExit(err error) error {
 	return err
 }
 
-// onThread starts cmd on a thread that Landlock restricts, as far as the kernel can: neither signals
-// nor abstract Unix sockets reach anything outside of the fence, also when the network is on.
-// Landlock's rules for files can't be had here: a process that has them can't mount. The
-// thread lives until over is closed, because bwrap ends with it.
+// onThread starts cmd on a thread that Landlock restricts, if the kernel supports it: neither signals nor abstract Unix
+// sockets reach anything outside of the fence, even with a network. Landlock's rules for files can't be used: a process
+// with them can't mount. The thread lives until over is closed, because bwrap ends with it.
 func (f *Fence) onThread(cmd *exec.Cmd, over <-chan struct{}) error {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread()
 		if unix.Gettid() == unix.Getpid() {
-			// The first thread would not end. While this goroutine occupies it, another one is taken.
+			// The first thread would not end. This goroutine occupies it, so another one is used.
 			defer runtime.UnlockOSThread()
 			done <- f.onThread(cmd, over)
 			return
@@ -358,10 +355,10 @@ func (f *Fence) onThread(cmd *exec.Cmd, over <-chan struct{}) error {
 	return <-done
 }
 
-// endMax limits the time that the kernel needs to end what a command left behind.
+// endMax limits the time that the kernel needs to end the command's remaining processes.
 const endMax = 10 * time.Second
 
-// Sweep ends what the command left behind. Call it after the command's Wait.
+// Sweep ends the command's remaining processes. Call it after the command's Wait.
 func (f *Fence) Sweep(pid int) error {
 	f.mu.Lock()
 	r, ok := f.runs[pid]
@@ -376,7 +373,7 @@ func (f *Fence) Sweep(pid int) error {
 		return nil // nothing was started
 	}
 	defer func() { _ = unix.Close(r.pidfd) }()
-	// With number 1 the kernel ends all others of the namespace before it reports its end.
+	// When process 1 ends, the kernel ends all others of the namespace before it reports that.
 	_ = unix.PidfdSendSignal(r.pidfd, unix.SIGKILL, nil, 0)
 	for until := time.Now().Add(endMax); ; {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(r.pidfd), Events: unix.POLLIN}}, int(max(0, time.Until(until).Milliseconds())))
@@ -393,20 +390,20 @@ func (f *Fence) Sweep(pid int) error {
 	}
 }
 
-// Group returns the process group that signals for a command go to. It is not bwrap's, which would end at
-// once and the command with it, but that of the first process inside, which ignores all but SIGKILL, and of the command.
+// Group returns the process group that receives a command's signals. It is not bwrap's, which would end at once and the
+// command with it, but that of the first process inside, which ignores all signals except SIGKILL, and of the command.
 func (f *Fence) Group(pid int) int {
 	f.mu.Lock()
 	first := f.runs[pid].first
 	f.mu.Unlock()
-	if g, err := unix.Getpgid(first); first != 0 && err == nil && g == first { // else --new-session has not made it yet
+	if g, err := unix.Getpgid(first); first != 0 && err == nil && g == first { // otherwise --new-session has not created it yet
 		return first
 	}
 	return pid
 }
 
-// Stale reports whether something that is to be hidden appeared, or went, since New, or git reads other files of the
-// person. Around the workspace secrets are looked for once a second.
+// Stale reports whether a path to hide appeared or disappeared since New, or git reads other files of the user. Around
+// the workspace it searches for secrets at most once a second.
 func (f *Fence) Stale() bool {
 	for path, was := range f.hides {
 		if exists(path) != was {
@@ -416,7 +413,7 @@ func (f *Fence) Stale() bool {
 	return slices.ContainsFunc(f.around, (*surrounding).changed) || !reflect.DeepEqual(f.git, f.config.gitFiles())
 }
 
-// hidden returns what looks empty.
+// hidden returns the paths that look empty.
 func (f *Fence) hidden() []string { return f.config.hidden(f.around) }
 
 // Reads reports whether commands may list a folder, following links.
@@ -426,22 +423,22 @@ func (f *Fence) Reads(dir string) bool {
 		!slices.ContainsFunc(f.hidden(), func(place string) bool { return texts.Below(real, place) })
 }
 
-// Available returns nil when commands with these settings and this environment can be fenced, else
-// an error that is [ErrImpossible] and says what to install or switch on. It runs a program in a fence.
+// Available returns nil if commands with these settings and this environment can be fenced, else an error that is
+// [ErrImpossible] with what to install or switch on. It runs a program in a fence.
 func Available(s Settings, env []string) error {
 	temp, err := os.MkdirTemp("", "buddy-")
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
-	s.Cache, s.Marks, s.Asks = "", "", false // nothing is to stay, and nobody is asked
+	s.Cache, s.Marks, s.Asks = "", "", false // leave no marks, and ask nobody
 	f, err := New(Config{Settings: s, Env: env, Temp: temp})
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	var said bytes.Buffer
-	cmd := &exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", ":"}, Dir: "/", Env: []string{}, Stderr: &said}
+	var stderr bytes.Buffer
+	cmd := &exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", ":"}, Dir: "/", Env: []string{}, Stderr: &stderr}
 	if err := f.Start(cmd); err != nil {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)
 	}
@@ -449,10 +446,10 @@ func Available(s Settings, env []string) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %s%s", ErrImpossible, strings.TrimSpace(said.String()), hint())
+	return fmt.Errorf("%w: %s%s", ErrImpossible, strings.TrimSpace(stderr.String()), hint())
 }
 
-// hint says what to switch on where a program can't make namespaces.
+// hint returns what to switch on if a program can't create namespaces.
 func hint() string {
 	for _, s := range []struct{ file, off, text string }{
 		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"},

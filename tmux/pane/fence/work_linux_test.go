@@ -13,7 +13,7 @@ import (
 	"buddy/texts/unseen"
 )
 
-// works are scripts whose results must be the same in the fence as outside. Those that are slow run with allLines only.
+// works are scripts whose results must be the same in the fence as outside. Slow ones run only with allLines.
 var works = []struct {
 	name, needs string
 	slow        bool
@@ -82,7 +82,7 @@ mkdir src && printf '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\
 cargo run && cargo test 2>/dev/null | grep -c 'test result: ok'`},
 }
 
-// TestWorkInside: what developers do has the same result in the fence as outside.
+// TestWorkInside: typical development work has the same result in the fence as outside.
 func TestWorkInside(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -118,8 +118,8 @@ func TestWorkInside(t *testing.T) {
 	}
 }
 
-// TestLinkedWorkTree: a commit in a work tree whose repository lies elsewhere succeeds; the repository's
-// configuration and hooks, and other work trees, stay as they are.
+// TestLinkedWorkTree: a commit in a work tree whose repository is elsewhere succeeds; the repository's configuration
+// and hooks, and other work trees, stay unchanged.
 func TestLinkedWorkTree(t *testing.T) {
 	base := t.TempDir()
 	setup := exec.Command("bash", "-ec", `git init -q -b main main; cd main; git config user.name x; git config user.email x@x; echo 1 >a; git add .; git commit -qm one; git worktree add -q ../tree`)
@@ -150,7 +150,7 @@ func TestLinkedWorkTree(t *testing.T) {
 	}
 }
 
-// tracked returns what of a repository a command in another work tree may not change.
+// tracked returns the parts of a repository that a command in another work tree may not change.
 func tracked(t *testing.T, base string) (all []string) {
 	t.Helper()
 	for _, name := range []string{"main/.git/config", "main/.git/hooks/pre-commit", "main/.git/index", "main/a", "main/.git/worktrees/tree/commondir"} {
@@ -160,7 +160,7 @@ func tracked(t *testing.T, base string) (all []string) {
 	return all
 }
 
-// TestRefusedWorkspaces: a fence around what it is to protect is none.
+// TestRefusedWorkspaces: a workspace that contains what the fence protects is refused.
 func TestRefusedWorkspaces(t *testing.T) {
 	env := []string{"HOME=/home/ann", "PATH=" + os.Getenv("PATH")}
 	for _, s := range []Settings{

@@ -56,7 +56,7 @@ func (r *reader) next() byte {
 func (r *reader) line() { _, r.rest, _ = strings.Cut(r.rest, "\n") }
 
 // take takes the bytes that fit.
-func (r *reader) take(fits func(byte) bool) string {
+func (r *reader) readWhile(fits func(byte) bool) string {
 	n := 0
 	for n < len(r.rest) && fits(r.rest[n]) {
 		n++
@@ -68,10 +68,10 @@ func (r *reader) take(fits func(byte) bool) string {
 
 // header takes the rest of [section "subsection"], or of [section.subsection], and returns what is before the keys in it.
 func (r *reader) header() (string, error) {
-	section := strings.ToLower(r.take(func(c byte) bool { return isKey(c) || c == '.' })) + "."
+	section := strings.ToLower(r.readWhile(func(c byte) bool { return isKey(c) || c == '.' })) + "."
 	c := r.next()
 	if isSpace(c) && c != '\n' {
-		r.take(func(c byte) bool { return c != '\n' && isSpace(c) })
+		r.readWhile(func(c byte) bool { return c != '\n' && isSpace(c) })
 		sub, ok := r.quoted()
 		if !ok {
 			return "", errSyntax
@@ -107,8 +107,8 @@ func (r *reader) quoted() (string, bool) {
 
 // variable takes the rest of a line that begins with a key.
 func (r *reader) variable(first byte) (key, value string, err error) {
-	key = strings.ToLower(string(first) + r.take(isKey))
-	r.take(func(c byte) bool { return c == ' ' || c == '\t' })
+	key = strings.ToLower(string(first) + r.readWhile(isKey))
+	r.readWhile(func(c byte) bool { return c == ' ' || c == '\t' })
 	switch r.next() {
 	case '\n':
 		return key, "", nil

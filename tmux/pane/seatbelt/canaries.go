@@ -36,11 +36,11 @@ type canary struct {
 	modes  []Mode // nil: all
 	needs  string // a program without which nothing is tried
 
-	makes string // the file that it makes, below the folder of the test
-	says  string // what it prints
-	meets bool   // it connects to something
-	kills bool   // it ends the victim
-	must  string // what it prints if all is well: a command that does nothing at all is held by no sandbox
+	makes  string // the file that it makes, below the folder of the test
+	prints string // what it prints
+	meets  bool   // it connects to something
+	kills  bool   // it ends the victim
+	must   string // what it prints if all is well: a command that does nothing at all is held by no sandbox
 }
 
 const (
@@ -69,24 +69,24 @@ var canaries = []canary{
 	{text: "renamed a file of another folder", script: `mv "$OUT/old" "$OUT/new"`, makes: "out/new"},
 	{text: "linked a file of another folder", script: `ln "$OUT/linked" "$TMPDIR/linked"`, makes: "tmp/linked"},
 	{text: "wrote to the workspace", script: `echo x >"$WORK/made"`, modes: readOnly, makes: "work/made"},
-	{text: "read a secret of the home folder", script: `cat "$HOME/.ssh/id_rsa"`, says: secretWord},
-	{text: "read a secret of the home folder by another name of the disk", script: `cat "/System/Volumes/Data$HOME/.ssh/id_rsa"`, needs: "sw_vers", says: secretWord},
-	{text: "read a secret of the home folder by its number", script: `set -- $(stat -f "%d %i" "$HOME/.ssh/id_rsa"); cat "/.vol/$1/$2"`, needs: "sw_vers", says: secretWord},
-	{text: "read a file of another folder", script: `cat "$OUT/secret"`, says: secretWord},
-	{text: "read a secret of the workspace", script: `cat "$WORK/.env"`, modes: readOnly, says: secretWord},
-	{text: "read a secret of the workspace in other letters", script: `cat "$WORK/.ENV"`, modes: readOnly, needs: "sw_vers", says: secretWord},
-	{text: "read what is hidden in other letters", script: `cat "$WORK/A/HIDDEN"`, modes: fenced, needs: "sw_vers", says: secretWord},
-	{text: "read what is hidden", script: `cat "$WORK/a/hidden"`, modes: fenced, says: secretWord},
-	{text: "read what is hidden by another name", script: `mv "$WORK/a" "$WORK/b"; cat "$WORK/b/hidden"; mv "$WORK/b" "$WORK/a"`, modes: fenced, says: secretWord},
-	{text: "linked what is hidden", script: `ln "$WORK/a/hidden" "$WORK/l"; cat "$WORK/l"`, modes: fenced, says: secretWord},
-	{text: "cloned what is hidden", script: `cp -cR "$WORK/a" "$WORK/c"; cat "$WORK/c/hidden"`, modes: fenced, needs: "sw_vers", says: secretWord},
-	{text: "moved the workspace away", script: `mv "$WORK" "$TMPDIR/work"; ls "$TMPDIR/work" && echo r4n; mv "$TMPDIR/work" "$WORK"`, modes: fenced, says: ranWord},
+	{text: "read a secret of the home folder", script: `cat "$HOME/.ssh/id_rsa"`, prints: secretWord},
+	{text: "read a secret of the home folder by another name of the disk", script: `cat "/System/Volumes/Data$HOME/.ssh/id_rsa"`, needs: "sw_vers", prints: secretWord},
+	{text: "read a secret of the home folder by its number", script: `set -- $(stat -f "%d %i" "$HOME/.ssh/id_rsa"); cat "/.vol/$1/$2"`, needs: "sw_vers", prints: secretWord},
+	{text: "read a file of another folder", script: `cat "$OUT/secret"`, prints: secretWord},
+	{text: "read a secret of the workspace", script: `cat "$WORK/.env"`, modes: readOnly, prints: secretWord},
+	{text: "read a secret of the workspace in other letters", script: `cat "$WORK/.ENV"`, modes: readOnly, needs: "sw_vers", prints: secretWord},
+	{text: "read what is hidden in other letters", script: `cat "$WORK/A/HIDDEN"`, modes: fenced, needs: "sw_vers", prints: secretWord},
+	{text: "read what is hidden", script: `cat "$WORK/a/hidden"`, modes: fenced, prints: secretWord},
+	{text: "read what is hidden by another name", script: `mv "$WORK/a" "$WORK/b"; cat "$WORK/b/hidden"; mv "$WORK/b" "$WORK/a"`, modes: fenced, prints: secretWord},
+	{text: "linked what is hidden", script: `ln "$WORK/a/hidden" "$WORK/l"; cat "$WORK/l"`, modes: fenced, prints: secretWord},
+	{text: "cloned what is hidden", script: `cp -cR "$WORK/a" "$WORK/c"; cat "$WORK/c/hidden"`, modes: fenced, needs: "sw_vers", prints: secretWord},
+	{text: "moved the workspace away", script: `mv "$WORK" "$TMPDIR/work"; ls "$TMPDIR/work" && echo r4n; mv "$TMPDIR/work" "$WORK"`, modes: fenced, prints: ranWord},
 	{text: "wrote a hook of git", script: `echo x >"$WORK/.git/hooks/made"`, modes: fenced, needs: "sw_vers", makes: "work/.git/hooks/made"},
-	{text: "moved the repository away", script: `mv "$WORK/.git" "$WORK/g" && echo r4n; mv "$WORK/g" "$WORK/.git"`, modes: fenced, needs: "sw_vers", says: ranWord},
+	{text: "moved the repository away", script: `mv "$WORK/.git" "$WORK/g" && echo r4n; mv "$WORK/g" "$WORK/.git"`, modes: fenced, needs: "sw_vers", prints: ranWord},
 	{text: "connected to a port of this machine", script: `exec 8<>"/dev/tcp/127.0.0.1/$PORT"`, modes: offline, meets: true},
 	{text: "connected to a Unix socket", script: `perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack_sockaddr_un($ENV{SOCK}))'`, needs: "perl", meets: true},
 	{text: "ended a process that it did not start", script: `kill -9 "$VICTIM"`, kills: true},
-	{text: "ran a program with the setuid bit", script: `ps -p $$ && echo r4n`, needs: "sw_vers", says: ranWord},
+	{text: "ran a program with the setuid bit", script: `ps -p $$ && echo r4n`, needs: "sw_vers", prints: ranWord},
 	{text: "started a program through launchd", script: `launchctl submit -l "$LABEL" -- /usr/bin/touch "$OUT/launched"`, needs: "launchctl", makes: "out/launched"},
 	{text: "opened an application", script: `open -g -j "$OUT/Open.app"`, needs: "open", makes: "out/Open.app/made"},
 	{text: "sent an event to an application", script: `osascript -e 'tell application ((system attribute "OUT") & "/Script.app") to run'`, needs: "osascript", makes: "out/Script.app/made"},
@@ -264,12 +264,12 @@ func (w *World) listen(network, address string) (string, error) {
 // try runs a canary, and reports whether it got through, or if it must, whether it did not.
 func (w *World) try(c canary, holder Holder) (through bool, err error) {
 	contacts := w.contacts.Load()
-	said, err := w.run(c.script, holder)
+	output, err := w.run(c.script, holder)
 	if err != nil {
 		return false, err
 	}
 	if c.must != "" {
-		return !strings.Contains(said, c.must), nil
+		return !strings.Contains(output, c.must), nil
 	}
 	if c.kills { // the kernel has sent the signal, and the process may need a moment
 		select {
@@ -281,7 +281,7 @@ func (w *World) try(c canary, holder Holder) (through bool, err error) {
 	if c.meets { // so does the listener
 		time.Sleep(50 * time.Millisecond)
 	}
-	return c.meets && w.contacts.Load() != contacts || c.says != "" && strings.Contains(said, c.says) || w.made(c), nil
+	return c.meets && w.contacts.Load() != contacts || c.prints != "" && strings.Contains(output, c.prints) || w.made(c), nil
 }
 
 // made reports whether the file of a canary is there.
@@ -291,7 +291,7 @@ func (w *World) made(c canary) bool {
 }
 
 // run runs a script held, and returns what it prints. Like a session's command it comes when the shell has started.
-func (w *World) run(script string, holder Holder) (said string, err error) {
+func (w *World) run(script string, holder Holder) (output string, err error) {
 	ctx, stop := context.WithTimeout(context.Background(), lineTime)
 	defer stop()
 	var out bytes.Buffer

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// The variables by which programs find a proxy, and what they reach without it.
+// The variables with a program's proxy, and with the hosts that it reaches without it.
 var (
 	through = []string{"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"}
 	past    = []string{"no_proxy", "NO_PROXY"}
 )
 
-// Through returns an environment that leads programs to the proxy at HOST:PORT, or NAME:PASSWORD@HOST:PORT, and to no other.
+// Through returns an environment that makes programs use the proxy at HOST:PORT, or NAME:PASSWORD@HOST:PORT, and no
+// other.
 func Through(env []string, address string) []string {
-	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool { // the first of two counts for a shell
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool { // for a shell the first of two counts
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(through, name) || slices.Contains(past, name)
 	})

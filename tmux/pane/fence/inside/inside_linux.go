@@ -1,6 +1,6 @@
-// Package inside is what this program does inside the fence before a command: it opens the port of the proxy there and
-// becomes the command. It does so as the package is initialised, before the packages that it does not need: to initialise
-// them takes longer than all of this, for each command. Hence it imports little.
+// Package inside is this program's start-up code in the fence before a command: it opens the proxy's port there and
+// becomes the command. It runs while the package is initialised, before unneeded packages, because their initialisation
+// takes longer than all of this, for each command. Hence it imports little.
 package inside
 
 import (
@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Flag is the argument of `buddy pane` that wants this. The number of a socket, the path of a program and its arguments, from
-// its name on, follow it.
+// Flag is the argument of `buddy pane` that selects this. A socket's number, the path of a program and its arguments,
+// starting with its name, follow it.
 const Flag = "--inside"
 
 func init() {
@@ -22,9 +22,8 @@ func init() {
 	os.Exit(1)
 }
 
-// become opens a port on the fence's loopback, hands it to the proxy outside over the socket with the
-// number args[0], and becomes the program args[1] with the arguments after it. It returns only when
-// that fails.
+// become opens a port on the fence's loopback, passes it to the proxy outside over the socket with the number args[0],
+// and becomes the program args[1] with the arguments after it. It returns only on failure.
 func become(args []string) error {
 	if len(args) < 3 {
 		return errors.New("usage: pane " + Flag + " FD PROGRAM NAME [ARG]")
@@ -41,7 +40,7 @@ func become(args []string) error {
 	return syscall.Exec(args[1], args[2:], Through(os.Environ(), "127.0.0.1:"+strconv.Itoa(port)))
 }
 
-// listen opens the port and sends its socket over another one.
+// listen opens the port and sends its socket over the socket outside.
 func listen(outside int) (port int, err error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
