@@ -49,8 +49,7 @@ func as(t *testing.T, uid uint32, line string) {
 	}
 }
 
-// A command that another user put in the place of ours does not run, in whatever way it came
-// there: as a file, a folder or a link.
+// A command that another user substituted for ours does not run, whether as a file, a folder or a link.
 func TestSwappedCommandsDoNotRun(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can act as a second account")
@@ -65,7 +64,7 @@ func TestSwappedCommandsDoNotRun(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			s, base := newPlain(t)
-			his := filepath.Join(base, "his") // he may change what is in it
+			his := filepath.Join(base, "his") // he may change its contents
 			dir := commandIn(t, filepath.Join(his, "run"), "echo fine")
 			mark := filepath.Join(base, "ran")
 			if err := os.Chmod(base, 0o755); err != nil { // on the way to it
@@ -91,7 +90,7 @@ func TestSwappedCommandsDoNotRun(t *testing.T) {
 	}
 }
 
-// Files that everybody may write are refused, and an ordinary one runs as it was when it was read.
+// Files that every user may write are refused, and an ordinary one runs with the content that was read.
 func TestCommandsAreReadOnce(t *testing.T) {
 	s, base := newPlain(t)
 	for what, prepare := range map[string]func(dir string) error{
@@ -151,7 +150,7 @@ func TestSocketIsPrivate(t *testing.T) {
 	}
 }
 
-// A folder that another user could replace holds no supervisor: the next one is taken.
+// A folder that another user could replace is not used for a supervisor: the next one is.
 func TestSupervisorsAvoidOpenFolders(t *testing.T) {
 	open, own := tmuxtest.Dir(t), tmuxtest.Dir(t)
 	if err := os.Chmod(open, 0o777); err != nil {

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// adoptTest makes the test below the process that adopts.
+// adoptTest makes the test below run as the adopting process.
 const adoptTest = "PANE_TEST_ADOPT"
 
-// TestAdopt: what a program leaves behind becomes a child of the process that started the program, which reaps it, and
-// takes no exit code from who waits for a program of its own. Without Adopt it is nobody's here: the control.
+// TestAdopt: an orphan of a program becomes a child of the process that started the program, which reaps it without
+// taking exit codes from waiters of its own programs. Without Adopt it is not: the control.
 func TestAdopt(t *testing.T) {
 	if os.Getenv(adoptTest) == "" {
 		for _, adopts := range []string{"yes", "no"} {
@@ -62,7 +62,7 @@ func TestAdopt(t *testing.T) {
 	all.Wait()
 	until(t, "all are reaped", func() bool { return !adopts || len(children(t)) == 0 })
 
-	// One that nobody waits for yet is left to its waiter.
+	// A program without a waiter yet is left to its waiter.
 	late := exec.Command("sh", "-c", "(sleep 0 &); exit 3")
 	if err := late.Start(); err != nil {
 		t.Fatal(err)

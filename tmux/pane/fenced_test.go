@@ -17,12 +17,12 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// fencedShell is a shell whose commands can be fenced.
+// fencedShell is a shell whose commands can run in the workspace sandbox.
 type fencedShell struct {
 	*Shell
 	t   testing.TB
 	dir string // the workspace
-	out string // a folder beside it
+	out string // a folder next to it
 	n   int
 }
 
@@ -72,7 +72,8 @@ func (f *fencedShell) want(command string, within Sandboxed, want string) {
 	}
 }
 
-// TestStateOfFenced: variables go in, files of the workspace stay, and of the rest only the folder comes out.
+// TestStateOfFenced: variables are passed in, files of the workspace stay, and otherwise only the folder is carried
+// over.
 func TestStateOfFenced(t *testing.T) {
 	for _, name := range []string{"bash", "dash"} {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +96,7 @@ func TestStateOfFenced(t *testing.T) {
 	}
 }
 
-// TestFencedEnds: what a command leaves behind ends with it, and so does a cancelled one, which gets Ctrl-C first.
+// TestFencedEnds: a command's background processes end with it, and so does a cancelled one, which gets Ctrl-C first.
 func TestFencedEnds(t *testing.T) {
 	f := newFenced(t, "bash")
 	mark := fmt.Sprint(3e8 + float64(os.Getpid()))
@@ -128,7 +129,7 @@ func TestFencedEnds(t *testing.T) {
 	}
 }
 
-// TestWhatASandboxEndsIsNamed: in both sandboxes, however it was sent to the background.
+// TestWhatASandboxEndsIsNamed: in both sandboxes, however the process was sent to the background.
 func TestWhatASandboxEndsIsNamed(t *testing.T) {
 	for _, shell := range []string{"bash", "dash"} {
 		f := newFenced(t, shell)
@@ -146,7 +147,7 @@ func TestWhatASandboxEndsIsNamed(t *testing.T) {
 	}
 }
 
-// TestFencedOrNotAtAll: without a fence nothing runs, and a fenced command gets no terminal.
+// TestFencedOrNotAtAll: if the sandbox is impossible nothing runs, and a sandboxed command gets no terminal.
 func TestFencedOrNotAtAll(t *testing.T) {
 	f := newFenced(t, "bash")
 	f.Greet(Greeting{Fence: &fence.Settings{Work: []string{"/"}}})
@@ -187,5 +188,5 @@ func BenchmarkFenced(b *testing.B) {
 	for _, within := range []Sandboxed{Unheld, ReadOnly, Fenced} {
 		b.Run(string(within), run(within, false))
 	}
-	b.Run("asking", run(Fenced, true)) // with the way to the proxy
+	b.Run("asking", run(Fenced, true)) // with access to the proxy
 }

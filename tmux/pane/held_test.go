@@ -83,9 +83,9 @@ func (f *free) want(command string, confined bool, want string) {
 	}
 }
 
-// TestStateHasNoVariablesOfBash: each shell has its own, whatever names mean in the command, which finds its options again.
+// TestStateHasNoVariablesOfBash: each shell has its own, whatever commands do, and the command gets its options back.
 func TestStateHasNoVariablesOfBash(t *testing.T) {
-	for _, list := range []string{":", "enable -n compgen"} { // which some builds of bash lack
+	for _, list := range []string{":", "enable -n compgen"} { // some builds of bash lack it
 		f := newFree(t, "bash")
 		f.want("shopt -s nocasematch; random=1 Seconds=2 bashful=3; "+list, false, "")
 		f.want(`[[ A == a ]] && echo "$random $Seconds $bashful"; shopt -q extglob || echo plain; `+list, false, "1 2 3\nplain\n")
@@ -99,7 +99,7 @@ func TestStateHasNoVariablesOfBash(t *testing.T) {
 	}
 }
 
-// TestStateOfConfined: variables go in, and nothing but the folder comes out.
+// TestStateOfConfined: variables are passed in, and only the folder is carried over.
 func TestStateOfConfined(t *testing.T) {
 	for _, name := range []string{"bash", "dash"} {
 		t.Run(name, func(t *testing.T) {
@@ -116,13 +116,13 @@ func TestStateOfConfined(t *testing.T) {
 				t.Errorf("exit 3 = %d", e.Code)
 			}
 			f.want("cd ..; exec pwd", true, f.dir+"\n")
-			f.want("pwd", true, f.dir+"/sub\n") // what was replaced tells nothing
+			f.want("pwd", true, f.dir+"/sub\n") // shadowed commands do not affect it
 		})
 	}
 }
 
-// TestFolderOfAShellBeside: a shell that begins with the state of another one knows its folder, whether or
-// not a command has changed that, and whether or not one has left a state.
+// TestFolderOfAShellBeside: a shell that starts with the state of another one knows its folder, whether or not a
+// command has changed it or saved a state.
 func TestFolderOfAShellBeside(t *testing.T) {
 	for _, tt := range []struct {
 		name, command string
@@ -153,15 +153,15 @@ func TestFolderOfAShellBeside(t *testing.T) {
 	}
 }
 
-// TestPlainVariablesOfConfined: those that programs do not get reach the command itself only.
+// TestPlainVariablesOfConfined: unexported variables reach only the command itself.
 func TestPlainVariablesOfConfined(t *testing.T) {
 	f := newFree(t, "bash")
 	f.want("X=5 Y='a b'; declare -i N=7; arr=(1 2); export E=e", false, "")
 	f.want(`echo "$X $Y $N $E"; env | grep -E '^(X|Y|N|E)='; printenv X`, true, "5 a b 7 e\nE=e\n")
 }
 
-// TestTwoSteps: what a free line prepares, the next approved one does not do. Each line works
-// when it is not confined.
+// TestTwoSteps: a free line cannot prepare an action for the next approved one. Each line works when it is not
+// confined.
 func TestTwoSteps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -196,7 +196,7 @@ func TestTwoSteps(t *testing.T) {
 	}
 }
 
-// TestFolderOfConfined: only a folder that can be used is taken.
+// TestFolderOfConfined: only a usable folder is accepted.
 func TestFolderOfConfined(t *testing.T) {
 	f := newFree(t, "bash")
 	stays := func(command string) {
@@ -238,7 +238,7 @@ func TestCancelConfined(t *testing.T) {
 		t.Errorf("ended as %+v", e)
 	}
 	c, _ = f.start("sleep 1000", true)
-	for ended := false; !ended; { // Ctrl-C in the pane; the shell loses one that comes while it starts the program
+	for ended := false; !ended; { // Ctrl-C in the pane; the shell loses one that arrives while it starts the program
 		c.interrupt()
 		select {
 		case <-c.Done():
@@ -251,10 +251,10 @@ func TestCancelConfined(t *testing.T) {
 	}
 }
 
-// TestNeverUnconfined: a command that is to be confined and can't be does not run.
+// TestNeverUnconfined: a command that must be confined and can't be does not run.
 func TestNeverUnconfined(t *testing.T) {
 	f := newFree(t, "bash")
-	f.Greet(Greeting{Reach: confine.Reach{Read: []string{filepath.Dir(f.dir)}}}) // holds the state
+	f.Greet(Greeting{Reach: confine.Reach{Read: []string{filepath.Dir(f.dir)}}}) // contains the state
 	dir := filepath.Join(filepath.Dir(f.dir), "c")
 	if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "cmd"), []byte("touch $OUT/ran"), 0o600)); err != nil {
 		t.Fatal(err)
@@ -300,7 +300,7 @@ func BenchmarkConfined(b *testing.B) {
 	}
 }
 
-// TestConfinedSideBySide: the end of one command ends none that begins at that moment.
+// TestConfinedSideBySide: the end of one command does not end another that starts at that moment.
 func TestConfinedSideBySide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -59,7 +59,7 @@ func TestMakeDir(t *testing.T) {
 	}
 }
 
-// Where every folder is in the way, one line says which and what to do; the folder for temporary files is the way out.
+// If no folder is usable, one line has the reason and the next step; the folder for temporary files is the last resort.
 func TestMakeDirSaysWhatIsInTheWay(t *testing.T) {
 	t.Parallel()
 	base, own := tmuxtest.Dir(t), tmuxtest.Dir(t)
@@ -105,7 +105,7 @@ func TestPromptText(t *testing.T) {
 	}
 }
 
-// FuzzPromptText: nothing that a terminal obeys gets through, and little of anything.
+// FuzzPromptText: no terminal control sequence gets through, and the length is limited.
 func FuzzPromptText(f *testing.F) {
 	f.Add("ls\x1b[31m\n\u202e")
 	f.Fuzz(func(t *testing.T, s string) {
@@ -161,7 +161,7 @@ func FuzzParseExit(f *testing.F) {
 	})
 }
 
-// FuzzServe: whatever a client sends, the server answers or hangs up.
+// FuzzServe: for any input from a client, the server answers or closes the connection.
 func FuzzServe(f *testing.F) {
 	f.Add([]byte("q\x00\x00\x00\x02{}"))
 	f.Add([]byte("q\x00\x00\x00\x1e{\"op\":\"attach\",\"v\":1,\"dir\":\"\"}"))
@@ -236,18 +236,18 @@ func TestKeepLast(t *testing.T) {
 	}
 }
 
-// A record is on the disk as it is written, so that whoever dies leaves what was printed so far. At the end it has all, or
-// says what is missing; jobs in the background fill it up, but never after a gap.
+// A record is written to disk immediately, so that a crash keeps the output so far. At the end it is complete, or has a
+// line about the missing part; background jobs fill it up, but never after a gap.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	text := bytes.Repeat([]byte("0123456789"), 50_000)
 	for _, tt := range []struct {
 		name      string
 		most      int64
-		add       int           // bytes that are added
-		skip, end int           // then the stream skips to that many bytes, of which so many are known
-		gap       int64         // bytes that are missing at last
-		want      func() []byte // the file without what jobs add
+		add       int           // bytes added
+		skip, end int           // then the stream skips to skip bytes; the last end of them are known
+		gap       int64         // bytes missing at the end
+		want      func() []byte // the file without output of jobs
 	}{
 		{"whole", 0, 500_000, 0, 0, 0, func() []byte { return text }},
 		{"a little more than the limit", 450_000, 500_000, 0, 0, 0, func() []byte { return text }},
@@ -286,7 +286,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// slowTerminal takes nothing until it is opened.
+// slowTerminal accepts nothing until it is opened.
 type slowTerminal struct {
 	open chan struct{}
 	busy chan struct{} // gets a token for each write
@@ -309,14 +309,14 @@ func (s *slowTerminal) text() string {
 	return string(s.got)
 }
 
-// TestDisplaySkips: a terminal that takes nothing does not block the writer, memory is
-// bounded, and what it gets in the end is the end.
+// TestDisplaySkips: a terminal that accepts nothing does not block the writer, memory is bounded, and it finally gets
+// the end of the output.
 func TestDisplaySkips(t *testing.T) {
 	t.Parallel()
 	term := &slowTerminal{open: make(chan struct{}), busy: make(chan struct{}, 10)}
 	d := newDisplay(term)
 	d.prompt("flood")
-	<-term.busy // the writer hangs in the terminal
+	<-term.busy // the writer blocks in the terminal
 	line := bytes.Repeat([]byte("0123456789abcdef\n"), 1000)
 	for range 6000 {
 		_, _ = d.Write(line)
@@ -360,9 +360,8 @@ func TestDisplayEnd(t *testing.T) {
 	}
 }
 
-// TestPosixShell is the matrix where there is no bash: exports, umask, directory and exit
-// codes are kept.
-// Who follows a command that was quicker than that gets its output all the same.
+// TestPosixShell is the matrix without bash: exports, umask, directory and exit codes are kept. A client that follows a
+// command after its end gets its output anyway.
 func TestFollowAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	dir := tmuxtest.Dir(t)

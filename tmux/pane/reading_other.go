@@ -2,5 +2,5 @@
 
 package pane
 
-// readsTerminal reports nothing where the system calls of a process cannot be seen.
+// readsTerminal returns false on systems that do not show the system calls of processes.
 func readsTerminal(int, bool) bool { return false }

@@ -14,7 +14,7 @@ import (
 	"buddy/tmux/pane/confine"
 )
 
-// newAhead returns a shell that has started the one of its next command ahead: two commands of that kind ran in it.
+// newAhead returns a shell that has started the next command's shell ahead: two similar commands ran in it.
 func newAhead(t *testing.T, name string, confined bool) *free {
 	t.Helper()
 	f := newFree(t, name)
@@ -35,24 +35,23 @@ func newAhead(t *testing.T, name string, confined bool) *free {
 	return f
 }
 
-// waiting returns the shell that waits for the next command, or nil.
+// waiting returns the waiting shell of the next command, or nil.
 func (f *free) waiting() *waitingShell {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.ahead.waits
 }
 
-// TestShellStartedAhead: a command gets the shell that waits for it, if one that starts now would be the same, and
-// never another.
+// TestShellStartedAhead: a command gets the waiting shell only if a new one would be the same.
 func TestShellStartedAhead(t *testing.T) {
 	touch := func(path string) error { return os.WriteFile(path, nil, 0o600) }
 	for _, tt := range []struct {
 		name              string
 		change            func(f *free) error // while the shell waits
 		command           string
-		confined          string // what the command prints if it and those before it were; "" if it is not tried
+		confined          string // the output of the command after confined commands; "": not tried
 		replaced          bool
-		approved          string // the same if they were not
+		approved          string // the same after approved commands
 		replacedTheOthers bool
 	}{
 		{"nothing", func(*free) error { return nil }, "pwd; echo $B", "WORK\n\n", false, "WORK\n2\n", false},
@@ -82,7 +81,7 @@ func TestShellStartedAhead(t *testing.T) {
 				if name != "zsh" {
 					tryAhead(t, name, true, tt.change, tt.command, tt.confined, tt.replaced)
 				}
-				if want := tt.approved; name != "dash" || !strings.Contains(tt.command, "$B") { // it passes on exported variables only
+				if want := tt.approved; name != "dash" || !strings.Contains(tt.command, "$B") { // only exported variables are carried over
 					tryAhead(t, name, false, tt.change, tt.command, want, tt.replacedTheOthers)
 				}
 			}
@@ -90,7 +89,7 @@ func TestShellStartedAhead(t *testing.T) {
 	}
 }
 
-// TestNothingRunsAhead: a shell that would run a file of its environment first waits for no command. Later ones get
+// TestNothingRunsAhead: a shell that would run a file from its environment first does not start ahead. Later ones get
 // their environment from the state, which runs nothing.
 func TestNothingRunsAhead(t *testing.T) {
 	f := newFree(t, "bash")
@@ -101,7 +100,7 @@ func TestNothingRunsAhead(t *testing.T) {
 	f.env = append(f.env, "BASH_ENV="+file)
 	f.StartAhead()
 	for range 3 {
-		f.run("kill -9 $$", false) // leaves no state
+		f.run("kill -9 $$", false) // saves no state
 		if f.waiting() != nil {
 			t.Error("a shell waits")
 		}
@@ -135,8 +134,8 @@ func tryAhead(t *testing.T, name string, confined bool, change func(*free) error
 	}
 }
 
-// TestWaitingShellIsAsNew: what tells how long a shell runs does not tell that it waited, nor is its output kept
-// from one that merges its streams.
+// TestWaitingShellIsAsNew: the shell's running time does not include the wait, and a merged stream gets all of its
+// output.
 func TestWaitingShellIsAsNew(t *testing.T) {
 	for _, confined := range []bool{true, false} {
 		f := newAhead(t, "bash", confined)
@@ -159,7 +158,7 @@ func TestWaitingShellIsAsNew(t *testing.T) {
 	}
 }
 
-// TestWaitingShellEndsWithItsSupervisor: when the process that started it is gone, so is its end of the pipe.
+// TestWaitingShellEndsWithItsSupervisor: when its parent process is gone, its pipe ends.
 func TestWaitingShellEndsWithItsSupervisor(t *testing.T) {
 	for _, tt := range []struct {
 		shell    string
@@ -175,8 +174,8 @@ func TestWaitingShellEndsWithItsSupervisor(t *testing.T) {
 	}
 }
 
-// TestWaitingShellIsOutOfReach: what a command leaves behind to kill its own children and its parent's reaches its
-// own, but not the shell that waits for the next command: it has ended before that starts.
+// TestWaitingShellIsOutOfReach: a background process that kills its own children and its parent's does not reach the
+// waiting shell of the next command: it has ended before that starts.
 func TestWaitingShellIsOutOfReach(t *testing.T) {
 	f := newAhead(t, "bash", true)
 	f.want(`exec 2>/dev/null; sleep 100 & victim=$!
@@ -191,7 +190,8 @@ func TestWaitingShellIsOutOfReach(t *testing.T) {
 	f.want("echo $$", true, strconv.Itoa(h.proc.Process.Pid)+"\n")
 }
 
-// TestDescriptorsOfACommand: it finds none of those over which its shell was told of it, and may use their numbers.
+// TestDescriptorsOfACommand: the command sees none of the descriptors over which its shell got it, and may use their
+// numbers.
 func TestDescriptorsOfACommand(t *testing.T) {
 	for _, name := range []string{"bash", "dash", "zsh"} {
 		f := newFree(t, name)

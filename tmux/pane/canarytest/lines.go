@@ -15,14 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Line is a line of a corpus: what a shell shall run, and which canary it changes then.
+// Line is a line of a corpus: the text for a shell, and the canary that it changes.
 type Line struct {
 	Canary string
-	Needs  []string // programs and other things, without which it can't be tried
+	Needs  []string // required programs and other things
 	Text   string
 }
 
-// Lines reads a corpus, in which a line is "canary[needs,…]: text". One that stands in it twice fails the test.
+// Lines reads a corpus with lines of the form "canary[needs,…]: text". A duplicate fails the test.
 func Lines(t *testing.T, corpus string) (all []Line) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -42,10 +42,10 @@ func Lines(t *testing.T, corpus string) (all []Line) {
 	return all
 }
 
-// Maybe reports whether it is no fault that a line changes nothing as it is.
+// Maybe reports whether a line may change nothing without a sandbox.
 func (l Line) Maybe() bool { return slices.Contains(l.Needs, "maybe") }
 
-// Has reports whether what a line needs is here.
+// Has reports whether everything that a line needs exists here.
 func (w *World) Has(l Line) bool {
 	return !slices.ContainsFunc(l.Needs, func(n string) bool {
 		switch n {
@@ -65,8 +65,8 @@ func (w *World) Has(l Line) bool {
 	})
 }
 
-// CopyProgram copies the program of the test to where every user can start it, and returns its path. The
-// test's end removes its folder.
+// CopyProgram copies the test's program to a place where every user can start it, and returns its path. The end of the
+// test removes its folder.
 func CopyProgram(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "canary")

@@ -10,9 +10,9 @@ import (
 )
 
 // Programs returns n lines that run random programs: each tries to change a file in $OUT, to reach one of the sockets,
-// or to hurt the process. The same seed makes the same programs.
+// or to harm the victim process. The same seed makes the same programs.
 func Programs(seed uint64, n int) []Line {
-	r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // programs are to come again with the same seed
+	r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // reproducible programs
 	all := make([]Line, n)
 	for i := range all {
 		deeds := allDeeds[i%len(allDeeds)]
@@ -25,18 +25,18 @@ func Programs(seed uint64, n int) []Line {
 type deeds struct {
 	canary   string
 	language language
-	ways     []string // P is a file that there is, D its folder, S a signal
+	ways     []string // P is an existing file, D its folder, S a signal
 }
 
-// language says how a program is run.
+// language is how a program is run.
 type language struct {
 	program string
 	run     string   // before a program
-	begin   string   // of each program
+	begin   string   // the start of each program
 	around  []string // programs around a deed, which is X
 }
 
-// program returns a line that runs one of the deeds in some surroundings of its language, then of the shell.
+// program returns a line that runs one of the deeds in some surroundings in its language, then in the shell.
 func (d deeds) program(r *rand.Rand) string {
 	text := pick(r, d.ways)
 	dir := pick(r, folders)
@@ -57,7 +57,7 @@ func pick(r *rand.Rand, all []string) string { return all[r.IntN(len(all))] }
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// indented returns a program as a part of one that indents by one tab where it has the part.
+// indented returns a program as part of another one, which indents that part by one tab.
 func indented(l language, text string) string {
 	if l.program != "python3" {
 		return text
@@ -65,7 +65,7 @@ func indented(l language, text string) string {
 	return strings.ReplaceAll(text, "\n", "\n\t")
 }
 
-// folders are names of the folder that counts, from the workspace.
+// folders are names of the watched folder, from the workspace.
 var folders = []string{"../out", "../out/d/..", "../ws/../out", "/proc/self/cwd/../out", ".././/out/."}
 
 // shellAround are lines that run another one, which is encoded.

@@ -24,15 +24,15 @@ import (
 const (
 	// howMany names the variable with the number of programs, and seedIs the one with the seed.
 	howMany, seedIs = "PROGRAMS_TEST", "PROGRAMS_TEST_SEED"
-	// asUser names the variable by which TestPrograms starts itself as one user.
+	// asUser names the variable with which TestPrograms starts itself as a user.
 	asUser = "PROGRAMS_TEST_USER"
 )
 
-// surroundings keep programs from what lies outside.
+// surroundings is a sandbox for programs.
 type surroundings struct {
 	name string
-	// enter returns what runs a line inside and returns the canaries that have changed. The error says why that can't be
-	// tried here.
+	// enter returns a function that runs a line inside and returns the changed canaries. The error is the reason why it
+	// can't be tried here.
 	enter func(t *testing.T, w *canarytest.World) (func(canarytest.Line) []string, error)
 }
 
@@ -66,7 +66,7 @@ func inBox(t *testing.T, w *canarytest.World, abi int) (func(canarytest.Line) []
 	}, nil
 }
 
-// newFence returns the fence around the workspace. The folder that counts is there, so that programs find it.
+// newFence returns the fence around the workspace. The watched folder is visible in it, so that programs find it.
 func newFence(w *canarytest.World, server bool) (*fence.Fence, error) {
 	settings := fence.Settings{Work: []string{w.Workspace}}
 	if err := fence.Available(settings, w.Env); err != nil {
@@ -90,7 +90,7 @@ func inFence(t *testing.T, w *canarytest.World) (func(canarytest.Line) []string,
 	}, nil
 }
 
-// inChild runs lines as buddy runs hooks and servers while its mode is auto.
+// inChild runs lines as buddy runs hooks and servers in auto mode.
 func inChild(t *testing.T, w *canarytest.World, server bool) (func(canarytest.Line) []string, error) {
 	run := func(l canarytest.Line, within child.Holder) []string {
 		return w.Watch(l, 0, func(ctx context.Context, text string, out *os.File) error {
@@ -118,7 +118,7 @@ func inChild(t *testing.T, w *canarytest.World, server bool) (func(canarytest.Li
 	}
 	f.Close()
 	return func(l canarytest.Line) []string {
-		f, err := newFence(w, server) // a child closes its own
+		f, err := newFence(w, server) // a child closes its own fence
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,8 +126,8 @@ func inChild(t *testing.T, w *canarytest.World, server bool) (func(canarytest.Li
 	}, nil
 }
 
-// TestPrograms runs random programs as they are, which must change their canary to count, and in all surroundings, where
-// they must change none: as root and as an ordinary user.
+// TestPrograms runs random programs unrestricted, which must change their canary to count, and in all surroundings,
+// where they must change none: as root and as an ordinary user.
 func TestPrograms(t *testing.T) {
 	if os.Getenv(howMany) == "" {
 		t.Skip("takes minutes: " + howMany + "=300 runs it")

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package canarytest tells what a hostile command changes: it makes a world of folders, sockets and a process
-// of another's, the canaries, runs lines of shell in it and looks at each afterwards.
+// Package canarytest shows the effects of a hostile command: it creates a world of folders, sockets and a process, the
+// canaries, runs shell lines in it and checks each canary afterwards.
 //
 //	w := canarytest.New(t, canarytest.Options{Dir: "/tmp", Script: script})
 //	got := w.Plain(line, time.Minute) // as it is: line.Canary is among them
@@ -30,11 +30,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The words that lines, and the scripts that make worlds, have.
+// Words in lines, and in the scripts that create worlds.
 const (
-	SecretWord = "c4n4ry" // what no output may have
-	RanWord    = "r4n"    // what a line prints if what must not work does
-	sleepTime  = "98765"  // of what lines leave behind, replaced by a number of the process's own
+	SecretWord = "c4n4ry" // must be in no output
+	RanWord    = "r4n"    // printed by a line if a forbidden action works
+	sleepTime  = "98765"  // marks background processes of lines, replaced by a number for this process
 )
 
 // Nobody is the user and group id of an ordinary user.
@@ -43,12 +43,12 @@ const Nobody = 65534
 // Path is the PATH of lines.
 const Path = "/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// lineTime limits how long a line may take.
+// lineTime limits the time of a line.
 const lineTime = time.Minute
 
 // World holds everything that lines could change.
 type World struct {
-	Base                       string // holds all of it
+	Base                       string // contains all of it
 	Out, Workspace, Home, Temp string
 	Env                        []string // of lines
 
@@ -60,15 +60,15 @@ type World struct {
 	sleep                string
 }
 
-// Options says how a world is made.
+// Options describe a world.
 type Options struct {
-	Dir           string   // in which it lies
-	Env           []string // of lines, besides what all have
-	Script        string   // makes the folders, for bash
+	Dir           string   // the folder that contains it
+	Env           []string // for lines, besides the common variables
+	Script        string   // creates the folders, for bash
 	SeesWorkspace bool     // a change of the workspace counts as one of the canary "file", too
 }
 
-// New makes a world, which ends with the test. A process has one at a time.
+// New creates a world, which ends with the test. A process has one at a time.
 func New(t *testing.T, o Options) *World {
 	t.Helper()
 	base, err := os.MkdirTemp(o.Dir, "k") // short: it has sockets
@@ -90,7 +90,7 @@ func New(t *testing.T, o Options) *World {
 		"TCP=" + w.tcp, "UDP=" + w.udp, "SOCK=" + w.sock, "DGRAM=" + w.gram, "ABSTRACT=" + w.sock,
 	}, o.Env...)
 	w.build(o.Script)
-	_ = unix.Setxattr(w.Out+"/f", "user.had", []byte("x"), 0) // where there are none, nothing needs it
+	_ = unix.Setxattr(w.Out+"/f", "user.had", []byte("x"), 0) // if unsupported, nothing needs it
 	w.build(`mkdir "$SAFE" && cp -a "$OUT" "$WS" "$HOME" "$SAFE"`)
 	w.breed()
 	return w
@@ -105,7 +105,7 @@ func (w *World) build(script string) {
 	}
 }
 
-// listen opens sockets of all kinds and counts who comes.
+// listen opens sockets of all kinds and counts connections.
 func (w *World) listen() {
 	w.sock, w.gram = w.Base+"/s", w.Base+"/g"
 	for _, a := range []struct{ network, address string }{{"tcp", "127.0.0.1:0"}, {"unix", w.sock}, {"unix", "@" + w.sock}} {
@@ -142,8 +142,8 @@ func (w *World) listen() {
 	}
 }
 
-// breed starts the process that lines try to hurt. It is no child of this one. SIGHUP ends it also where the tests run
-// under nohup: a signal that a process handles is not ignored in what it starts.
+// breed starts the victim process that lines try to harm. It is not a child of this one. SIGHUP ends it even if the
+// tests run under nohup: a handled signal is not ignored in child processes.
 func (w *World) breed() {
 	w.kill()
 	if signal.Ignored(unix.SIGHUP) {
@@ -169,7 +169,7 @@ func (w *World) kill() {
 	}
 }
 
-// health is all of the victim that others could change.
+// health returns everything about the victim that others could change.
 func (w *World) health() string {
 	proc := "/proc/" + strconv.Itoa(w.victim) + "/"
 	stat, _ := os.ReadFile(proc + "stat")
@@ -188,7 +188,7 @@ func (w *World) health() string {
 	return text + fmt.Sprint(cpus, prio)
 }
 
-// files is all that can be seen of the folders that count, but for the time of the last look.
+// files returns everything visible in the watched folders, except the access times.
 func (w *World) files() string {
 	dirs := []string{w.Out, w.Home}
 	if w.seesWorkspace {
@@ -210,7 +210,7 @@ func (w *World) files() string {
 	return b.String()
 }
 
-// Remaining returns the processes that lines have left.
+// Remaining returns the background processes of lines.
 func (w *World) Remaining() (pids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {
@@ -222,11 +222,11 @@ func (w *World) Remaining() (pids []int) {
 	return pids
 }
 
-// Run runs a line with start, then clean, and returns the canaries that have changed. wait is how long one
-// that changes a little later is waited for. The folders are as they were afterwards.
+// Run runs a line with start, then clean, and returns the changed canaries. wait is how long to wait for later changes.
+// Afterwards the folders are restored.
 func (w *World) Run(l Line, wait time.Duration, env []string, start func(*exec.Cmd) error, clean func(*exec.Cmd)) (changed []string) {
 	return w.Watch(l, wait, func(ctx context.Context, text string, out *os.File) error {
-		// As the supervisor does it: the line comes when all restrictions hold.
+		// Like the supervisor, it sends the line when all restrictions hold.
 		read, write, err := os.Pipe()
 		if err != nil {
 			return err
@@ -246,10 +246,11 @@ func (w *World) Run(l Line, wait time.Duration, env []string, start func(*exec.C
 	})
 }
 
-// Watch is Run with what runs the text of a line and writes what it says to a file. $VICTIM is for run to set: see Victim.
+// Watch is Run with a function that runs the text of a line and writes its output to a file. run sets $VICTIM, see
+// Victim.
 func (w *World) Watch(l Line, wait time.Duration, run func(ctx context.Context, text string, out *os.File) error) (changed []string) {
 	files, health, contacts := w.files(), w.health(), w.contacts.Load()
-	_ = os.Remove(w.Base + "/said") // something of the last line may still write to it
+	_ = os.Remove(w.Base + "/said") // a process of the last line may still write to it
 	out, err := os.Create(w.Base + "/said")
 	if err != nil {
 		w.t.Fatal(err)
@@ -277,13 +278,13 @@ func (w *World) Watch(l Line, wait time.Duration, run func(ctx context.Context, 
 	return changed
 }
 
-// endless stands among the canaries of a line that does not end by itself.
+// endless is among the canaries of a line that does not end by itself.
 const endless = "endless"
 
 // Victim returns the process that lines try to hurt.
 func (w *World) Victim() int { return w.victim }
 
-// Said returns what the last line has written.
+// Said returns the output of the last line.
 func (w *World) Said() string {
 	output, err := os.ReadFile(w.Base + "/said")
 	if err != nil {
@@ -292,7 +293,7 @@ func (w *World) Said() string {
 	return string(output)
 }
 
-// changed returns the canaries that are not as they were before a line.
+// changed returns the canaries that a line has changed.
 func (w *World) changed(l Line, files, health string, contacts int64) (changed []string) {
 	output := w.Said()
 	for _, c := range []struct {
@@ -304,7 +305,7 @@ func (w *World) changed(l Line, files, health string, contacts int64) (changed [
 		{"file", w.files() != files},
 		{"victim", w.health() != health},
 		{"net", w.contacts.Load() != contacts},
-		{"left", l.Canary == "left" && len(w.Remaining()) > 0}, // others are looked for at the end
+		{"left", l.Canary == "left" && len(w.Remaining()) > 0}, // other lines' processes are searched for at the end
 	} {
 		if c.is {
 			changed = append(changed, c.canary)
@@ -313,8 +314,8 @@ func (w *World) changed(l Line, files, health string, contacts int64) (changed [
 	return changed
 }
 
-// Plain runs a line as it is, and ends what it leaves. wait is for what it starts in the background. A line that does not end by
-// itself changes nothing: it could not be told from one that is held.
+// Plain runs a line unrestricted, and ends its background processes. wait is the time for them. A line that does not
+// end by itself counts as changing nothing: it could not be distinguished from a restricted one.
 func (w *World) Plain(l Line, wait time.Duration) []string {
 	if l.Maybe() {
 		wait = 300 * time.Millisecond
@@ -322,9 +323,9 @@ func (w *World) Plain(l Line, wait time.Duration) []string {
 	group := 0
 	got := w.Run(l, wait, w.Env, (*exec.Cmd).Start, func(cmd *exec.Cmd) { group = cmd.Process.Pid })
 	if l.Canary == "left" {
-		_ = unix.Kill(-group, unix.SIGKILL) // one that starts others would escape a look at each
+		_ = unix.Kill(-group, unix.SIGKILL) // a process that starts others would escape single looks
 	}
-	for none := 0; l.Canary == "left" && none < 5; none++ { // one that is just being started has no name
+	for none := 0; l.Canary == "left" && none < 5; none++ { // a process that is just starting has no name
 		for _, pid := range w.Remaining() {
 			_, none = unix.Kill(pid, unix.SIGKILL), 0
 		}

@@ -4,10 +4,10 @@ import "golang.org/x/sys/unix"
 
 const (
 	auditArch      = unix.AUDIT_ARCH_X86_64
-	foreignNumbers = 0x40000000 // from here on they are those of x32
+	foreignNumbers = 0x40000000 // numbers from here on are those of x32
 )
 
-// machineCalls hold the calls that only this machine has.
+// machineCalls holds the system calls that only this architecture has.
 var machineCalls = map[string][]uint32{
 	"allow": {
 		unix.SYS__SYSCTL, unix.SYS_ACCESS, unix.SYS_ALARM, unix.SYS_ARCH_PRCTL, unix.SYS_CREAT, unix.SYS_DUP2,
@@ -25,7 +25,7 @@ var machineCalls = map[string][]uint32{
 		// The machine.
 		unix.SYS_IOPL, unix.SYS_IOPERM,
 	},
-	// Long gone.
+	// Removed from the kernel.
 	"ENOSYS": {
 		unix.SYS_AFS_SYSCALL, unix.SYS_CREATE_MODULE, unix.SYS_EPOLL_CTL_OLD, unix.SYS_EPOLL_WAIT_OLD,
 		unix.SYS_GET_KERNEL_SYMS, unix.SYS_GETPMSG, unix.SYS_PUTPMSG, unix.SYS_QUERY_MODULE, unix.SYS_SECURITY,
@@ -34,11 +34,11 @@ var machineCalls = map[string][]uint32{
 	"open": {unix.SYS_OPEN},
 }
 
-// machineFenceCalls hold those of them that differ in the workspace fence.
+// machineFenceCalls holds the ones that differ in the workspace sandbox.
 var machineFenceCalls = map[string][]uint32{
 	"allow": {unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_FUTIMESAT},
-	// A program of the person's that sets its user would give the person's rights to other users of the machine, outside of
-	// the fence. The flags of openat2 are in memory, which a filter does not see: libraries fall back to openat.
+	// A set-user-ID program of the user's would give the user's rights to other users of the machine, outside of the
+	// sandbox. The flags of openat2 are in memory, which a filter does not see: libraries fall back to openat.
 	"mode-1":    {unix.SYS_CHMOD, unix.SYS_CREAT, unix.SYS_MKNOD},
 	"open-mode": {unix.SYS_OPEN},
 }

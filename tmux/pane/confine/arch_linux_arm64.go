@@ -7,5 +7,5 @@ const (
 	foreignNumbers = 1 << 31
 )
 
-// This machine has no calls of its own.
+// This architecture has no additional calls.
 var machineCalls, machineFenceCalls map[string][]uint32

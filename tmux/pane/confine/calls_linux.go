@@ -4,9 +4,9 @@ package confine
 
 import "golang.org/x/sys/unix"
 
-// calls hold what the filter does with the system calls of every machine, by the words of actions: EPERM, EACCES and ENOSYS fail
-// with that error, and the words in small letters check the arguments. A call that is not listed fails with ENOSYS, so that a
-// kernel newer than this list opens nothing.
+// calls maps actions of the filter to system calls of every architecture: EPERM, EACCES and ENOSYS fail with that
+// error, and lower-case actions check the arguments. A call that is not listed fails with ENOSYS, so that a kernel
+// newer than this list allows nothing new.
 var calls = map[string][]uint32{
 	"allow": {
 		unix.SYS_BIND, unix.SYS_BRK, unix.SYS_CACHESTAT, unix.SYS_CAPGET, unix.SYS_CAPSET, unix.SYS_CHDIR,
@@ -68,7 +68,7 @@ var calls = map[string][]uint32{
 		unix.SYS_OPEN_TREE_ATTR, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK,
 		unix.SYS_CHROOT, unix.SYS_PIVOT_ROOT, unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_NAME_TO_HANDLE_AT,
 		unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
-		// The kernel: keys, programs, counters, modules, and what is shared with others by number.
+		// The kernel: keys, programs, counters, modules, and objects shared with others by number.
 		unix.SYS_ADD_KEY, unix.SYS_KEYCTL, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
 		unix.SYS_USERFAULTFD, unix.SYS_LSM_SET_SELF_ATTR, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SHMDT,
 		unix.SYS_SHMGET, unix.SYS_MSGCTL, unix.SYS_MSGGET, unix.SYS_MSGRCV, unix.SYS_MSGSND, unix.SYS_SEMCTL,
@@ -82,10 +82,10 @@ var calls = map[string][]uint32{
 	},
 	"EACCES": {unix.SYS_CONNECT, unix.SYS_LISTEN},
 	"ENOSYS": {
-		// Libraries fall back when these are missing. Landlock does not see files without a name.
+		// Libraries fall back if these are missing. Landlock does not see unnamed files.
 		unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 		unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET,
-		// Long gone.
+		// Removed from the kernel.
 		unix.SYS_LOOKUP_DCOOKIE, unix.SYS_NFSSERVCTL,
 	},
 	"socket":     {unix.SYS_SOCKET},
@@ -98,7 +98,7 @@ var calls = map[string][]uint32{
 	"prlimit":  {unix.SYS_PRLIMIT64},
 	"priority": {unix.SYS_SETPRIORITY},
 	"ioprio":   {unix.SYS_IOPRIO_SET},
-	// Landlock's matter in kernels that are new enough, else refused.
+	// Restricted by Landlock in kernels that are new enough, otherwise refused.
 	"signal": {
 		unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO,
 		unix.SYS_PIDFD_SEND_SIGNAL,
@@ -108,33 +108,33 @@ var calls = map[string][]uint32{
 	"openat2":  {unix.SYS_OPENAT2},
 }
 
-// fenceCalls hold what the filter of the workspace fence does differently: builds and tests change modes and times, listen, share
-// memory and debug their own children. There the mount, process, network and IPC namespaces keep what the filter of the
-// read-only sandbox keeps here.
+// fenceCalls holds the differences in the workspace sandbox: builds and tests change modes and times, listen, share
+// memory and debug their own children. There the mount, process, network and IPC namespaces protect what the filter of
+// the read-only sandbox protects here.
 var fenceCalls = map[string][]uint32{
 	"allow": {
 		unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT, unix.SYS_SETXATTR, unix.SYS_FSETXATTR,
 		unix.SYS_LSETXATTR, unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_LREMOVEXATTR,
 		unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
-		// Processes: there are no others than those of the command.
+		// Processes: only those of the command are visible.
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP, unix.SYS_KILL,
 		unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO,
 		unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETATTR, unix.SYS_SCHED_SETPARAM,
 		unix.SYS_SCHED_SETSCHEDULER, unix.SYS_PRLIMIT64, unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET,
-		// IPC and memory of its own.
+		// Its own IPC and memory.
 		unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SHMDT, unix.SYS_SHMGET, unix.SYS_MSGCTL, unix.SYS_MSGGET,
 		unix.SYS_MSGRCV, unix.SYS_MSGSND, unix.SYS_SEMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP,
 		unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK, unix.SYS_MQ_NOTIFY, unix.SYS_MQ_TIMEDRECEIVE, unix.SYS_MQ_TIMEDSEND,
 		unix.SYS_MQ_GETSETATTR, unix.SYS_MEMFD_CREATE,
-		// A loopback of its own.
+		// Its own loopback.
 		unix.SYS_CONNECT, unix.SYS_LISTEN, unix.SYS_TRUNCATE,
 	},
 	"fenced-socket":     {unix.SYS_SOCKET},
 	"fenced-socketpair": {unix.SYS_SOCKETPAIR},
 	"fenced-ioctl":      {unix.SYS_IOCTL},
 	"leases":            {unix.SYS_FCNTL},
-	// A program of the person's that sets its user would give the person's rights to other users of the machine, outside of
-	// the fence. The flags of openat2 are in memory, which a filter does not see: libraries fall back to openat.
+	// A set-user-ID program of the user's would give the user's rights to other users of the machine, outside of the
+	// sandbox. The flags of openat2 are in memory, which a filter does not see: libraries fall back to openat.
 	"mode-1":      {unix.SYS_FCHMOD},
 	"mode-2":      {unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_MKNODAT},
 	"openat-mode": {unix.SYS_OPENAT},

@@ -1,10 +1,9 @@
-// Package confine starts a command that can read and answer, but change and send nothing:
-// the read-only sandbox of commands that run without approval.
+// Package confine is the read-only sandbox for commands that run without approval: they can read and print, but change
+// and send nothing.
 //
-// On Linux the kernel keeps it, by restrictions that a process can put on itself and never take off:
-// Landlock (which files) and a seccomp filter (which system calls). They are put on one
-// thread, which starts the command and ends; the process around it stays as it is. On macOS it is
-// package seatbelt.
+// On Linux it uses restrictions that a process can put on itself and never remove: Landlock (files) and a seccomp
+// filter (system calls). They are put on one thread, which starts the command and ends; the rest of the process is not
+// restricted. On macOS it uses package seatbelt.
 //
 //	box, err := confine.New(confine.Config{Reach: confine.Reach{Read: []string{"/home/ann/shop"}}, Env: os.Environ(), Temp: tmp})
 //	err = box.Start(cmd) // it was not started if this fails; else it waits for its input
@@ -12,8 +11,8 @@
 //	err = box.Sweep(cmd.Process.Pid) // ends what it left behind
 //
 // The data is in tables: calls_linux.go (system calls), path_rules_linux.go and paths.go (folders), environ.go
-// (variables). elastic/go-seccomp-bpf is not used, because it lacks the newest calls, compares 64 bits of arguments of
-// which the kernel takes 32, and fills the tables of five machines at each start.
+// (variables). elastic/go-seccomp-bpf is not used, because it lacks the newest calls, compares 64 bits of arguments
+// although the kernel uses 32 of them, and fills the tables of five machines at each start.
 package confine
 
 import (
@@ -25,21 +24,20 @@ import (
 	"buddy/texts"
 )
 
-// Reach lists what a person lets the commands of a session read, apart from the system.
+// Reach holds what the commands of a session may read, apart from the system.
 type Reach struct {
-	// Read are the folders that may be read, with all below them: real, absolute paths.
+	// Read holds the folders that may be read, with everything below them: real, absolute paths.
 	Read []string `json:"read,omitempty"`
-	// Hidden are files and folders that may not be read although they lie in Read: real, absolute
-	// paths.
+	// Hidden holds files and folders in Read that may not be read: real, absolute paths.
 	Hidden []string `json:"hidden,omitempty"`
-	// Given are files and folders that may be read although they lie in Hidden, or outside of Read.
+	// Given holds files and folders in Hidden, or outside of Read, that may be read.
 	Given []string `json:"given,omitempty"`
-	// Withheld are the names of variables that no command gets.
+	// Withheld holds the names of variables that no command gets.
 	Withheld []string `json:"withheld,omitempty"`
 }
 
-// Check returns an error that is [ErrImpossible] when dir, which commands must not read
-// completely, lies in a folder that they may read: Landlock can't exclude it.
+// Check returns an error that is [ErrImpossible] if dir, which commands must not read completely, is in a folder that
+// they may read: Landlock can't exclude it.
 func (r Reach) Check(dir string) error {
 	for _, root := range r.Read {
 		if texts.Below(dir, root) {
@@ -57,17 +55,17 @@ type Config struct {
 	Env []string
 	// Temp is an existing folder that commands may write to. It is emptied after each.
 	Temp string
-	// Work are more folders that are worked in than those of Read.
+	// Work holds workspace folders in addition to Read.
 	Work []string
-	// ABI limits the version of Landlock's interface that is used, for tests; 0 is the kernel's.
+	// ABI limits the version of Landlock's interface, for tests; 0 is the kernel's.
 	ABI int
 }
 
 // ErrImpossible means that this system can't restrict commands. Nothing ran.
 var ErrImpossible = errors.New("no read-only sandbox here")
 
-// Limits of each process of a confined command. Total memory is not limited: such a process is
-// the first that the kernel kills when memory is short.
+// Limits of each process of a confined command. Total memory is not limited: the kernel kills such a process first when
+// memory is low.
 const (
 	fileMax  = 64 << 20 // bytes of a file
 	cpuMax   = 30 * 60  // seconds of processor time

@@ -21,7 +21,7 @@ import (
 	"buddy/texts"
 )
 
-// TestEveryCallHasAnAction: what x/sys knows for either machine is in the tables, once in each.
+// TestEveryCallHasAnAction: every call that x/sys knows for either architecture is in the tables, once in each.
 func TestEveryCallHasAnAction(t *testing.T) {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "golang.org/x/sys").Output()
 	if err != nil {
@@ -33,7 +33,7 @@ func TestEveryCallHasAnAction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, _, _ = bytes.Cut(text, []byte("enceCalls hold ")) // those of the fence only differ
+		text, _, _ = bytes.Cut(text, []byte("enceCalls hold ")) // those of the fence are only differences
 		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
 			names = append(names, m[1])
 		}
@@ -46,7 +46,7 @@ func TestEveryCallHasAnAction(t *testing.T) {
 		}
 		have := slices.Concat(read("calls_linux.go", `unix\.SYS_(\w+)`), read("arch_linux_"+arch+".go", `unix\.SYS_(\w+)`))
 		for _, name := range known {
-			// The first number of a range is no call.
+			// The first number of a range is not a call.
 			if !slices.Contains(have, name) && name != "ARCH_SPECIFIC_SYSCALL" {
 				t.Errorf("%s: %s has no action", arch, name)
 			}
@@ -67,7 +67,7 @@ func TestEveryCallHasAnAction(t *testing.T) {
 	}
 }
 
-// TestFilter asks the filter about calls, in a machine of the library's.
+// TestFilter asks the filter about calls, in the library's virtual machine.
 func TestFilter(t *testing.T) {
 	const (
 		yes    = retAllow
@@ -129,7 +129,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// ask runs the filter. The library's machine reads words as networks have them.
+// ask runs the filter. The library's machine reads words in network order.
 func ask(t *testing.T, abi int, arch, call uint32, args []uint64) uint32 {
 	t.Helper()
 	raw, err := filter(abi)
@@ -160,7 +160,7 @@ func ask(t *testing.T, abi int, arch, call uint32, args []uint64) uint32 {
 	return uint32(got)
 }
 
-// TestNothingStartsHalfRestricted: when one of the restrictions fails, nothing runs.
+// TestNothingStartsHalfRestricted: if one of the restrictions fails, nothing runs.
 func TestNothingStartsHalfRestricted(t *testing.T) {
 	box, err := New(Config{Env: os.Environ(), Temp: t.TempDir()})
 	if err != nil {
@@ -179,7 +179,7 @@ func TestNothingStartsHalfRestricted(t *testing.T) {
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("it ran")
 	}
-	// This process is as it was.
+	// This process is not restricted.
 	if err := exec.Command("touch", mark).Run(); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
@@ -192,7 +192,7 @@ func TestWorkThatHoldsTheSupervisorsFiles(t *testing.T) {
 	}
 }
 
-// TestRepository: a link to a history elsewhere counts only when that knows of it.
+// TestRepository: a link to a history elsewhere counts only if that repository links back.
 func TestRepository(t *testing.T) {
 	dir := t.TempDir()
 	run := exec.Command("sh", "-ec", `git init -q main; cd main; git -c user.name=x -c user.email=x@x commit -q --allow-empty -m x; mkdir -p sub/deep; git worktree add -q ../tree
@@ -242,7 +242,7 @@ func TestEtcHasNoSecrets(t *testing.T) {
 	}
 }
 
-// BenchmarkStart measures the cost of the sandbox for a command.
+// BenchmarkStart measures the cost of the sandbox per command.
 func BenchmarkStart(b *testing.B) {
 	temp := b.TempDir()
 	box, err := New(Config{Env: os.Environ(), Temp: temp})
@@ -275,8 +275,8 @@ func BenchmarkStart(b *testing.B) {
 	})
 }
 
-// A command can't start processes without end, as awk or a script of a repository might: the user may have a thousand more than
-// there are.
+// A command can't start an endless number of processes, as awk or a repository's script might: the user may have a
+// thousand more than at the start.
 func TestProcessesAreLimited(t *testing.T) {
 	if err := Possible(); err != nil {
 		t.Skip(err)

@@ -11,8 +11,8 @@ import (
 	"buddy/texts/secretvariable"
 )
 
-// dropped are variables that change the meaning of a command's words, or point to programs
-// that would act for it. A star at the end stands for any letters.
+// dropped holds variables that change the meaning of a command's words, or point to programs that would act for it. A
+// star at the end matches any letters.
 var dropped = []string{
 	"BASH_*", "SHELLOPTS", "BASHOPTS", "ENV", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "IFS", "ZDOTDIR", "FPATH",
 	"LD_*", "DYLD_*", "TMUX", "TMUX_PANE", "STY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "SSH_TTY", "GPG_AGENT_INFO", "DBUS_*",
@@ -22,22 +22,21 @@ var dropped = []string{
 	"PWD", "SHLVL", "_",
 }
 
-// noEditor is a command of the shell that fails with the reason in place of an editor.
+// noEditor is a shell command that replaces an editor and fails with the reason.
 const noEditor = `echo "buddy: no editor opens here, because nobody can type. Give the text with the command (git: -m, -F or --no-edit), or set GIT_EDITOR=true to keep it as it is." >&2; false`
 
-// Unattended are the variables of a command whose questions nobody can answer: programs that would ask, open an editor or wait in
-// a pager do not.
+// Unattended holds the variables of a command whose prompts nobody can answer: they keep programs from prompting,
+// opening an editor or waiting in a pager.
 var Unattended = []string{
 	"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never",
 	"GIT_EDITOR=" + noEditor, "GIT_SEQUENCE_EDITOR=" + noEditor, "EDITOR=" + noEditor, "VISUAL=" + noEditor,
 }
 
-// given are set in each command's environment, besides Unattended.
+// given holds variables for every command, in addition to Unattended.
 var given = []string{"TERM=dumb", "GIT_OPTIONAL_LOCKS=0", "PYTHONUNBUFFERED=1"}
 
-// gitSettings keep git from starting programs that the repository names, where a setting can,
-// and override the repository's. An external diff or a filter does run; it can do no more than
-// any confined program.
+// gitSettings keep git from starting programs that the repository names, if a setting can do so, and override the
+// repository's settings. An external diff or a filter still runs, with the rights of any confined program.
 var gitSettings = [][2]string{
 	{"safe.bareRepository", "explicit"},
 	{"core.fsmonitor", "false"},
@@ -48,8 +47,10 @@ var gitSettings = [][2]string{
 	{"maintenance.auto", "false"},
 }
 
-// Environ returns the environment of a confined command: first is that of the first command of
-// all, whose PATH it keeps, now the one that commands have made of it.
+// Environ returns the environment of a confined command: first is the environment of the very first command, whose PATH
+// it keeps, now the environment as commands have changed it.
+//
+// Variables with secrets, by their names or values, are removed, because a command could print them whatever its flags.
 //
 // Variables that hold secrets, by their names or values, are left out: no table of flags keeps a command from printing them.
 func Environ(first, now, withheld []string, temp string) []string {
@@ -60,7 +61,7 @@ func Environ(first, now, withheld []string, temp string) []string {
 	return unique(GitSettings(slices.Concat(out, Unattended, given), gitSettings))
 }
 
-// GitSettings adds settings of git to an environment.
+// GitSettings adds git settings to an environment.
 func GitSettings(env []string, settings [][2]string) []string {
 	n, _ := strconv.Atoi(lookup(env)("GIT_CONFIG_COUNT"))
 	n = max(n, 0)
@@ -71,8 +72,8 @@ func GitSettings(env []string, settings [][2]string) []string {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
-// Clean returns the variables of now without those that are withheld, that change the meaning of a
-// command's words, or that lead to programs which would act for it; PATH is the one of first.
+// Clean returns the variables of now except those that are in withheld, that change the meaning of a command's words,
+// or that point to programs which would act for it; PATH is the one of first.
 func Clean(first, now, withheld []string) []string {
 	out := slices.DeleteFunc(slices.Clone(now), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -81,10 +82,10 @@ func Clean(first, now, withheld []string) []string {
 	return append(out, "PATH="+searchpath.Outside(lookup(first)("PATH")))
 }
 
-// keyStarts are the beginnings of the keys of services.
+// keyStarts are the prefixes of services' keys.
 var keyStarts = strings.Fields("sk- sk_live ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA ASIA AIza eyJ npm_ pypi- hf_ -----BEGIN")
 
-// secretVariable reports whether a variable holds a secret. One of git's numbered settings counts by its value.
+// secretVariable reports whether a variable holds a secret. Git's numbered settings are judged by their value.
 func secretVariable(kv string) bool {
 	name, value, _ := strings.Cut(kv, "=")
 	numbered := strings.HasPrefix(name, "GIT_CONFIG_")
@@ -95,7 +96,7 @@ func secretVariable(kv string) bool {
 		slices.ContainsFunc(keyStarts, func(s string) bool { return strings.HasPrefix(value, s) })
 }
 
-// withoutSecrets removes the variables that hold secrets, and git's numbered settings if one of them does.
+// withoutSecrets removes the variables with secrets, and all numbered git settings if one of them has a secret.
 func withoutSecrets(env []string) []string {
 	numbered := func(kv string) bool {
 		return strings.HasPrefix(kv, "GIT_CONFIG_KEY_") || strings.HasPrefix(kv, "GIT_CONFIG_VALUE_")

@@ -28,7 +28,7 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// Variables with secrets reach no confined command, whatever it is called; those that programs need do.
+// Variables with secrets reach no confined command, whatever their name; those that programs need do.
 func TestEnvironHasNoSecrets(t *testing.T) {
 	kept := []string{"HOME=/h", "LANG=C", "GOPATH=/go", "GIT_AUTHOR_NAME=ann", "EDITOR=vi", "MONKEY=1", "KEYBOARD=de", "A=https://example.org/x@y", "OLDPWD=/x", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=a.b", "GIT_CONFIG_VALUE_0=c"}
 	hidden := []string{"GITHUB_TOKEN=x", "AWS_SECRET_ACCESS_KEY=x", "DB_PASSWORD=x", "mysql_pwd=x", "OPENAI_API_KEY=x", "KEY=x", "SENTRY_DSN=x", "X=https://ann:pw@example.org", "Y=sk-1", "Z=ghp_1", "BASIC_AUTH=x"}

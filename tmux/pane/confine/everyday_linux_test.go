@@ -16,7 +16,7 @@ import (
 //go:embed testdata/everyday.txt
 var everydayText string
 
-// project makes the files that lines of everyday.txt work on.
+// project creates the files that lines of everyday.txt use.
 const project = `
 set -e
 git init -q --template= .
@@ -31,8 +31,8 @@ printf -- '--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+uno\n' >p.diff
 git add -A; git commit -qm first; git tag v1; echo four >>a.txt; git commit -qam second; echo five >>a.txt; echo new >untracked
 `
 
-// TestEveryday runs lines of everyday.txt as they are and confined: the output and the exit
-// code are the same. It runs a third of them, or all, see allLines.
+// TestEveryday runs lines of everyday.txt unrestricted and confined: the output and the exit code are the same. It runs
+// a third of them, or all, see allLines.
 func TestEveryday(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -41,9 +41,9 @@ func TestEveryday(t *testing.T) {
 		t.Skip(err)
 	}
 	work, temp := t.TempDir(), t.TempDir()
-	// As a session gives it to its first command.
+	// The environment that a session gives its first command.
 	env := append(os.Environ(), "PAGER=cat", "GIT_PAGER=cat", "TERM=dumb")
-	// Else go notes the version of the project in its cache, and grumbles where it can't.
+	// Otherwise go stores the project's version in its cache, and warns if it can't.
 	env = append(env, "GOFLAGS=-buildvcs=false")
 	prepare := exec.Command("bash", "-c", project)
 	prepare.Dir = work
@@ -85,12 +85,12 @@ func TestEveryday(t *testing.T) {
 		}
 		want, code := plain(line)
 		if code == 127 || strings.Contains(want, "command not found") {
-			counted-- // it is not installed
+			counted-- // not installed
 			continue
 		}
 		var got string
 		var exit int
-		for range 2 { // what changes by itself may have
+		for range 2 { // output that changes by itself may have
 			got, exit = say(line, Environ(env, env, nil, temp), box.Start, box.Sweep)
 			if got == want && exit == code {
 				break

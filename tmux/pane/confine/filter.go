@@ -50,16 +50,15 @@ func among(arg int, mask uint32, yes, no uint32, values ...uint32) program {
 	return append(p, bpf.RetConstant{Val: no}, bpf.RetConstant{Val: yes})
 }
 
-// whole masks nothing of an argument's low half.
+// whole is a mask that keeps the whole low half of an argument.
 const whole = 1<<32 - 1
 
-// only continues with then when an argument has the value, else returns no.
+// only continues with then if an argument has the value, else it returns no.
 func only(arg int, value uint32, no uint32, then program) program {
 	return append(program{load(low(arg)), bpf.JumpIf{Cond: bpf.JumpEqual, Val: value, SkipTrue: 1}, bpf.RetConstant{Val: no}}, then...)
 }
 
-// actions returns the meaning of the words in calls, for a kernel with this version of
-// Landlock's interface.
+// actions returns the programs for the actions in calls, for a kernel with this version of Landlock's interface.
 func actions(abi int) map[string]program {
 	var (
 		eperm  = errno(unix.EPERM)
@@ -78,7 +77,7 @@ func actions(abi int) map[string]program {
 		"self":       only(0, 0, eperm, allow),
 		"priority":   only(0, unix.PRIO_PROCESS, eperm, only(1, 0, eperm, allow)),
 		"ioprio":     only(0, 1 /* IOPRIO_WHO_PROCESS */, eperm, only(1, 0, eperm, allow)),
-		// Other processes' limits may be read, not set: the address of new limits is then 0.
+		// Other processes' limits may be read, not set: for reading, the address of new limits is 0.
 		"prlimit": {
 			load(low(0)),
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 5},
@@ -89,7 +88,7 @@ func actions(abi int) map[string]program {
 			bpf.RetConstant{Val: eperm},
 			bpf.RetConstant{Val: retAllow},
 		},
-		// Families that have a namespace; the others reach the machine or its hypervisor.
+		// Families with a namespace; the others reach the machine or its hypervisor.
 		"fenced-socket": {
 			load(low(0)),
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_UNIX, SkipTrue: 8},
@@ -104,9 +103,9 @@ func actions(abi int) map[string]program {
 			bpf.RetConstant{Val: retAllow},
 		},
 		"fenced-socketpair": only(0, unix.AF_UNIX, errno(unix.EAFNOSUPPORT), allow),
-		// What types into a terminal.
+		// Requests that type into a terminal.
 		"fenced-ioctl": among(1, whole, eperm, retAllow, unix.TIOCSTI, unix.TIOCLINUX),
-		// Bits by which a program sets its user or group when it starts: the number is that of the argument with the mode.
+		// Bits that make a program a set-user-ID or set-group-ID program: the number is that of the mode argument.
 		"mode-1": none(1, setID, eperm), "mode-2": none(2, setID, eperm),
 		"open-mode": creating(1, eperm), "openat-mode": creating(2, eperm),
 		"leases": among(1, whole, eperm, retAllow, unix.F_SETLEASE, unix.F_NOTIFY),
@@ -123,7 +122,7 @@ func actions(abi int) map[string]program {
 	return all
 }
 
-// namespaces are the flags of clone that make new ones.
+// namespaces holds the flags of clone that create namespaces.
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
 // none returns no when an argument has one of the bits.
@@ -131,11 +130,11 @@ func none(arg int, bits, no uint32) program {
 	return program{load(low(arg)), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: bits, SkipTrue: 1}, bpf.RetConstant{Val: no}, bpf.RetConstant{Val: retAllow}}
 }
 
-// setID are the bits of a mode that let a program set its user or group.
+// setID holds the set-user-ID and set-group-ID bits of a mode.
 const setID = unix.S_ISUID | unix.S_ISGID
 
-// creating returns no when an open with flags in an argument makes a file whose mode, in the argument after it, has bits of
-// setID. Without these flags the mode is any number.
+// creating returns no if an open with the flags argument creates a file and the next argument, the mode, has bits of
+// setID. Without these flags the mode is undefined.
 func creating(flags int, no uint32) program {
 	const makes = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
 	return append(program{
@@ -143,16 +142,16 @@ func creating(flags int, no uint32) program {
 	}, none(flags+1, setID, no)...)
 }
 
-// truncating returns no when the flags of an open empty a file that is not opened for writing,
-// which an old Landlock does not check.
+// truncating returns no if the flags of an open truncate a file that is not opened for writing, which an old Landlock
+// does not check.
 func truncating(arg int, no uint32) program {
 	return append(program{
 		load(low(arg)), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.O_TRUNC, SkipTrue: 1}, bpf.RetConstant{Val: retAllow},
 	}, among(arg, unix.O_ACCMODE, retAllow, no, unix.O_WRONLY, unix.O_RDWR)...)
 }
 
-// ioctls lists the requests that only read, or concern a descriptor alone. All others work on
-// descriptors opened for reading, and many change something.
+// ioctls lists the requests that only read, or concern only a descriptor. All others work on descriptors opened for
+// reading, and many change something.
 var ioctls = []uint32{
 	unix.TCGETS, unix.TCGETS2, unix.TIOCGWINSZ, unix.TIOCGPGRP, unix.TIOCGSID, unix.TIOCINQ,
 	// FIONBIO, FIOCLEX, FIONCLEX (asm-generic/ioctls.h), FIGETBSZ, FS_IOC_FSGETXATTR, FS_IOC_FIEMAP (linux/fs.h)
@@ -161,7 +160,7 @@ var ioctls = []uint32{
 	unix.SIOCGIFNETMASK, unix.SIOCGIFMETRIC, unix.SIOCGIFMTU, unix.SIOCGIFHWADDR, unix.SIOCGIFINDEX, unix.SIOCGIFTXQLEN,
 }
 
-// byNumber returns the action of each system call; the later of two tables has precedence.
+// byNumber returns the action of each system call; later tables take precedence.
 func byNumber(tables ...map[string][]uint32) map[uint32]string {
 	all := map[uint32]string{}
 	for _, t := range tables {
@@ -217,8 +216,8 @@ func filter(abi int) ([]bpf.RawInstruction, error) {
 	return assemble(byNumber(calls, machineCalls), actions(abi))
 }
 
-// FenceFilter returns the filter of the workspace fence, as an array of struct sock_filter
-// (linux/filter.h): the one of the read-only sandbox with what builds and tests need.
+// FenceFilter returns the filter of the workspace sandbox, as an array of struct sock_filter (linux/filter.h): that of
+// the read-only sandbox with additional calls for builds and tests.
 func FenceFilter() ([]byte, error) {
 	filter, err := assemble(byNumber(calls, machineCalls, fenceCalls, machineFenceCalls), actions(abiScope))
 	var out []byte
@@ -230,7 +229,7 @@ func FenceFilter() ([]byte, error) {
 	return out, err
 }
 
-// assemble translates the actions of calls to a filter.
+// assemble compiles the actions of calls to a filter.
 func assemble(calls map[uint32]string, do map[string]program) ([]bpf.RawInstruction, error) {
 	for n, action := range calls {
 		if do[action] == nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestPersonsGitInTheBox: git reads the person's settings in the read-only sandbox as outside, in whatever files they are; what a
-// repository or a file of the workspace names stays closed.
+// TestPersonsGitInTheBox: git reads the user's settings in the read-only sandbox as outside, in whatever files they
+// are; files named by a repository or in the workspace stay closed.
 func TestPersonsGitInTheBox(t *testing.T) {
 	if err := Possible(); err != nil {
 		t.Skip(err)
@@ -93,7 +93,7 @@ func TestPersonsGitInTheBox(t *testing.T) {
 	}
 }
 
-// TestNewSettingMakesABoxStale: another file that git reads is another box.
+// TestNewSettingMakesABoxStale: if git reads another file, the box is stale.
 func TestNewSettingMakesABoxStale(t *testing.T) {
 	home := t.TempDir()
 	write := func(name, text string) {

@@ -14,16 +14,15 @@ import (
 	"buddy/texts"
 )
 
-// listing is a folder whose entries have rules of their own. Entries that are made later have
-// none.
+// listing is a folder with a rule for each entry. Entries created later have no rule.
 type listing struct {
 	dir      string
 	modified time.Time
 }
 
-// visible returns the rules by which commands may read root, but not the secrets in it. Landlock can't exclude
-// anything from an allowed folder, so the folders above those are listed entry by entry; their names can
-// be read. Links have no rule: what they lead to has one, or may not be read.
+// visible returns the rules that let commands read root except for its secrets. Landlock can't exclude anything from an
+// allowed folder, so the folders above secrets are listed entry by entry; the entries' names can be read. Links have no
+// rule: their target has one, or may not be read.
 func visible(root string, secrets []string) (rules []pathRule, listed []listing) {
 	if len(secrets) == 0 {
 		return []pathRule{{path: root, access: toRead}}, nil
@@ -44,7 +43,7 @@ func visible(root string, secrets []string) (rules []pathRule, listed []listing)
 		info, err := os.Lstat(dir)
 		entries, readErr := os.ReadDir(dir)
 		if err != nil || readErr != nil || !info.IsDir() {
-			continue // nobody reads it
+			continue // unreadable anyway
 		}
 		listed = append(listed, listing{dir, info.ModTime()})
 		for _, e := range entries {
@@ -57,10 +56,10 @@ func visible(root string, secrets []string) (rules []pathRule, listed []listing)
 	return rules, listed
 }
 
-// pathInfo holds what a path named when the box was made.
+// pathInfo holds the file at a path when the box was created.
 type pathInfo struct {
 	path string
-	info os.FileInfo // nil: nothing
+	info os.FileInfo // nil: none
 }
 
 func statPath(path string) pathInfo {
@@ -71,9 +70,9 @@ func statPath(path string) pathInfo {
 	return pathInfo{path, info}
 }
 
-// Stale reports whether, since the box was made, a folder to work in was made or replaced, entries were in a folder that
-// is listed entry by entry, files with secrets appeared or went, or git reads other files of the person: a command in the
-// box can't read what is new, and could read the secrets.
+// Stale reports whether, since the box was created, a workspace folder was created or replaced, entries changed in a
+// folder that is listed entry by entry, files with secrets appeared or disappeared, or git reads other files of the
+// user: a command in the box could not read the new files, but could read the secrets.
 func (b *Box) Stale() bool {
 	return slices.ContainsFunc(b.roots, func(was pathInfo) bool {
 		now := statPath(was.path)
@@ -84,7 +83,7 @@ func (b *Box) Stale() bool {
 	}) || !slices.Equal(b.git, b.config.gitFiles()) || b.otherSecrets()
 }
 
-// otherSecrets reports whether the workspace has other secrets than when the box was made.
+// otherSecrets reports whether the workspace's secrets have changed since the box was created.
 func (b *Box) otherSecrets() bool {
 	return slices.ContainsFunc(b.surveys, func(s *survey) bool { return !slices.Equal(s.look(), b.secrets[s.root]) })
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A command in the sandbox can't read files with secrets in the folder that it may read, by
-// whatever program and whatever spelling; the others it can.
+// A command in the sandbox can't read files with secrets in a folder that it may read, with any program and any
+// spelling; it can read the other files.
 func TestSecretsInTheFolderCannotBeRead(t *testing.T) {
 	if err := Possible(); err != nil {
 		t.Skip(err)
@@ -60,7 +60,7 @@ func TestSecretsInTheFolderCannotBeRead(t *testing.T) {
 		t.Error("the folder can't be entered")
 	}
 
-	// A file made beside a secret has no rule yet, which the box knows.
+	// A file created next to a secret has no rule yet, which makes the box stale.
 	if box.Stale() {
 		t.Error("stale at once")
 	}
@@ -82,7 +82,7 @@ func TestSecretsInTheFolderCannotBeRead(t *testing.T) {
 	}
 }
 
-// runInBox returns what a line of shell in a folder prints inside a box.
+// runInBox returns the output of a shell line in a folder inside a box.
 func runInBox(t *testing.T, box *Box, dir, line string) string {
 	t.Helper()
 	cmd := exec.Command("bash", "-c", "read -r go; "+line+" 2>&1")
@@ -105,8 +105,8 @@ func runInBox(t *testing.T, box *Box, dir, line string) string {
 	return out.String()
 }
 
-// What is given may be read although the folder around it is hidden, wherever that lies, and also after it was
-// replaced; nothing else there, and nothing where nothing is given.
+// Given files may be read even if their folder is hidden, in any place, and also after they were replaced; nothing else
+// in the folder can be read.
 func TestWhatIsGivenCanBeRead(t *testing.T) {
 	if err := Possible(); err != nil {
 		t.Skip(err)
@@ -150,8 +150,8 @@ func TestWhatIsGivenCanBeRead(t *testing.T) {
 	}
 }
 
-// A second name of a file with secrets, whose rule would be that of the file, makes it readable by neither; other files with
-// several names stay readable.
+// A second name of a file with secrets makes it readable by neither name, although a rule applies to the file; other
+// files with several names stay readable.
 func TestSecretsWithASecondNameCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a/.env", "a/one", "b/key.pem", "b/x"} {
@@ -178,7 +178,7 @@ func TestSecretsWithASecondNameCannotBeRead(t *testing.T) {
 	}
 }
 
-// A link that took the place of a listed file gives access to nothing.
+// A link that replaced a listed file gives access to nothing.
 func TestRulesFollowNoLinks(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{".env", "x"} {

@@ -19,18 +19,17 @@ import (
 //go:embed testdata/hostile.txt
 var hostileText string
 
-// allLines names the variable by which every line runs with both versions, as both users.
-// Without it every third line runs, with one of them, and a sixth as the ordinary user as
-// well, for the sake of time.
+// allLines names the variable that runs every line with both versions, as both users. Without it every third line runs,
+// with one version, and a sixth as the ordinary user as well, to save time.
 const allLines = "CONFINE_TEST_ALL"
 
-// asUser names the variable by which a test starts itself as one user. Its environment
-// holds the secret as well, which the parent of a confined command must not give away.
+// asUser names the variable with which a test starts itself as a user. Its environment holds the secret as well, which
+// the parent of a confined command must not reveal.
 const asUser = "CONFINE_TEST_USER"
 
-// TestHostile runs every line of hostile.txt as it is, which must change its canary, and
-// confined, which must change none: as root and as an ordinary user, with what this kernel has
-// and with the oldest Landlock. Nothing but the kernel judges here.
+// TestHostile runs every line of hostile.txt unrestricted, which must change its canary, and confined, which must
+// change none: as root and as an ordinary user, with this kernel's features and with the oldest Landlock. Only the
+// kernel restricts here.
 func TestHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -45,8 +44,8 @@ func TestHostile(t *testing.T) {
 	asEachUser(t, "lines counted")
 }
 
-// asEachUser runs a test again as a program of its own, as this user and, where that is root, as an ordinary one. What it says has a
-// text in it, or it did not come to its end. env are more variables for it.
+// asEachUser runs a test again as a separate program, as this user and, if that is root, as an ordinary one. Its output
+// must contain a text, or it did not run to its end. env holds more variables for it.
 func asEachUser(t *testing.T, says string, env ...string) {
 	users := map[string]*syscall.Credential{"self": nil}
 	if os.Getuid() == 0 {
@@ -119,7 +118,7 @@ func testHostile(t *testing.T, user string) {
 	}
 }
 
-// script makes the folders: a repository with traps, and one with secrets.
+// script creates the folders: a repository with traps, and one with secrets.
 const script = `
 set -e
 mkdir -p "$OUT/d" "$OUT/e" "$OUT/names" "$WS" "$HOME" "$TMPDIR" "$VDIR"
@@ -150,7 +149,7 @@ git -C bare config core.fsmonitor 'touch "$OUT/new"; false'
 git -C bare config core.bare false; git -C bare config core.worktree ..
 `
 
-// plain runs a line as it is, for as long as what it starts in the background may take on a busy machine.
+// plain runs a line unrestricted, for as long as its background processes may take on a busy machine.
 func plain(w *canarytest.World, h canarytest.Line) []string {
 	got := w.Plain(h, time.Minute)
 	_ = empty(w.Temp)
@@ -166,7 +165,7 @@ func confined(t *testing.T, w *canarytest.World, box *Box, h canarytest.Line) []
 	})
 }
 
-// mechanisms checks that it is the kernel that restricts, and with what.
+// mechanisms checks that the kernel restricts, and by which means.
 func mechanisms(t *testing.T, w *canarytest.World, boxes map[string]*Box) {
 	for name, box := range boxes {
 		confined(t, w, box, canarytest.Line{Text: "cat /proc/self/status; cat /proc/self/limits /proc/self/oom_score_adj"})

@@ -16,12 +16,12 @@ import (
 	"buddy/tmux/pane/canarytest"
 )
 
-// corpora names the variable with more files of lines, separated by colons, that TestNamesNeedNoTable runs.
+// corpora names the variable with more files of lines, separated by colons, for TestNamesNeedNoTable.
 const corpora = "CONFINE_TEST_CORPORA"
 
-// The lines that the policy leaves to the kernel (agent/policy/shell/testdata/kernel.txt), and an hour of reading (reading.txt),
-// change and send nothing in a hostile repository, and print no secret of the workspace, as root and as an ordinary user: nothing but
-// the kernel judges here.
+// The lines that the policy leaves to the kernel (agent/policy/shell/testdata/kernel.txt), and an hour of reading
+// (reading.txt), change and send nothing in a hostile repository, and print no secret of the workspace, as root and as
+// an ordinary user: only the kernel restricts here.
 func TestNamesNeedNoTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -51,7 +51,7 @@ func TestNamesNeedNoTable(t *testing.T) {
 	asEachUser(t, "lines tried", judgedLines+"="+file)
 }
 
-// judgedLines names the variable with the file of the lines that testJudged runs.
+// judgedLines names the variable with the file of lines for testJudged.
 const judgedLines = "CONFINE_TEST_LINES"
 
 func testJudged(t *testing.T) {
@@ -76,7 +76,7 @@ printf 'touch "$OUT/new"; touch new; cat .env\n' >evil; chmod +x evil
 	before := listed(t, w.Workspace)
 	tried := 0
 	for i, l := range lines {
-		if !everything && i%3 != third { // for the sake of time
+		if !everything && i%3 != third { // to save time
 			continue
 		}
 		tried++
@@ -86,7 +86,7 @@ printf 'touch "$OUT/new"; touch new; cat .env\n' >evil; chmod +x evil
 				t.Errorf("%s: %v", l, err)
 			}
 		})
-		// A text of a program that is only printed is no program that ran.
+		// A program text that is only printed did not run.
 		if got = slices.DeleteFunc(got, func(c string) bool { return c == "endless" || c == "ran" }); len(got) > 0 {
 			t.Errorf("%s: changes %q, says %.300q", l, got, w.Said())
 		}
@@ -98,7 +98,7 @@ printf 'touch "$OUT/new"; touch new; cat .env\n' >evil; chmod +x evil
 	if t.Logf("%d lines tried", tried); tried < 200 {
 		t.Error("want 200 at least")
 	}
-	// The canaries live: the same world sees what the kernel does not keep.
+	// The canaries work: without the sandbox the same world shows changes.
 	for text, canary := range map[string]string{"cat .env": "secret", "echo x >$OUT/new": "file"} {
 		if got := w.Plain(canarytest.Line{Text: text}, 0); !slices.Contains(got, canary) {
 			t.Errorf("%s without the sandbox: %q", text, got)
@@ -110,10 +110,10 @@ printf 'touch "$OUT/new"; touch new; cat .env\n' >evil; chmod +x evil
 	}
 }
 
-// forkBomb matches what starts itself without end.
+// forkBomb matches lines that start themselves endlessly.
 var forkBomb = regexp.MustCompile(`\(\) *\{[^}]*&|fork`)
 
-// judged returns the lines of a corpus of the policy.
+// judged returns the lines of a policy corpus.
 func judged(t *testing.T, file string) (lines []string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -134,7 +134,7 @@ func judged(t *testing.T, file string) (lines []string) {
 				t.Fatal(err)
 			}
 		}
-		if !forkBomb.MatchString(l) { // the sandbox does not bound their number, and says so
+		if !forkBomb.MatchString(l) { // the sandbox documents that it does not bound their number
 			lines = append(lines, strings.ReplaceAll(l, "\x00", ""))
 		}
 	}

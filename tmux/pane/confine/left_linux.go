@@ -11,13 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leftMax limits the processes that are named.
+// leftMax limits the named processes.
 const leftMax = 20
 
-// Left names the processes that a command left behind. Call it after the command's Wait and before Sweep.
+// Left returns the names of the command's remaining processes. Call it after the command's Wait and before Sweep.
 func (*Box) Left() (names []string) {
 	if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); errors.Is(err, unix.ECHILD) {
-		return nil // no child at all, as nearly always
+		return nil // no child at all, as usual
 	}
 	all, _ := orphans()
 	for _, pid := range all[:min(len(all), leftMax)] {
@@ -26,7 +26,7 @@ func (*Box) Left() (names []string) {
 	return names
 }
 
-// appendName adds the name of a process that runs.
+// appendName adds the name of a process unless it is a zombie.
 func appendName(names []string, pid int) []string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // proc_pid_stat(5): number (name) state …
 	open, end := bytes.IndexByte(stat, '('), bytes.LastIndex(stat, []byte(") "))

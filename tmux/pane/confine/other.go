@@ -28,7 +28,7 @@ func (*Box) Close() {}
 // Start starts nothing.
 func (*Box) Start(*exec.Cmd) error { return Possible() }
 
-// Left names nothing.
+// Left returns nothing.
 func (*Box) Left() []string { return nil }
 
 // Sweep does nothing.

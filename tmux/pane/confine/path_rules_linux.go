@@ -15,14 +15,14 @@ import (
 	"buddy/texts"
 )
 
-// pathRule lists the accesses of commands to a file, or to a folder with all below it.
+// pathRule is the access of commands to a file, or to a folder with everything below it.
 type pathRule struct {
 	path   string
 	access uint64
 	noLink bool // a link at path is not followed
 }
 
-// The system: programs and what they need. None of it belongs to the person.
+// The system: programs and their data. None of it is the user's.
 var (
 	programs = []string{
 		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/snap", "/nix/store", "/nix/var/nix/profiles",
@@ -37,8 +37,8 @@ var (
 	writable = []string{"/dev/null", "/dev/full"}
 )
 
-// pathRules returns everything that commands of c may use but for the secrets in its folders, and the folders of which
-// entries are listed because others must not be read. git lists files of the person that git reads.
+// pathRules returns the rules for commands of c, without the secrets in its folders, and the folders that are listed
+// entry by entry. git lists the user's files that git reads.
 func pathRules(c Config, git []string, secrets map[string][]string) (all []pathRule, listed []listing) {
 	get := lookup(c.Env)
 	home := get("HOME")
@@ -50,7 +50,7 @@ func pathRules(c Config, git []string, secrets map[string][]string) (all []pathR
 	add(toRun, programs...)
 	add(toRead, readable...)
 	add(toRead, etc()...)
-	add(ll.AccessFSReadDir, "/etc") // names are no secret
+	add(ll.AccessFSReadDir, "/etc") // names are not secret
 	add(toWrite, writable...)
 	add(toFill, c.Temp)
 	for _, root := range c.Read {
@@ -67,9 +67,9 @@ func pathRules(c Config, git []string, secrets map[string][]string) (all []pathR
 	return all, listed
 }
 
-// System returns what commands need besides their workspace, and may read: the system's programs and
-// data, toolchains that env names, and settings in the home folder that hold no secrets. secret are the parts of it that do. It has
-// neither /proc nor /dev.
+// System returns the paths outside of the workspace that commands need and may read: the system's programs and data,
+// toolchains in env, and settings in the home folder without secrets. secret holds the secret parts of these paths.
+// /proc and /dev are not included.
 func System(env, roots []string) (read, secret []string) {
 	run, settings := personal(lookup(env), roots)
 	read = slices.Concat(programs, readable, []string{"/etc", "/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf"}, run, settings)
@@ -79,15 +79,15 @@ func System(env, roots []string) (read, secret []string) {
 	return read, etcSecrets()
 }
 
-// lookedAt lists entries of readable that nothing is built with. In the fence each costs a mount, and in the last
-// one a service listens.
+// lookedAt lists entries of readable that no build needs. In the workspace sandbox each would cost a mount, and in the
+// last one a service listens.
 var lookedAt = []string{"/boot", "/var/lib/apt", "/var/cache/apt", "/var/cache/man", "/var/lib/systemd/catalog", "/var/log", "/run/utmp", "/run/systemd/resolve"}
 
-// etcSecrets returns the entries of /etc that public leaves out and that exist.
+// etcSecrets returns the existing entries of /etc that public omits.
 var etcSecrets = sync.OnceValue(func() (all []string) {
 	_ = filepath.WalkDir("/etc", func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return nil //nolint:nilerr // what can't be read needs no hiding
+			return nil //nolint:nilerr // unreadable files need no hiding
 		}
 		rel, _ := filepath.Rel("/etc", path)
 		secret := slices.Contains(unreadable, rel)
@@ -97,7 +97,7 @@ var etcSecrets = sync.OnceValue(func() (all []string) {
 		if !secret {
 			return nil
 		}
-		if unix.Access(path, unix.R_OK) == nil { // else it is hidden already
+		if unix.Access(path, unix.R_OK) == nil { // otherwise it is hidden already
 			all = append(all, path)
 		}
 		if e.IsDir() {
@@ -108,16 +108,14 @@ var etcSecrets = sync.OnceValue(func() (all []string) {
 	return all
 })
 
-// etc returns /etc without secrets. Landlock can't exclude anything from an allowed folder, so
-// folders that contain secrets are listed entry by entry. What not everybody may read counts
-// as secret.
+// etc returns /etc without secrets. Landlock can't exclude anything from an allowed folder, so folders with secrets are
+// listed entry by entry. Files that not every user may read count as secrets.
 var etc = sync.OnceValue(func() []string {
 	all, _ := public("/etc")
 	return all
 })
 
-// public returns the part of dir that everybody may read, as few paths as possible; whole
-// means that it is all of dir.
+// public returns the part of dir that every user may read, in as few paths as possible; whole means all of dir.
 func public(dir string) (paths []string, whole bool) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -10,14 +10,13 @@ import (
 	"buddy/texts"
 )
 
-// unreadable lists entries of /etc that hold secrets even if everybody may read them.
+// unreadable lists entries of /etc that hold secrets even if every user may read them.
 var unreadable = []string{
 	"shadow", "shadow-", "gshadow", "gshadow-", "sudoers", "sudoers.d", "ssh", "wireguard", "NetworkManager", "netplan",
 	"openvpn", "ipsec.d", "ipsec.secrets", "letsencrypt", "krb5.keytab", "ppp", "docker", "kubernetes", "rancher", "ssl/private", "pki/tls/private",
 }
 
-// tools lists the folders of toolchains: the variable that names one, and its default in the
-// home folder.
+// tools lists the folders of toolchains: the variable with the folder, and its default in the home folder.
 var tools = []struct{ variable, home string }{
 	{"GOROOT", "sdk"},
 	{"GOMODCACHE", "go/pkg/mod"},
@@ -43,17 +42,17 @@ var tools = []struct{ variable, home string }{
 	{"", ".nix-profile"},
 }
 
-// settings lists files and folders of the home that tools read and that hold no secrets.
+// settings lists files and folders in the home folder that tools read and that hold no secrets.
 var settings = []string{
 	".config/go", ".config/bat", ".config/ripgrep", ".config/fd", ".ripgreprc",
 	".cargo/config", ".cargo/config.toml", ".cargo/env", ".terminfo", ".config/locale.conf",
 }
 
-// personal returns the folders of toolchains that the variables name, and the files of the home folder
-// that tools read. roots are the folders to work in, to which none of them belongs.
+// personal returns the folders of toolchains in the variables, and the files of the home folder that tools read. roots
+// are the workspace folders, which are excluded.
 func personal(get func(string) string, roots []string) (run, read []string) {
 	home := get("HOME")
-	ours := func(dir string) bool { // a tool's folder, which contains neither the home nor the work
+	ours := func(dir string) bool { // a tool's folder, which contains neither the home nor the workspace
 		return filepath.IsAbs(dir) && !texts.Below(home, dir) && !slices.ContainsFunc(roots, func(root string) bool { return texts.Below(dir, root) || texts.Below(root, dir) })
 	}
 	for _, t := range tools {
@@ -78,9 +77,8 @@ func personal(get func(string) string, roots []string) (run, read []string) {
 	return run, read
 }
 
-// toolchain returns the paths that programs of a folder of PATH need: the folder, the files
-// that links in it lead to, and the neighbours of a bin folder, unless they are the person's
-// own.
+// toolchain returns the paths that programs of a PATH folder need: the folder, the targets of its links, and the
+// neighbours of a bin folder, unless they are the user's own.
 func toolchain(bin, home string) []string {
 	all := []string{bin}
 	bin = texts.RealPath(bin)
@@ -104,15 +102,15 @@ func toolchain(bin, home string) []string {
 	return all
 }
 
-// Repository returns the folders outside of root that git needs for it, as [Config] allows them: none,
-// the .git of a folder above it, or the folder of a linked work tree and that of its repository.
+// Repository returns the folders outside of root that git needs for it, in the form for [Config]: none, the .git of a
+// folder above it, or the folder of a linked work tree and that of its repository.
 func Repository(root, home string) []string {
 	return slices.DeleteFunc(repository(root, home), func(dir string) bool { return texts.Below(dir, root) })
 }
 
-// repository returns the paths that git needs for a work tree whose history is elsewhere: root
-// is a folder in one, or another work tree of a repository. A link to a repository counts only
-// if the repository links back, because everybody can write links.
+// repository returns the paths that git needs for a work tree whose history is elsewhere: root is a folder in one, or
+// another work tree of a repository. A link to a repository counts only if the repository links back, because anybody
+// can write links.
 func repository(root, home string) []string {
 	for dir := root; ; dir = filepath.Dir(dir) {
 		if dir != root && (texts.Below(home, dir) || dir == "/") {
@@ -140,8 +138,7 @@ func repository(root, home string) []string {
 	}
 }
 
-// pointer returns the path that a small file holds after a word, relative to its folder, or
-// "".
+// pointer returns the path after a word in a small file, relative to the file's folder, or "".
 func pointer(file, word string) string {
 	b, err := os.ReadFile(file)
 	path, ok := strings.CutPrefix(strings.TrimSuffix(string(b), "\n"), word)

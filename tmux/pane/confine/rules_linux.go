@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The versions of Landlock's interface that matter (man 7 landlock, linux/landlock.h).
+// The relevant versions of Landlock's interface (man 7 landlock, linux/landlock.h).
 const (
 	abiRefer       = 2
 	abiTruncate    = 3
@@ -47,14 +47,14 @@ const (
 	toRead  = ll.AccessFSReadFile | ll.AccessFSReadDir
 	toRun   = toRead | ll.AccessFSExecute
 	toWrite = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSTruncate
-	// toFill excludes sockets, devices, and running what was written.
+	// toFill excludes sockets, devices, and running written files.
 	toFill = toRead | toWrite | ll.AccessFSRemoveDir | ll.AccessFSRemoveFile | ll.AccessFSMakeDir | ll.AccessFSMakeReg |
 		ll.AccessFSMakeSym | ll.AccessFSMakeFifo | ll.AccessFSRefer
 
 	ofFiles = ll.AccessFSExecute | ll.AccessFSWriteFile | ll.AccessFSReadFile | ll.AccessFSTruncate | ll.AccessFSIoctlDev | ll.AccessFSResolveUnix
 )
 
-// handled returns all that a version can restrict: access without a rule is denied.
+// handled returns everything that a version can restrict: access without a rule is denied.
 func handled(abi int) ll.RulesetAttr {
 	a := ll.RulesetAttr{HandledAccessFS: ll.AccessFSRefer - 1}
 	for _, s := range []struct {
@@ -77,7 +77,7 @@ func handled(abi int) ll.RulesetAttr {
 	return a
 }
 
-// ruleSet makes Landlock's rules for one version of its interface.
+// ruleSet creates Landlock's rules for one version of its interface.
 func ruleSet(abi int, all []pathRule) (*os.File, error) {
 	attr := handled(abi)
 	fd, err := ll.LandlockCreateRuleset(&attr, 0)
@@ -109,7 +109,7 @@ func allow(rules int, p pathRule, handled uint64) error {
 		return err
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
-		return nil // what was there is gone
+		return nil // the file is gone
 	}
 	access := p.access & handled
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {

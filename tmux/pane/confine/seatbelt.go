@@ -11,8 +11,8 @@ import (
 // cachesOfMacOS lists folders of tools in a home folder of macOS.
 var cachesOfMacOS = []string{"Library/Caches/go-build", "Library/Caches/Homebrew"}
 
-// SystemOfMacOS returns what commands of macOS need besides their workspace and what each Mac has: toolchains that env names, and
-// settings in the home folder that hold no secrets. secret are parts of the system that do.
+// SystemOfMacOS returns the paths that commands of macOS need besides their workspace and the parts of every Mac:
+// toolchains in env, and settings in the home folder without secrets. secret holds the secret parts of the system.
 func SystemOfMacOS(env, roots []string) (run, read, secret []string) {
 	get := lookup(env)
 	run, read = personal(get, roots)
@@ -27,8 +27,8 @@ func SystemOfMacOS(env, roots []string) (run, read, secret []string) {
 	return run, read, secret
 }
 
-// seatbelt returns the rules of macOS for commands of c. git lists files of the person that git reads; secrets are what the
-// folders to work in hide.
+// seatbelt returns the rules of macOS for commands of c. git lists the user's files that git reads; secrets holds the
+// hidden paths of the workspace folders.
 func (c Config) seatbelt(git []string, secrets map[string][]string) seatbelt.Rules {
 	run, read, secret := SystemOfMacOS(c.Env, c.Read)
 	r := seatbelt.Rules{Run: run, Read: slices.Concat(c.Read, read), Hidden: slices.Concat(secret, c.Hidden), Shown: slices.Concat(c.Given, git), Temp: c.Temp, Limited: true}
@@ -39,7 +39,7 @@ func (c Config) seatbelt(git []string, secrets map[string][]string) seatbelt.Rul
 	return r
 }
 
-// gitFiles finds the files that the person's git reads, real paths. Folders of hooks are not needed: none runs.
+// gitFiles returns the real paths of the files that the user's git reads. Folders of hooks are not needed: none runs.
 func (c Config) gitFiles() (all []string) {
 	s := gitfiles.Search{Env: c.Env, Work: slices.Concat(c.Read, c.Work), Own: c.Hidden}
 	for _, root := range c.Read {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// On macOS a command reads the folder without its secrets, toolchains and settings; of the home folder nothing else, and it
-// writes only its temporary folder.
+// On macOS a command reads the folder without its secrets, toolchains and settings, and nothing else of the home
+// folder; it writes only its temporary folder.
 func TestRulesOfMacOS(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -39,7 +39,7 @@ func TestRulesOfMacOS(t *testing.T) {
 	}{
 		{r.Read, sub, true},
 		{r.Read, shop, false},
-		{r.Read, filepath.Join(shop, ".git"), true}, // for git log in a part of a repository
+		{r.Read, filepath.Join(shop, ".git"), true}, // for git log in a folder of a repository
 		{r.Read, filepath.Join(home, ".config/go"), true},
 		{r.Read, filepath.Join(home, "Library/Caches/go-build"), true},
 		{r.Run, filepath.Join(home, "go/bin"), true},

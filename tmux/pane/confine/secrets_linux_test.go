@@ -17,10 +17,10 @@ import (
 	"buddy/tmux/pane/canarytest"
 )
 
-// planted lists the files with secrets of the workspace of TestNoWayToReadASecret.
+// planted lists the files with secrets in the workspace of TestNoWayToReadASecret.
 var planted = []string{".env", "deploy/keys/id_rsa", "conf/credentials.json"}
 
-// secretReaders print a file F, which is in a folder D and has the name N there, by many programs.
+// secretReaders print a file F, in a folder D under the name N, with many programs.
 var secretReaders = []string{
 	"cat %F", "tac %F", "head %F", "tail -n 5 %F", "nl %F", "sort %F", "uniq %F", "cut -c1-99 %F", "fold %F", "fmt %F", "expand %F", "pr %F", "paste %F", "rev %F | rev", "od -An -c %F | tr -d ' \\n'",
 	"xxd -p %F | xxd -r -p", "base64 %F | base64 -d", "base32 %F | base32 -d", "strings %F", "grep . %F", "grep -r . %D", "grep -rh found %D", "egrep -o '.*' %F", "fgrep found %F", "zgrep found %F", "zcat -f %F",
@@ -38,16 +38,16 @@ var secretReaders = []string{
 	"script -qc 'cat %F' /dev/null", "timeout 5 cat %F", "nice cat %F", "setsid cat %F", "busybox cat %F", "stdbuf -o0 cat %F", "strace -o /dev/null cat %F", "unshare -Ur cat %F", "chroot / cat %F", "pr -t %F", "look '' %F", "bat -pp %F", "less %F | cat", "more %F | cat",
 }
 
-// secretSpellings are ways to name the file F for cat.
+// secretSpellings are ways to write the file F for cat.
 var secretSpellings = []string{
 	"%D/*", "%D/.[a-z]*", "%D/?*", "%D/%N", "%D//%N", "%D/./%N", "%D/../$(basename %D)/%N", "/proc/self/cwd/%R", "/proc/$$/cwd/%R", "$PWD/%R", "$(pwd)/%R", "$(echo %F)", "`echo %F`", "$(printf %s %F)", "$(ls -A %D | sed 's,^,%D/,')", "$(find . -name %N)",
 	"$(find %D -type f)", "\"$(realpath %D)/%N\"", "$(readlink -f %F)", "$(dirname %F)/%N", "{%F,%F}", "~+/%R", "link-%N", "docs/hard-%N", "docs/../%R", "/dev/fd/3 3<%F", "/proc/self/fd/4 4<%F", "- <%F", "<%F", "$(echo %R | rev | rev)", "$(tr a-z a-z <<<%F)",
 	"--squeeze-blank %F", "-- %F", "-n %F", "/etc/hostname %F", "main.go %F", "$'%F'", "\"\"%F", "$(git ls-files -o %D)", "$(git ls-files -co --no-exclude-standard -- %D)", "$(compgen -f %D/)", "$(echo %D/*)", "$(awk 'BEGIN { print \"%F\" }')", "%D/%N %F",
 }
 
-// A secret in the workspace reaches no command in the sandbox, whatever reads it, however it is named; each of these ways
-// works without the sandbox. So do the gaps that there once were: a second name in another folder, a file that was made
-// a moment ago, and a folder among very many files.
+// A secret in the workspace reaches no command in the sandbox, with any program and any spelling; each way works
+// without the sandbox. Earlier gaps are included: a second name in another folder, a file created a moment ago, and a
+// folder among very many files.
 func TestNoWayToReadASecret(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -114,13 +114,13 @@ func testNoWay(t *testing.T) {
 	tried := 0
 	everything := os.Getenv(allLines) != ""
 	for i, way := range ways() {
-		if !everything && i%4 != 0 { // for the sake of time
+		if !everything && i%4 != 0 { // to save time
 			continue
 		}
 		if !strings.Contains(runWay(t, nil, work, temp, way), "found") {
-			continue // the program is not here, or this system's does not print it
+			continue // the program is missing here, or does not print it
 		}
-		plant() // some of them move it away
+		plant() // some ways move it
 		if tried++; box.Stale() {
 			old := box
 			if box, err = box.Renew(); err != nil {
@@ -157,7 +157,7 @@ func ways() (all []string) {
 	return all
 }
 
-// runWay runs a way for at most some seconds and returns what it prints; box is nil without the sandbox.
+// runWay runs a way for at most some seconds and returns its output; box is nil without the sandbox.
 func runWay(t *testing.T, box *Box, work, temp, way string) string {
 	t.Helper()
 	defer func() { _ = empty(temp) }()
@@ -187,8 +187,8 @@ func runWay(t *testing.T, box *Box, work, temp, way string) string {
 	return out.String()
 }
 
-// A folder with a secret among more files than are looked at can't be read at all, nor what is beside it; a second later
-// than its neighbours or not makes no difference.
+// A folder with a secret beyond the limit of files can't be read at all, nor its neighbours, whether or not it is
+// created a second later.
 func TestWhatIsNotLookedAtCannotBeRead(t *testing.T) {
 	if err := Possible(); err != nil {
 		t.Skip(err)

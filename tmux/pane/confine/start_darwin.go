@@ -14,17 +14,16 @@ import (
 	"buddy/tmux/pane/seatbelt"
 )
 
-// Box restricts commands; one serves many. Start and Sweep may be called by any goroutine, Stale and Renew by
-// one at a time.
+// Box restricts commands; one serves many. Start and Sweep are safe for concurrent use, Stale and Renew are not.
 type Box struct {
 	config  Config
 	surveys []*survey
-	secrets map[string][]string // what the rules hide, by the folder to work in
-	git     []string            // files that the person's git reads
+	secrets map[string][]string // hidden paths, by workspace folder
+	git     []string            // files that the user's git reads
 	held    *seatbelt.Held
 }
 
-// New prepares the restrictions. The error is [ErrImpossible] where the self-test did not pass.
+// New prepares the restrictions. The error is [ErrImpossible] if the self-test failed.
 func New(c Config) (*Box, error) {
 	if err := Possible(); err != nil {
 		return nil, err
@@ -43,7 +42,7 @@ func newBox(c Config) (*Box, error) {
 	return b.Renew()
 }
 
-// Renew returns a box as New makes it now. It reads only the folders that changed. b is not to be used any more.
+// Renew returns a box as New would create it now, but reads only changed folders. b must not be used any more.
 func (b *Box) Renew() (*Box, error) {
 	next := &Box{config: b.config, surveys: b.surveys, secrets: make(map[string][]string), git: b.config.gitFiles()}
 	for _, s := range b.surveys {
@@ -56,7 +55,7 @@ func (b *Box) Renew() (*Box, error) {
 	return next, nil
 }
 
-// Seal keeps descriptors that this process inherited from the programs that it starts.
+// Seal keeps programs from inheriting descriptors that this process has inherited.
 var Seal = sync.OnceValue(func() error {
 	entries, err := os.ReadDir("/dev/fd")
 	if err != nil {
@@ -70,8 +69,8 @@ var Seal = sync.OnceValue(func() error {
 	return nil
 })
 
-// Possible returns nil when commands of macOS's sandbox could not break out of it, else an error that is [ErrImpossible]. The
-// first call on a version of macOS tries it, which takes some seconds.
+// Possible returns nil if commands could not break out of macOS's sandbox, else an error that is [ErrImpossible]. The
+// first call on a version of macOS runs the self-test, which takes some seconds.
 func Possible() error {
 	err := seatbelt.Here().Usable(seatbelt.Trial{Mode: seatbelt.ReadOnly, Path: seatbelt.Path, Hold: func(w *seatbelt.World, _ seatbelt.Mode) (seatbelt.Holder, error) {
 		return newBox(Config{Reach: Reach{Read: []string{w.Work}}, Env: w.Env, Temp: w.Temp})
@@ -85,18 +84,18 @@ func Possible() error {
 // Close does nothing.
 func (*Box) Close() {}
 
-// Start starts cmd restricted. cmd should have a process group of its own.
+// Start starts cmd restricted. cmd should have its own process group.
 func (b *Box) Start(cmd *exec.Cmd) error {
 	return b.held.Start(cmd)
 }
 
-// Group returns the process group that signals for a command go to: its own.
+// Group returns the process group that receives a command's signals: its own.
 func (*Box) Group(pid int) int { return pid }
 
-// Left names nothing: what a command left is not known here.
+// Left returns nothing: remaining processes are unknown here.
 func (*Box) Left() []string { return nil }
 
-// Sweep ends what a command left in its process group, and empties its folder. Call it after the command's Wait.
+// Sweep ends the remaining processes of a command's group, and empties its folder. Call it after the command's Wait.
 func (b *Box) Sweep(pid int) error {
 	seatbelt.End(pid)
 	return empty(b.config.Temp)
@@ -105,7 +104,8 @@ func (b *Box) Sweep(pid int) error {
 // Reads reports whether commands may list a folder, following links.
 func (b *Box) Reads(dir string) bool { return b.held.Reads(dir) }
 
-// Stale reports whether, since the box was made, files with secrets appeared or went, or git reads other files of the person.
+// Stale reports whether, since the box was created, files with secrets appeared or disappeared, or git reads other
+// files of the user.
 func (b *Box) Stale() bool {
 	return !slices.Equal(b.git, b.config.gitFiles()) || slices.ContainsFunc(b.surveys, func(s *survey) bool { return !slices.Equal(s.look(), b.secrets[s.root]) })
 }

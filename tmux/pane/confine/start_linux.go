@@ -25,24 +25,24 @@ import (
 	"buddy/texts"
 )
 
-// Box restricts commands; one serves many. Start and Sweep may be called by any goroutine, Stale and Renew by
-// one at a time, Close after the last of them.
+// Box restricts commands; one serves many. Start and Sweep are safe for concurrent use, Stale and Renew are not; call
+// Close after the last of them.
 type Box struct {
 	config Config
 	abi    int      // the version of Landlock's interface
 	rules  *os.File // Landlock's
 	filter []bpf.RawInstruction
-	paths  []pathRule // what the rules are made of
-	roots  []pathInfo // the folders to work in
+	paths  []pathRule // the source of the rules
+	roots  []pathInfo // the workspace folders
 	listed []listing
 
-	surveys []*survey           // of the folders to work in
-	secrets map[string][]string // what the rules leave out, by the folder to work in
-	git     []string            // files that the person's git reads
+	surveys []*survey           // of the workspace folders
+	secrets map[string][]string // paths excluded from the rules, by workspace folder
+	git     []string            // files that the user's git reads
 }
 
-// New prepares the restrictions. Folders of c that are made later are not included. The error
-// is [ErrImpossible] where the kernel lacks support.
+// New prepares the restrictions. Folders of c that are created later are not included. The error is [ErrImpossible] if
+// the kernel lacks support.
 func New(c Config) (*Box, error) {
 	b, err := withoutRules(c)
 	if err != nil {
@@ -54,14 +54,14 @@ func New(c Config) (*Box, error) {
 	return b, b.addRules()
 }
 
-// Renew returns a box as New makes it now. It needs less time in a large workspace: it reads only the folders that changed.
-// b is not to be used any more, but for its Close, if there is no error.
+// Renew returns a box as New would create it now. It is faster in a large workspace, because it reads only changed
+// folders. Without an error b must not be used any more, except for its Close.
 func (b *Box) Renew() (*Box, error) {
 	next := &Box{config: b.config, abi: b.abi, filter: b.filter, surveys: b.surveys}
 	return next, next.addRules()
 }
 
-// withoutRules returns a box that has no rules for paths yet.
+// withoutRules returns a box without rules for paths.
 func withoutRules(c Config) (b *Box, err error) {
 	if err := c.Check(c.Temp); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func withoutRules(c Config) (b *Box, err error) {
 	return b, err
 }
 
-// addRules adds the rules for paths as they are now.
+// addRules adds the current rules for paths.
 func (b *Box) addRules() (err error) {
 	b.secrets = make(map[string][]string)
 	for _, s := range b.surveys {
@@ -93,8 +93,8 @@ func (b *Box) addRules() (err error) {
 	return err
 }
 
-// Seal keeps descriptors that this process inherited, such as files that the shell of a person had open, from
-// the programs that it starts. Its own never reach those. The error is [ErrImpossible].
+// Seal keeps programs from inheriting descriptors that this process has inherited, such as files that the user's shell
+// had open. The process's own descriptors are never inherited. The error is [ErrImpossible].
 var Seal = sync.OnceValue(func() error {
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("%w: inherited descriptors stay open (Linux 5.11 or newer closes them): %w", ErrImpossible, err)
@@ -102,9 +102,8 @@ var Seal = sync.OnceValue(func() error {
 	return nil
 })
 
-// Possible makes the calls that Start will make, on a thread of its own, and returns nil when
-// all succeed, else an error that is [ErrImpossible]. It allows one folder only: the others are
-// looked for when a command needs them.
+// Possible makes the calls of Start on a separate thread, and returns nil if all succeed, else an error that is
+// [ErrImpossible]. It allows one folder only: the others are searched for when a command needs them.
 func Possible() error {
 	temp, err := os.MkdirTemp("", "buddy-")
 	if err != nil {
@@ -122,16 +121,16 @@ func Possible() error {
 	return onThread(b.restrict)
 }
 
-// Close releases the box. Commands that were started stay restricted.
+// Close releases the box. Started commands stay restricted.
 func (b *Box) Close() {
 	if b != nil {
 		_ = b.rules.Close()
 	}
 }
 
-// Start starts cmd restricted. cmd must wait for input that it gets after Start has returned,
-// such as a shell that reads its command from a pipe: until then it could inspect the thread
-// that started it, and its limits do not apply yet.
+// Start starts cmd restricted. cmd must wait for input that it gets after Start has returned, such as a shell that
+// reads its command from a pipe: until then it could inspect the thread that started it, and its limits do not apply
+// yet.
 func (b *Box) Start(cmd *exec.Cmd) error {
 	adopt.prepare()
 	err := onThread(func() error {
@@ -149,7 +148,7 @@ func (b *Box) Start(cmd *exec.Cmd) error {
 		return err
 	}
 	pid := cmd.Process.Pid
-	adopt.started(pid) // before its limits mark it: the end of another command would take it for left behind
+	adopt.started(pid) // before its limits identify it: the end of another command would treat it as left behind
 	if err := limit(pid); err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -159,8 +158,7 @@ func (b *Box) Start(cmd *exec.Cmd) error {
 	return nil
 }
 
-// onThread calls f on a thread that is not used for anything else afterwards, and returns when
-// that thread has ended.
+// onThread calls f on a thread that is not reused, and returns when that thread has ended.
 func onThread(f func() error) error {
 	type result struct {
 		tid int
@@ -170,8 +168,7 @@ func onThread(f func() error) error {
 	go func() {
 		runtime.LockOSThread()
 		if unix.Gettid() == unix.Getpid() {
-			// The first thread would not end. While this goroutine occupies it, another thread takes
-			// the next attempt.
+			// The first thread would not end. This goroutine occupies it, so the next attempt uses another thread.
 			defer runtime.UnlockOSThread()
 			done <- result{0, onThread(f)}
 			return
@@ -191,7 +188,7 @@ func onThread(f func() error) error {
 	return r.err
 }
 
-// restrict restricts the calling thread for ever.
+// restrict restricts the calling thread forever.
 func (b *Box) restrict() error {
 	fail := func(what string, err error) error { return fmt.Errorf("%w: %s: %w", ErrImpossible, what, err) }
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -217,9 +214,9 @@ func (b *Box) restrict() error {
 
 const seccompSetModeFilter = 1 // linux/seccomp.h
 
-// Scope keeps the calling thread, and what it starts, from signals to processes and from abstract Unix
-// sockets that are not its own, for ever, where the kernel's Landlock knows that; elsewhere it only
-// takes new privileges away. The error is [ErrImpossible].
+// Scope keeps the calling thread, and its children, from sending signals to other processes and connecting to other
+// abstract Unix sockets, forever, if the kernel's Landlock supports it; otherwise it only prevents new privileges. The
+// error is [ErrImpossible].
 func Scope() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("%w: no new privileges: %w", ErrImpossible, err)
@@ -239,7 +236,7 @@ func Scope() error {
 	return nil
 }
 
-// limit bounds the resources of a process and of those that it will start.
+// limit bounds the resources of a process and its future children.
 func limit(pid int) error {
 	for _, l := range []struct {
 		what int
@@ -256,8 +253,8 @@ func limit(pid int) error {
 			return fmt.Errorf("%w: limits: %w", ErrImpossible, err)
 		}
 	}
-	// Refused where this process is in a sandbox that lets it write below its own /proc/self
-	// only: there the kernel, when memory is short, has no hint which process to end first.
+	// Refused if this process is in a sandbox that allows writes only below its own /proc/self: the kernel then has no
+	// hint which process to end first when memory is low.
 	err := os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("1000"), 0)
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)
@@ -265,10 +262,10 @@ func limit(pid int) error {
 	return nil
 }
 
-// tasks counts the processes and threads that there are, of all users: the kernel says that in one line. Where it can't be
-// read, there are so many that the limit has no effect.
+// tasks returns the number of processes and threads of all users, which the kernel reports in one line. If it can't be
+// read, the result is so high that the limit has no effect.
 func tasks() uint64 {
-	text, err := os.ReadFile("/proc/loadavg") // "0.20 0.18 0.12 1/80 11206": one of 80 runs
+	text, err := os.ReadFile("/proc/loadavg") // "0.20 0.18 0.12 1/80 11206": 1 of 80 is running
 	fields := strings.Fields(string(text))
 	if err != nil || len(fields) < 4 {
 		return math.MaxUint32
@@ -291,7 +288,7 @@ func (b *Box) Reads(dir string) bool {
 		real, err := filepath.EvalSymlinks(place)
 		return err == nil && texts.Below(dir, real)
 	}
-	return slices.ContainsFunc(b.config.Read, contains) || // also those of which entries are listed
+	return slices.ContainsFunc(b.config.Read, contains) || // including folders that are listed entry by entry
 		slices.ContainsFunc(b.paths, func(p pathRule) bool {
 			return p.access&toRead == toRead && p.path != b.config.Temp && contains(p.path)
 		})

@@ -15,71 +15,71 @@ import (
 	"buddy/texts/secretfile"
 )
 
-// maxLooked is the number of files that are looked at for secrets. Folders beyond can't be read at all.
+// maxLooked limits the files examined for secrets. Folders beyond the limit can't be read at all.
 const maxLooked = 300_000
 
-// settled is the least age of the last change of a folder that is not watched for its entries to be kept: a later change
+// settled is the minimum age of the last change of an unwatched folder whose entries may be cached: a later change
 // within the same tick of the file system's clock would have the same time.
 const settled = time.Second
 
-// survey knows the files with secrets in a folder to work in. The first look reads all folders; later ones read
-// those that changed since.
+// survey tracks the files with secrets in a workspace folder. The first look reads all folders; later ones read changed
+// folders.
 type survey struct {
 	root    string
-	hidden  []string // may not be read, whatever their names say
-	named   bool     // the name of root itself says that all in it is secret: the person chose it nevertheless
-	around  bool     // root is what lies around the folders to work in
-	work    []string // with around: those folders, which are not looked at
-	most    int      // files to look at
-	watch   *watch   // nil: the folders are compared with what they were
+	hidden  []string // may not be read, whatever their names
+	named   bool     // the name of root itself means secrets: the user chose it anyway
+	around  bool     // root is a repository around the workspace folders
+	work    []string // with around: those folders, which are skipped
+	most    int      // maximum number of examined files
+	watch   *watch   // nil: the folders are compared with their earlier state
 	folders map[string]folder
 	found   []string          // by the last look
-	names   map[fileID]uint64 // the number of names of secrets that have several, at the last look
-	read    int               // folders that the last look read
+	names   map[fileID]uint64 // at the last look, for secrets with several names: the number of names
+	read    int               // folders read by the last look
 }
 
-// Around knows the files and folders with secrets in a repository around folders to work in: those that package secretfile
-// names, and those of agents. It is for one goroutine at a time.
+// Around tracks the files and folders with secrets in a repository around workspace folders: those with names from
+// package secretfile, and those of agents. It is not safe for concurrent use.
 type Around struct{ survey }
 
-// NewAround returns the survey of a repository; work are the folders to work in.
+// NewAround returns the survey of a repository; work are the workspace folders.
 func NewAround(root string, work []string) *Around {
 	a := &Around{*newSurvey(root, nil)}
 	a.around, a.work = true, work
 	return a
 }
 
-// Is reports whether the survey is of a repository around these folders.
+// Is reports whether the survey is for this repository and these folders.
 func (a *Around) Is(root string, work []string) bool {
 	return a.root == root && slices.Equal(a.work, work)
 }
 
-// Look returns what has secrets now. It is false when the time did not suffice.
+// Look returns the current secrets. all is false if the time was not enough.
 func (a *Around) Look(limit time.Duration) (secrets []string, all bool) {
 	late := time.Now().Add(limit)
 	return a.walk(changes{all: true}, func(int) bool { return time.Now().After(late) })
 }
 
-// folder holds what a survey found in one folder.
+// folder holds a survey's result for one folder.
 type folder struct {
 	device, inode uint64
-	changed       unix.Timespec // its ctime, which no program can set back as it can the mtime
+	changed       unix.Timespec // its ctime, which no program can set back, unlike the mtime
 	settled       bool
 	watched       bool
-	below         []string // the folders in it that are looked at
+	below         []string // its folders to examine
 	secrets       []string // paths
 	entries       int
-	linked        map[string]fileID // the files in it that have several names, by path; nil: not looked for
+	linked        map[string]fileID // its files with several names, by path; nil: not determined
 }
 
-// fileID identifies a file, by whatever name.
+// fileID identifies a file independently of its names.
 type fileID struct{ device, inode uint64 }
 
-// changes holds what changed in the folders of a survey.
+// changes holds the changes in the folders of a survey.
 type changes struct {
-	all      bool            // anything may have
-	entries  map[string]bool // folders with other entries
-	replaced map[string]bool // what may be another folder now, with all below it
+	all      bool            // anything may have changed
+	entries  map[string]bool // folders with changed entries
+	replaced map[string]bool // folders that may have been replaced, with everything below them
 }
 
 func (c changes) none() bool { return !c.all && len(c.entries) == 0 }
@@ -89,16 +89,15 @@ func newSurvey(root string, hidden []string) *survey {
 	return &survey{root: root, hidden: hidden, named: part != "", most: maxLooked}
 }
 
-// look returns the hidden paths in the root, which may be the root itself, the files below it whose names say
-// that they hold secrets, all other names of those, and the folders that it did not look at because there are too many
-// files. It looks at neither .git nor node_modules.
+// look returns the hidden paths in the root, which may include the root, the files below it with secret names, all
+// other names of those files, and the folders beyond the limit of files. It skips .git and node_modules.
 func (s *survey) look() []string {
 	if s.watch == nil {
 		s.watch = newWatch(s.root)
 	}
 	dirty := s.watch.changes()
 	if was, ok := s.folders[s.root]; ok && !was.at(s.root) {
-		s.watch, s.folders = newWatch(s.root), nil // another folder has its place
+		s.watch, s.folders = newWatch(s.root), nil // root was replaced by another folder
 	}
 	if s.folders != nil && dirty.none() && s.watch.complete() {
 		s.read = 0
@@ -119,8 +118,8 @@ func (s *survey) look() []string {
 	return s.found
 }
 
-// walk looks at folder after folder until enough says so of the number of entries that were looked at. Then it is false
-// around the folders to work in; in those the folders that remain count as secrets.
+// walk examines folders until enough returns true for the number of examined entries. Around the workspace folders, all
+// is false then; in workspace folders the remaining folders count as secrets.
 func (s *survey) walk(dirty changes, enough func(looked int) bool) (secrets []string, all bool) {
 	s.read = 0
 	looked, seen := 0, make(map[string]folder, len(s.folders))
@@ -151,15 +150,15 @@ func (s *survey) walk(dirty changes, enough func(looked int) bool) (secrets []st
 	return secrets, all
 }
 
-// folder returns what a folder has, as it is known if it did not change since. What can't be read is no secret for
-// commands.
+// folder returns a folder's result, from the cache if it has not changed. Unreadable files are not secrets, because
+// commands can't read them.
 func (s *survey) folder(dir string, known bool, dirty changes) folder {
 	f, ok := s.folders[dir]
 	known = known && ok
 	if known && f.watched && !dirty.all && !dirty.entries[dir] {
 		return f
 	}
-	watched := s.watch.add(dir) // before it is read: what changes later is told
+	watched := s.watch.add(dir) // before reading, so that later changes are reported
 	var st unix.Stat_t
 	if unix.Lstat(dir, &st) != nil {
 		return folder{}
@@ -201,11 +200,11 @@ func (f folder) at(path string) bool {
 	return unix.Lstat(path, &st) == nil && uint64(st.Dev) == f.device && st.Ino == f.inode
 }
 
-// withNames returns secrets with all other names that those files have in the folders that were looked at: the kernel
-// keeps a rule for the file, which would make it readable by all its names.
+// withNames returns secrets with all other names of their files in the examined folders: a kernel rule applies to the
+// file, and would make it readable by all its names.
 func (s *survey) withNames(secrets []string) []string {
 	several := make(map[fileID]uint64)
-	again := false // a file has another number of names: a folder that did not change may have one of them
+	again := false // a file's number of names changed: an unchanged folder may have one of them
 	for _, path := range secrets {
 		if id, n := namesOf(path); n > 1 {
 			several[id] = n
@@ -234,16 +233,16 @@ func (s *survey) withNames(secrets []string) []string {
 	return secrets
 }
 
-// namesOf returns what a regular file is, and the number of its names.
+// namesOf returns the identity of a regular file, and its number of names.
 func namesOf(path string) (id fileID, names uint64) {
 	var st unix.Stat_t
 	if unix.Lstat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return id, 0
 	}
-	return fileID{uint64(st.Dev), st.Ino}, uint64(st.Nlink) //nolint:unconvert // it is another type on other machines
+	return fileID{uint64(st.Dev), st.Ino}, uint64(st.Nlink) //nolint:unconvert // another type on other architectures
 }
 
-// linkedIn returns the files in a folder that have several names.
+// linkedIn returns the files with several names in a folder.
 func linkedIn(dir string) map[string]fileID {
 	all := make(map[string]fileID)
 	entries, _ := os.ReadDir(dir)
@@ -259,14 +258,14 @@ func linkedIn(dir string) map[string]fileID {
 	return all
 }
 
-// looksAt reports whether a folder is looked at.
+// looksAt reports whether a folder is examined.
 func (s *survey) looksAt(dir string) bool {
 	name := filepath.Base(dir)
 	return name != ".git" && (s.around || name != "node_modules") && !slices.Contains(s.hidden, dir) && !slices.Contains(s.work, dir)
 }
 
-// behind returns the file that a name leads to, "" for links that are not looked at: those of a folder to work in, and
-// those that lead out of the repository, which is not there.
+// behind returns the file at a name, "" for links that are skipped: links in a workspace folder, and links that lead
+// out of the repository, because their targets are not visible.
 func (s *survey) behind(path string, e fs.DirEntry) string {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return path
@@ -278,15 +277,15 @@ func (s *survey) behind(path string, e fs.DirEntry) string {
 	return real
 }
 
-// agentFolders lists the names of folders with the sessions and the memory of agents.
+// agentFolders lists the names of folders with agents' sessions and memory.
 var agentFolders = []string{".buddyx", ".agentx"}
 
-// wholeSecret reports whether a folder is hidden with all in it, whatever that is called: also the source files.
+// wholeSecret reports whether a folder is hidden with all its contents, including source files.
 func (s *survey) wholeSecret(dir string) bool {
 	return slices.Contains(agentFolders, filepath.Base(dir)) || s.secret(filepath.Join(dir, "main.go"))
 }
 
-// secret reports whether the name of a file says that it holds secrets.
+// secret reports whether the name of a file means that it holds secrets.
 func (s *survey) secret(path string) bool {
 	if s.named {
 		path, _ = filepath.Rel(s.root, path)

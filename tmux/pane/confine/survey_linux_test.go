@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestSurveyFindsWhatItWouldFindAtFirst: after any changes a survey that knows the workspace finds what a new one does,
-// and reads the folders that changed only.
+// TestSurveyFindsWhatItWouldFindAtFirst: after any changes a survey finds the same as a new one, and reads only changed
+// folders.
 func TestSurveyFindsWhatItWouldFindAtFirst(t *testing.T) {
 	root := t.TempDir()
 	dir := func(n int) string { return filepath.Join(root, fmt.Sprint("d", n%7), fmt.Sprint("e", n%3)) }
@@ -44,14 +44,14 @@ func TestSurveyFindsWhatItWouldFindAtFirst(t *testing.T) {
 			_ = os.Remove(filepath.Join(d, "prod.tfvars"))
 		case 2:
 			_ = os.RemoveAll(d)
-		case 3: // its modification time is as it was
+		case 3: // its modification time stays
 			info, err := os.Stat(d)
 			if err != nil {
 				return ""
 			}
 			make(filepath.Join(d, ".env"))
 			_ = os.Chtimes(d, info.ModTime(), info.ModTime())
-		case 4: // another folder takes its place
+		case 4: // another folder replaces it
 			_ = os.RemoveAll(d)
 			_ = os.Rename(filepath.Join(dir(rng.IntN(21))), d)
 		case 5:
@@ -60,7 +60,7 @@ func TestSurveyFindsWhatItWouldFindAtFirst(t *testing.T) {
 			link(d, filepath.Join(dir(rng.IntN(21)), fmt.Sprint("notes", rng.IntN(100))))
 		case 7: // the file had another name before
 			_ = os.Link(filepath.Join(d, "main.go"), filepath.Join(dir(rng.IntN(21)), fmt.Sprint(rng.IntN(100), ".key")))
-		case 8: // a folder around both
+		case 8: // a folder that contains both
 			_ = os.Rename(filepath.Dir(d), filepath.Dir(d)+"x")
 		}
 		return fmt.Sprint(kind, " in ", d)
@@ -87,7 +87,7 @@ func TestSurveyFindsWhatItWouldFindAtFirst(t *testing.T) {
 
 func sorted(all []string) []string { slices.Sort(all); return all }
 
-// TestNewSecretMakesABoxStale: one that another program writes somewhere in the workspace, and one that goes.
+// TestNewSecretMakesABoxStale: a secret that another program writes anywhere in the workspace, and one that it removes.
 func TestNewSecretMakesABoxStale(t *testing.T) {
 	work := t.TempDir()
 	deep := filepath.Join(work, "a/b")
@@ -123,7 +123,8 @@ func TestNewSecretMakesABoxStale(t *testing.T) {
 	}
 }
 
-// BenchmarkRenew is a box made anew in a workspace of 10,000 files in 1,000 folders of which one changed, against one that is new.
+// BenchmarkRenew compares renewing a box with creating one, in a workspace of 10,000 files in 1,000 folders, one of
+// them changed.
 func BenchmarkRenew(b *testing.B) {
 	work := b.TempDir()
 	for d := range 1000 {

@@ -16,19 +16,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoption makes this process the parent of processes that confined commands leave behind, so
-// that they can be found. Unless it was on before, it is off between commands: other orphans are
-// none of ours.
+// adoption makes this process the parent of orphans of confined commands, so that they can be found. Unless it was on
+// before, it is off between commands, because other orphans are not ours.
 type adoption struct {
 	mu       sync.Mutex // guards the fields below
 	commands int        // started and not swept yet
 	running  map[int]bool
-	before   bool // this process is their parent anyway
+	before   bool // this process was their parent before
 }
 
 var adopt = adoption{running: map[int]bool{}}
 
-// begin must be called before the start of a command.
+// prepare must be called before the start of a command.
 func (a *adoption) prepare() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -44,8 +43,7 @@ func (a *adoption) started(pid int) {
 	a.running[pid] = true
 }
 
-// end must be called after the end of a command and of what it left; pid is 0 if it did not
-// start.
+// end must be called after the end of a command and its remaining processes; pid is 0 if it did not start.
 func (a *adoption) end(pid int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,8 +63,8 @@ func adopts() bool {
 // sweepMax limits the time for ending processes that multiply.
 const sweepMax = 10 * time.Second
 
-// Sweep ends what a command of the box left behind, and empties its folder. Call it after the
-// command's Wait. The error names what is left.
+// Sweep ends a command's remaining processes, and empties its folder. Call it after the command's Wait. The error
+// reports processes that did not end.
 func (b *Box) Sweep(pid int) error {
 	defer adopt.end(pid)
 	adopt.mu.Lock()
@@ -75,20 +73,20 @@ func (b *Box) Sweep(pid int) error {
 	return errors.Join(endOrphans(), empty(b.config.Temp))
 }
 
-// Group returns the process group that signals for a command go to: its own.
+// Group returns the process group that receives a command's signals: its own.
 func (*Box) Group(pid int) int { return pid }
 
-// looks says how often in a row none may be found: a process that is forked while the others are
-// looked at, by one that ends at that moment, is in no list.
+// looks is how many consecutive looks must find none: a process that is forked during a look, by one that ends at that
+// moment, is in no list.
 const looks = 3
 
-// endOrphans kills the confined processes that became children of this one, and their
-// descendants, until none is left.
+// endOrphans kills the confined processes that became children of this one, and their descendants, until there are
+// none.
 func endOrphans() error {
 	none := 0
 	for began := time.Now(); ; {
 		if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); errors.Is(err, unix.ECHILD) {
-			return nil // no child at all, as nearly always
+			return nil // no child at all, as usual
 		}
 		remaining, ours := orphans()
 		if none++; len(remaining) > 0 {
@@ -134,7 +132,7 @@ func orphans() (all, ours []int) {
 // process is a confined process.
 type process struct{ parent int }
 
-// processes returns the processes with our marks, which none can remove.
+// processes returns the processes with our marks, which no process can remove.
 func processes() map[int]*process {
 	all := map[int]*process{}
 	files, _ := filepath.Glob("/proc/[0-9]*/status")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestSweepFindsWhatForksAway: processes that fork, go into sessions of their own and lose their
-// parents while they are looked for are found all the same.
+// TestSweepFindsWhatForksAway: processes that fork, start their own sessions and lose their parents during the search
+// are found anyway.
 func TestSweepFindsWhatForksAway(t *testing.T) {
 	box, err := New(Config{Env: os.Environ(), Temp: t.TempDir()})
 	if err != nil {

@@ -1,6 +1,6 @@
 package confine
 
-// watch knows nothing here: each look compares all folders with what they were.
+// watch does nothing here: each look compares all folders with their earlier state.
 type watch struct{}
 
 func newWatch(string) *watch { return nil }

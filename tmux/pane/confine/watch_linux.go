@@ -12,21 +12,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch knows from the kernel (inotify) which folders of a survey have changed. A look costs microseconds, however many folders
-// there are, and sees each change immediately.
+// watch reports which folders of a survey have changed, using inotify. A look takes microseconds for any number of
+// folders, and sees each change immediately.
 type watch struct {
-	fd    int // -1: there is none
+	fd    int // -1: none
 	dirs  map[int32]string
 	short bool // a folder could not be added
 }
 
-// watched lists what changes a folder for a survey: its entries, and the rights of folders.
+// watched lists the events that change a folder for a survey: its entries, and the permissions of folders.
 const watched = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_ATTRIB | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW
 
-// remote lists the kinds of file systems in which other machines change files without a word to this one's kernel.
+// remote lists the file systems on which other machines change files without an event from this kernel.
 var remote = []int64{unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.FUSE_SUPER_MAGIC, unix.V9FS_MAGIC, unix.CEPH_SUPER_MAGIC, unix.AFS_SUPER_MAGIC, unix.CODA_SUPER_MAGIC}
 
-// newWatch returns a watch for folders below root, which has none where the kernel does not hear of all changes.
+// newWatch returns a watch for folders below root; it is disabled if the kernel does not see all changes.
 func newWatch(root string) *watch {
 	w := &watch{fd: -1, dirs: make(map[int32]string)}
 	var st unix.Statfs_t
@@ -42,10 +42,10 @@ func newWatch(root string) *watch {
 	return w
 }
 
-// complete reports whether every folder is watched that was to be.
+// complete reports whether all requested folders are watched.
 func (w *watch) complete() bool { return w.fd >= 0 && !w.short }
 
-// add watches a folder, which is false if that is not possible.
+// add watches a folder, and returns false if that is not possible.
 func (w *watch) add(dir string) bool {
 	if w == nil || w.fd < 0 {
 		return false
@@ -55,14 +55,14 @@ func (w *watch) add(dir string) bool {
 	case nil:
 		w.dirs[int32(wd)] = dir
 		return true
-	case unix.EACCES, unix.ENOENT, unix.ENOTDIR: // it can't be read either; a change of that is one of the folder around it
+	case unix.EACCES, unix.ENOENT, unix.ENOTDIR: // it can't be read either; a change of that is a change of its parent
 		return true
 	}
 	w.short = true
 	return false
 }
 
-// changes returns what changed since it was called last.
+// changes returns the changes since the last call.
 func (w *watch) changes() changes {
 	c := changes{entries: make(map[string]bool), replaced: make(map[string]bool)}
 	if w.fd < 0 {
@@ -88,7 +88,7 @@ func (w *watch) changes() changes {
 	}
 }
 
-// heard adds one event to what changed.
+// handle adds one event to the changes.
 func (w *watch) handle(c *changes, wd int32, mask uint32, name string) {
 	dir, known := w.dirs[wd]
 	switch {
@@ -97,7 +97,7 @@ func (w *watch) handle(c *changes, wd int32, mask uint32, name string) {
 	case mask&unix.IN_IGNORED != 0:
 		delete(w.dirs, wd)
 	case !known:
-	case mask&unix.IN_ATTRIB != 0 && mask&unix.IN_ISDIR == 0: // of a file
+	case mask&unix.IN_ATTRIB != 0 && mask&unix.IN_ISDIR == 0: // a file's attributes
 	default:
 		c.entries[dir] = true
 		if name != "" {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// entry is a line of a configuration. The key has its section before it, as git names it: core.excludesfile. All of it has small
-// letters but for a subsection in quotes.
+// entry is a line of a configuration. The key includes its section, as in git: core.excludesfile. It is in lower case
+// except for a subsection in quotes.
 type entry struct{ key, value string }
 
-// errSyntax means that git reads nothing of a file.
+// errSyntax means that git refuses to read a file.
 var errSyntax = errors.New("not in the format of git's configuration")
 
-// parse reads a configuration as git does (git-config(1), "Syntax"). Libraries for the format refuse a key on the line of its
-// section, as in "[user] name = Ann", which git accepts.
+// parse reads a configuration as git does (git-config(1), "Syntax"). Unlike git, libraries for the format refuse a key
+// on the line of its section, as in "[user] name = Ann".
 func parse(text string) (all []entry, err error) {
 	r := reader{rest: strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")}
 	section := ""
@@ -39,10 +39,10 @@ func parse(text string) (all []entry, err error) {
 	return all, nil
 }
 
-// reader takes a text apart from its beginning.
+// reader reads a text from its start.
 type reader struct{ rest string }
 
-// next takes a byte; after the end it is a line's end.
+// next reads a byte; after the end it returns a newline.
 func (r *reader) next() byte {
 	if r.rest == "" {
 		return '\n'
@@ -52,10 +52,10 @@ func (r *reader) next() byte {
 	return c
 }
 
-// line takes the rest of the line.
+// line skips the rest of the line.
 func (r *reader) line() { _, r.rest, _ = strings.Cut(r.rest, "\n") }
 
-// take takes the bytes that fit.
+// readWhile reads the bytes that fit.
 func (r *reader) readWhile(fits func(byte) bool) string {
 	n := 0
 	for n < len(r.rest) && fits(r.rest[n]) {
@@ -66,7 +66,7 @@ func (r *reader) readWhile(fits func(byte) bool) string {
 	return taken
 }
 
-// header takes the rest of [section "subsection"], or of [section.subsection], and returns what is before the keys in it.
+// header reads the rest of [section "subsection"], or of [section.subsection], and returns the prefix of its keys.
 func (r *reader) header() (string, error) {
 	section := strings.ToLower(r.readWhile(func(c byte) bool { return isKey(c) || c == '.' })) + "."
 	c := r.next()
@@ -84,7 +84,7 @@ func (r *reader) header() (string, error) {
 	return section, nil
 }
 
-// quoted takes the name of a subsection with its quotes.
+// quoted reads the name of a subsection with its quotes.
 func (r *reader) quoted() (string, bool) {
 	var b strings.Builder
 	if r.next() != '"' {
@@ -105,7 +105,7 @@ func (r *reader) quoted() (string, bool) {
 	}
 }
 
-// variable takes the rest of a line that begins with a key.
+// variable reads the rest of a line that starts with a key.
 func (r *reader) variable(first byte) (key, value string, err error) {
 	key = strings.ToLower(string(first) + r.readWhile(isKey))
 	r.readWhile(func(c byte) bool { return c == ' ' || c == '\t' })
@@ -119,7 +119,7 @@ func (r *reader) variable(first byte) (key, value string, err error) {
 	return "", "", errSyntax
 }
 
-// value takes what is after the =, without blanks at its ends, quotes and comments.
+// value reads the text after the =, without surrounding spaces, quotes and comments.
 func (r *reader) value() (string, error) {
 	var b strings.Builder
 	quote, blanks := false, ""
@@ -151,7 +151,7 @@ func (r *reader) value() (string, error) {
 				return "", errSyntax
 			}
 			r.next()
-			if to == len("tbn\\\"") { // the line continues
+			if to == len("tbn\\\"") { // a continuation line
 				continue
 			}
 			c = "\t\b\n\\\""[to]
@@ -160,7 +160,7 @@ func (r *reader) value() (string, error) {
 	}
 }
 
-// peek returns the byte that next takes.
+// peek returns the next byte without reading it.
 func (r *reader) peek() byte {
 	if r.rest == "" {
 		return '\n'

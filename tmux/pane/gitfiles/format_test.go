@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// formats are configurations as people write them, and as nobody should.
+// formats are typical and unusual configurations.
 var formats = []string{
 	"", "\n", "# only\n; comments\n",
 	"[user]\n\tname = Ann\n\temail = ann@example.org\n",
@@ -26,7 +26,7 @@ var formats = []string{
 	"[a][b]\nc = d", "[a]\n[b]c", "[a]\nb = ;x", "[a]\nb = \"\"", "[a]\nb = x \"\" ", "[a]\nb \t\n", "[a]\nb#c\n", "[a]\n=b\n", "[a]\nb ==c\n", "[a]\nb = c\x00d\n", "[a]\nb = x\v\n", "[a.]\nb = c\n",
 }
 
-// TestParse: what is read of a configuration is what git lists of it; what git refuses is refused.
+// TestParse: the parsed entries are those that git lists; a file that git refuses is refused.
 func TestParse(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)
@@ -63,7 +63,7 @@ func cutLast(key string) (before, after string, found bool) {
 	return key[:i], key[i+1:], true
 }
 
-// FuzzParse: a configuration that could be read is written by its entries, and read as the same.
+// FuzzParse: writing the entries of a configuration and parsing them again gives the same entries.
 func FuzzParse(f *testing.F) {
 	for _, text := range formats {
 		f.Add(text)
@@ -79,7 +79,7 @@ func FuzzParse(f *testing.F) {
 		for _, e := range all {
 			section, key, _ := cutLast(e.key)
 			if strings.Contains(e.value, "\r") || strings.Contains(e.key, "\r\n") || section == "" {
-				return // a line may not end so
+				return // a line may not end that way
 			}
 			section, sub, ok := strings.Cut(section, ".")
 			if ok {

@@ -1,11 +1,11 @@
-// Package gitfiles finds the files that the system's and the person's configuration of git names: what git inside a sandbox
-// must read to do the same as outside. It reads files and runs nothing.
+// Package gitfiles finds the files that the system's and the user's git configuration names: git inside a sandbox must
+// read them to behave as outside. It only reads files.
 //
 //	files := gitfiles.Search{Env: os.Environ(), Work: []string{"/home/ann/shop"}}.Find()
 //	// files.Read: /home/ann/.gitconfig, /home/ann/.gitignore_global; files.Hooks: /home/ann/hooks
 //
-// A configuration in a folder that is worked in, as a repository's is, opens nothing: what a model may have written must not
-// choose what its commands read.
+// A configuration in the workspace, such as a repository's, opens nothing: a text that a model may have written must
+// not choose the files that its commands read.
 package gitfiles
 
 import (
@@ -25,26 +25,27 @@ import (
 	"buddy/texts/secretfile"
 )
 
-// Search says what to look for. All paths are absolute.
+// Search holds the parameters of a search. All paths are absolute.
 type Search struct {
-	Env  []string // of the first command: HOME, and the variables that name configurations
-	Work []string // folders that are worked in
+	Env  []string // of the first command: HOME, and the variables with configurations
+	Work []string // workspace folders
 	Git  []string // more folders of their repositories, for conditions of includes
 	Own  []string // files and folders that stay closed
 }
 
-// Files lists what git reads. What does not exist is left out. The paths are as they are written; links may lead on.
+// Files lists the files that git reads, if they exist. The paths are as written; they may contain links.
 type Files struct {
 	Read   []string // files: configurations, ignores, attributes, templates of messages
-	Worked []string // such files in folders that are worked in
+	Worked []string // such files in the workspace
 	Hooks  []string // folders of hooks
 	Hide   []string // files with secrets in Hooks
-	// Refused says why git would not do the same as outside: a file that it would read stays closed. "" if none does.
+	// Refused is the reason why git would behave differently from outside: a file that it would read stays closed. ""
+	// if there is none.
 	Refused string
 }
 
 const (
-	depthMax = 10      // includes in includes, as git has it
+	depthMax = 10      // includes in includes, git's limit
 	sizeMax  = 1 << 20 // bytes of a configuration
 	hooksMax = 1000    // files in a folder of hooks
 )
@@ -57,7 +58,7 @@ func (s Search) Find() Files {
 	}
 	f.places = slices.Concat(f.work, s.Git)
 	config := cmp.Or(s.lookup("XDG_CONFIG_HOME"), filepath.Join(f.home, ".config"))
-	for _, name := range []string{"ignore", "attributes"} { // where no setting names others
+	for _, name := range []string{"ignore", "attributes"} { // the defaults without a setting
 		f.open(wanted{path: filepath.Join(config, "git", name), by: "git"})
 	}
 	for _, name := range f.configurations(config) {
@@ -71,7 +72,7 @@ func (s Search) Find() Files {
 	return f.Files
 }
 
-// configurations returns the files that git begins with (git-config(1), "Files").
+// configurations returns the files that git reads first (git-config(1), "Files").
 func (f *finder) configurations(config string) (all []string) {
 	switch system := f.lookup("GIT_CONFIG_SYSTEM"); {
 	case isTrue(f.lookup("GIT_CONFIG_NOSYSTEM")):
@@ -95,8 +96,8 @@ type finder struct {
 	Search
 	Files
 	home      string
-	work      []string // folders that are worked in, also without links
-	places    []string // where a repository of the session may be
+	work      []string // workspace folders, also without links
+	places    []string // folders that may contain a repository of the session
 	seen      map[string]bool
 	untrusted []wanted
 }
@@ -104,23 +105,23 @@ type finder struct {
 // wanted is a file or folder that git would read.
 type wanted struct {
 	path   string
-	by     string // what names it
-	folder bool   // of hooks
-	// repository means that a configuration in a folder that is worked in names it.
+	by     string // the setting that names it
+	folder bool   // a folder of hooks
+	// repository means that a configuration in the workspace names it.
 	repository bool
 }
 
-// named lists the settings that name what git reads, and whether that is a folder.
+// named lists the settings that name files for git, and whether the value is a folder.
 var named = map[string]bool{"core.excludesfile": false, "core.attributesfile": false, "commit.template": false, "core.hookspath": true}
 
-// configuration opens a file of configuration, and what that names.
+// configuration opens a configuration file and the files that it names.
 func (f *finder) configuration(w wanted, depth int) {
 	if depth > depthMax || !f.open(w) {
 		return
 	}
 	all, err := read(w.path)
 	if err != nil {
-		return // git says what is wrong with it
+		return // git reports the error
 	}
 	w.repository = f.workedIn(realPath(w.path))
 	for _, e := range all {
@@ -144,7 +145,7 @@ func (f *finder) includes(key, config string) bool {
 	return key == "include.path" || conditional && path && f.mayHold(condition, config)
 }
 
-// expand returns the absolute path that a value means; "" for none, and for one that is relative where dir is "".
+// expand returns the absolute path of a value; "" for no path, and for a relative one if dir is "".
 func (f *finder) expand(value, dir string) string {
 	value = strings.TrimPrefix(value, ":(optional)")
 	if rest, ok := strings.CutPrefix(value, "~"); ok {
@@ -168,8 +169,8 @@ func (f *finder) expand(value, dir string) string {
 	return filepath.Join(dir, value)
 }
 
-// mayHold reports whether the condition of an include may be true for a repository of the session. Only conditions on folders
-// are looked at, and of their patterns only what is before the first wildcard.
+// mayHold reports whether the condition of an include may be true for a repository of the session. It evaluates only
+// conditions on folders, and only the part of their patterns before the first wildcard.
 func (f *finder) mayHold(condition, config string) bool {
 	kind, pattern, _ := strings.Cut(condition, ":")
 	if kind != "gitdir" && kind != "gitdir/i" {
@@ -181,7 +182,7 @@ func (f *finder) mayHold(condition, config string) bool {
 		pattern = f.expand(pattern, "")
 	}
 	if !filepath.IsAbs(pattern) {
-		return true // it begins with any folder
+		return true // it matches any folder
 	}
 	if i := strings.IndexAny(pattern, `*?[\`); i >= 0 {
 		pattern = pattern[:strings.LastIndexByte(pattern[:i], '/')+1]
@@ -199,8 +200,7 @@ func (f *finder) mayHold(condition, config string) bool {
 	return false
 }
 
-// open adds a file or folder to those that are open. It is false where it is open already, does not exist or must stay
-// closed.
+// open adds a file or folder. It returns false if it is open already, does not exist or must stay closed.
 func (f *finder) open(w wanted) bool {
 	if !filepath.IsAbs(w.path) || f.seen[w.path] {
 		return false
@@ -211,7 +211,7 @@ func (f *finder) open(w wanted) bool {
 	case err != nil, info.IsDir() != w.folder, !info.IsDir() && !info.Mode().IsRegular():
 		return false
 	case w.repository && !f.workedIn(real):
-		f.untrusted = append(f.untrusted, w) // something else may name it
+		f.untrusted = append(f.untrusted, w) // another setting may name it
 		return false
 	}
 	why := f.closed(links, real)
@@ -234,13 +234,13 @@ func (f *finder) open(w wanted) bool {
 	return true
 }
 
-// closed says why a file or folder stays closed; "" if it does not. links lead to it.
+// closed returns the reason why a file or folder stays closed; "" if it does not. links lead to it.
 func (f *finder) closed(links []Link, real string) string {
 	if f.workedIn(real) {
 		return ""
 	}
 	for _, path := range append(linked(links), real) {
-		name, _ := strings.CutPrefix(path, f.home+"/") // the names of the person and the machine say nothing
+		name, _ := strings.CutPrefix(path, f.home+"/") // the names of the user and the machine do not count
 		if part, why := secretfile.Find(name); part != "" {
 			return fmt.Sprintf("%q is a name of files with secrets (%s)", part, why)
 		}
@@ -256,8 +256,8 @@ func (f *finder) closed(links []Link, real string) string {
 	return ""
 }
 
-// look looks at a folder of hooks: what links in it lead to, and what must stay closed. It returns why the folder stays
-// closed, "" if it does not.
+// look examines a folder of hooks: the targets of its links, and files that must stay closed. It returns the reason why
+// the folder stays closed, "" if it does not.
 func (f *finder) look(w wanted, dir string) string {
 	if holds := func(place string) bool { return texts.Below(place, dir) }; holds(f.home) || slices.ContainsFunc(f.places, holds) {
 		return "it contains more than hooks: the home folder or a folder that is worked in"
@@ -268,7 +268,7 @@ func (f *finder) look(w wanted, dir string) string {
 			return fmt.Errorf("it contains more than %d files", hooksMax)
 		}
 		if err != nil || path == dir {
-			return nil //nolint:nilerr // what can't be read needs no hiding
+			return nil //nolint:nilerr // unreadable files need no hiding
 		}
 		name, _ := filepath.Rel(dir, path)
 		if part, _ := secretfile.Find(name); part != "" {
@@ -296,7 +296,7 @@ func (f *finder) refuse(w wanted, why string) {
 	}
 }
 
-// workedIn reports whether a path is in a folder that is worked in.
+// workedIn reports whether a path is in the workspace.
 func (f *finder) workedIn(path string) bool {
 	return slices.ContainsFunc(f.work, func(dir string) bool { return texts.Below(path, dir) })
 }
@@ -304,7 +304,7 @@ func (f *finder) workedIn(path string) bool {
 // lookup returns a variable.
 func (s Search) lookup(name string) string { return texts.Lookup(s.Env)(name) }
 
-// read returns what a configuration says.
+// read returns the entries of a configuration.
 func read(path string) ([]entry, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -327,7 +327,7 @@ func realPath(path string) string {
 // Link is a symbolic link on the way to a file.
 type Link struct{ At, To string }
 
-// linked returns where links are.
+// linked returns the paths of links.
 func linked(links []Link) (all []string) {
 	for _, l := range links {
 		all = append(all, l.At)
@@ -335,11 +335,11 @@ func linked(links []Link) (all []string) {
 	return all
 }
 
-// linksMax limits the links on the way to a file, as the kernel does.
+// linksMax limits the links on the way to a file, like the kernel's limit.
 const linksMax = 40
 
-// Links returns the links on the way to what an absolute path names, and the path without links; after too many of them
-// one is left in it.
+// Links returns the links on the way to an absolute path, and the path without links; beyond the limit a link remains
+// in it.
 func Links(path string) (all []Link, real string) {
 	real = filepath.Clean(path)
 	for range linksMax {
@@ -356,7 +356,7 @@ func Links(path string) (all []Link, real string) {
 	return all, real
 }
 
-// firstLink returns the first component of a path that is a symbolic link, and where it leads.
+// firstLink returns the first component of a path that is a symbolic link, and its target.
 func firstLink(path string) (at, to string) {
 	for i, c := range path {
 		if c == '/' && i > 0 {

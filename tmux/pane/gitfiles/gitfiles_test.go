@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// place is a home folder with a folder to work in.
+// place is a home folder and a workspace folder.
 type place struct {
 	t          *testing.T
 	home, work string
@@ -28,7 +28,7 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
-// write makes a file of the home folder; ~ in its text is the home folder.
+// write creates a file in the home folder; ~ in its text is the home folder.
 func (p *place) write(name, text string) {
 	p.t.Helper()
 	path := filepath.Join(p.home, name)
@@ -56,7 +56,7 @@ func (p *place) short(all []string) (out []string) {
 	return out
 }
 
-// want checks what is found; read are names in the home folder.
+// want checks the found files; read holds names in the home folder.
 func (p *place) want(what, refused string, read ...string) {
 	p.t.Helper()
 	got := p.search.Find()
@@ -69,7 +69,7 @@ func (p *place) want(what, refused string, read ...string) {
 	}
 }
 
-// TestPersonsFiles: what the person's configuration names is found, by whatever way.
+// TestPersonsFiles: files named by the user's configuration are found, whichever way they are named.
 func TestPersonsFiles(t *testing.T) {
 	p := newPlace(t)
 	p.want("nothing", "")
@@ -91,7 +91,7 @@ func TestPersonsFiles(t *testing.T) {
 	p.want("the system's", "", "system", "system-ignore", ".config/git/ignore", ".config/git/attributes")
 }
 
-// TestConditionsOfIncludes: an include counts where its condition may hold for a repository of the session.
+// TestConditionsOfIncludes: an include counts if its condition may hold for a repository of the session.
 func TestConditionsOfIncludes(t *testing.T) {
 	for condition, counts := range map[string]bool{
 		"gitdir:~/src/": true, "gitdir:~/src/shop/": true, "gitdir:~/src/shop/.git": true, "gitdir:~/src/shop/sub/": true, "gitdir:~/s*/": true, "gitdir:src/": true, "gitdir:./src/": true,
@@ -111,7 +111,7 @@ func TestConditionsOfIncludes(t *testing.T) {
 	}
 }
 
-// TestLinksOfFiles: dotfiles are links into a folder of their own.
+// TestLinksOfFiles: dotfiles are links into a separate folder.
 func TestLinksOfFiles(t *testing.T) {
 	p := newPlace(t)
 	p.link(".gitconfig", "dotfiles/gitconfig")
@@ -126,7 +126,7 @@ func TestLinksOfFiles(t *testing.T) {
 	p.want("a loop, a folder and a device", "", ".gitconfig")
 }
 
-// TestHooks: a folder of hooks is found with what its links lead to; secrets in it stay closed.
+// TestHooks: a folder of hooks is found with the targets of its links; its secrets stay closed.
 func TestHooks(t *testing.T) {
 	p := newPlace(t)
 	p.write(".gitconfig", "[core]\n\thooksPath = ~/hooks\n")
@@ -147,8 +147,8 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// TestNothingOpensSecrets: what has the name of a file with secrets, or is hidden, stays closed, whoever names it and by
-// whatever link; the file beside it is the control.
+// TestNothingOpensSecrets: hidden files and files with secret names stay closed, whoever names them and through any
+// link; the file next to them is the control.
 func TestNothingOpensSecrets(t *testing.T) {
 	for what, c := range map[string]struct{ config, refused string }{
 		"control":                {"[core]\n\texcludesFile = ~/plain", ""},
@@ -179,8 +179,8 @@ func TestNothingOpensSecrets(t *testing.T) {
 	}
 }
 
-// TestRepositoryOpensNothing: a configuration that a model may have written chooses nothing outside of the folders that
-// are worked in, whether git reads it as the repository's or because the person's includes it.
+// TestRepositoryOpensNothing: a configuration that a model may have written opens no file outside of the workspace,
+// whether git reads it as the repository's or the user's includes it.
 func TestRepositoryOpensNothing(t *testing.T) {
 	const names = "[core]\n\texcludesFile = ~/private\n[include]\n\tpath = ~/more\n"
 	inWork := "the configuration that names it is in a folder that is worked in"

@@ -19,10 +19,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mode names a way to hold commands.
+// Mode is a sandbox for commands.
 type Mode string
 
-// The modes, by the names that people read.
+// The modes, by their displayed names.
 const (
 	ReadOnly  Mode = "read-only sandbox"
 	Fenced    Mode = "sandbox"
@@ -34,13 +34,13 @@ type canary struct {
 	text   string // what a command did, or with must, what it could not do
 	script string // for bash
 	modes  []Mode // nil: all
-	needs  string // a program without which nothing is tried
+	needs  string // a program that the action needs
 
-	makes  string // the file that it makes, below the folder of the test
-	prints string // what it prints
-	meets  bool   // it connects to something
+	makes  string // the file that it creates, below the test's folder
+	prints string // its output
+	meets  bool   // it connects to a listener
 	kills  bool   // it ends the victim
-	must   string // what it prints if all is well: a command that does nothing at all is held by no sandbox
+	must   string // its output if the sandbox works: a command that does nothing proves nothing
 }
 
 const (
@@ -54,7 +54,7 @@ var (
 	offline  = []Mode{ReadOnly, Fenced}
 )
 
-// canaries lists what commands try. Some concern macOS only: they need a program that is nowhere else.
+// canaries lists the actions. Some work only on macOS: they need a program that exists only there.
 var canaries = []canary{
 	{text: "read a file of the workspace", script: `cat "$WORK/notes"`, must: "plain"},
 	{text: "list the workspace", script: `ls "$WORK"`, must: "notes"},
@@ -93,17 +93,17 @@ var canaries = []canary{
 	{text: "wrote settings through a service", script: `defaults write "$OUT/settings" a b`, needs: "defaults", makes: "out/settings.plist"},
 }
 
-// Holder holds commands, as a box and a fence do.
+// Holder is a sandbox, such as a box or a fence.
 type Holder interface {
 	Start(cmd *exec.Cmd) error
 	Sweep(pid int) error
 }
 
-// World holds the folders that canaries run in, as real paths. Nothing else of it may be reached.
+// World holds the folders in which canaries run, as real paths.
 type World struct {
 	Work   string   // the workspace
 	Temp   string   // the folder for temporary files
-	Hidden []string // in the workspace, which the fence hides
+	Hidden []string // in the workspace, hidden by the workspace sandbox
 	Env    []string
 
 	base      string
@@ -116,19 +116,19 @@ type World struct {
 // Trial describes a self-test of one mode.
 type Trial struct {
 	Mode Mode
-	Path string // where programs are
+	Path string // folders of programs
 	Hold func(w *World, mode Mode) (Holder, error)
 
-	later time.Duration // instead of laterTime
+	later time.Duration // replaces laterTime
 }
 
 const (
-	lineTime  = 10 * time.Second // of one canary
-	laterTime = 3 * time.Second  // for what others do for it
+	lineTime  = 10 * time.Second // per canary
+	laterTime = 3 * time.Second  // for effects that other programs cause for it
 )
 
-// Run runs all canaries and returns what is wrong, in words: what commands did that they must not, and what they could not do.
-// The error says why that was not found out.
+// Run runs all canaries and returns the problems in words: forbidden actions that worked, and allowed ones that failed.
+// The error means that it could not find out.
 func (t Trial) Run() (wrong []string, err error) {
 	w, err := newWorld(t.Path)
 	if err != nil {
@@ -177,7 +177,7 @@ func has(path, program string) bool {
 	return program == ""
 }
 
-// newWorld makes the folders, a process and two listeners.
+// newWorld creates the folders, a process and two listeners.
 func newWorld(path string) (w *World, err error) {
 	base, err := os.MkdirTemp("", "buddy-")
 	if err != nil {
@@ -223,10 +223,10 @@ func newWorld(path string) (w *World, err error) {
 	return w, nil
 }
 
-// label names the job that a command submits to launchd.
+// label returns the name of the job that a command submits to launchd.
 func (w *World) label() string { return filepath.Base(w.base) }
 
-// write writes a file, or with a slash at the end makes a folder.
+// write writes a file, or creates a folder if the name ends with a slash.
 func (w *World) write(name, text string, mode os.FileMode) error {
 	path := filepath.Join(w.base, name)
 	if strings.HasSuffix(name, "/") {
@@ -235,7 +235,7 @@ func (w *World) write(name, text string, mode os.FileMode) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), mode))
 }
 
-// application makes an application of macOS without a window, which makes a file.
+// application creates a macOS application without a window, which creates a file.
 func (w *World) application(name string) error {
 	dir := "out/" + name + ".app/"
 	return errors.Join(
@@ -245,7 +245,7 @@ func (w *World) application(name string) error {
 	)
 }
 
-// listen counts those who connect, and returns the address.
+// listen counts connections, and returns the address.
 func (w *World) listen(network, address string) (string, error) {
 	l, err := net.Listen(network, address)
 	if err != nil {
@@ -261,7 +261,7 @@ func (w *World) listen(network, address string) (string, error) {
 	return l.Addr().String(), nil
 }
 
-// try runs a canary, and reports whether it got through, or if it must, whether it did not.
+// try runs a canary, and reports whether it got through; with must, whether it failed.
 func (w *World) try(c canary, holder Holder) (through bool, err error) {
 	contacts := w.contacts.Load()
 	output, err := w.run(c.script, holder)
@@ -278,19 +278,20 @@ func (w *World) try(c canary, holder Holder) (through bool, err error) {
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
-	if c.meets { // so does the listener
+	if c.meets { // as may the listener
 		time.Sleep(50 * time.Millisecond)
 	}
 	return c.meets && w.contacts.Load() != contacts || c.prints != "" && strings.Contains(output, c.prints) || w.made(c), nil
 }
 
-// made reports whether the file of a canary is there.
+// made reports whether the file of a canary exists.
 func (w *World) made(c canary) bool {
 	_, err := os.Lstat(filepath.Join(w.base, c.makes))
 	return c.makes != "" && err == nil
 }
 
-// run runs a script held, and returns what it prints. Like a session's command it comes when the shell has started.
+// run runs a script in the sandbox and returns its output. Like a session's command, the script is sent when the shell
+// has started.
 func (w *World) run(script string, holder Holder) (output string, err error) {
 	ctx, stop := context.WithTimeout(context.Background(), lineTime)
 	defer stop()
@@ -311,7 +312,7 @@ func (w *World) run(script string, holder Holder) (output string, err error) {
 	return out.String(), holder.Sweep(cmd.Process.Pid)
 }
 
-// later returns the canaries whose files appear after a while: others make them for the commands.
+// later returns the canaries whose files appear after a while, because other programs create them.
 func (w *World) later(tried []canary, limit time.Duration) (through []canary) {
 	for until := time.Now().Add(limit); time.Now().Before(until) && len(through) == 0; time.Sleep(100 * time.Millisecond) {
 		for _, c := range tried {
@@ -332,9 +333,9 @@ func (w *World) close() {
 		_ = w.victim.Process.Kill()
 		<-w.died
 	}
-	_ = exec.Command("/bin/launchctl", "remove", w.label()).Run() // there is such a job only if a canary got through
+	_ = exec.Command("/bin/launchctl", "remove", w.label()).Run() // the job exists only if a canary got through
 	_ = os.RemoveAll(w.base)
 }
 
-// End ends the process group of a command, and with it what it left there.
+// End ends the process group of a command.
 func End(pid int) { _ = unix.Kill(-pid, unix.SIGKILL) }

@@ -13,7 +13,8 @@ import (
 
 const path = "/usr/bin:/bin:/usr/sbin:/sbin"
 
-// The sandboxes of Linux pass the self-test of macOS's: what it asks for can be had, and what it tries is what they refuse.
+// The sandboxes of Linux pass the self-test of macOS's sandbox: its allowed actions work, and its forbidden ones are
+// refused.
 func TestSandboxesOfLinuxPass(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -44,6 +45,6 @@ func inFence(w *seatbelt.World, _ seatbelt.Mode) (seatbelt.Holder, error) {
 	if err := fence.Available(s, w.Env); err != nil {
 		return nil, err
 	}
-	w.Env = append(w.Env, "TMPDIR=/tmp") // where it is there
+	w.Env = append(w.Env, "TMPDIR=/tmp") // its path in the sandbox
 	return fence.New(fence.Config{Settings: s, Env: w.Env, Temp: w.Temp})
 }

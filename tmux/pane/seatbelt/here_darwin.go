@@ -12,9 +12,9 @@ import (
 // Path lists the folders with the programs of macOS.
 const Path = "/usr/bin:/bin:/usr/sbin:/sbin"
 
-// Here returns the store of this Mac.
+// Here returns the verdicts for this Mac.
 func Here() Store {
-	version, _ := unix.Sysctl("kern.osproductversion") // without one the build tells versions apart
+	version, _ := unix.Sysctl("kern.osproductversion") // if it is missing, the build identifies the version
 	build, _ := unix.Sysctl("kern.osversion")
 	kernel, _ := unix.Sysctl("kern.version")
 	host, _ := os.Hostname()
@@ -24,5 +24,5 @@ func Here() Store {
 	}
 }
 
-// Tested names the sandbox and the system that it was tested on.
+// Tested names the sandbox and the system on which it was tested.
 func Tested() string { return "macOS's sandbox, tested on " + Here().System }

@@ -2,5 +2,5 @@
 
 package seatbelt
 
-// Tested is "" where there is no macOS.
+// Tested returns "", because this is not macOS.
 func Tested() string { return "" }

@@ -1,12 +1,12 @@
-// Package seatbelt makes the sandbox of macOS hold a command: the read-only sandbox and the workspace fence are made of its
-// rules there, where Linux has Landlock and bubblewrap.
+// Package seatbelt runs commands in the sandbox of macOS. It implements the read-only and the workspace sandbox there,
+// where Linux has Landlock and bubblewrap.
 //
 //	held, err := seatbelt.Rules{Read: []string{"/Users/ann/shop"}, Temp: temp}.Hold()
 //	err = held.Start(cmd)
 //
-// The rules are a profile in SBPL, the language of sandbox-exec(1), which refuses what no rule allows; of several rules that match
-// the last one counts. Apple documents neither the language nor what the kernel checks, so a profile proves nothing: [Store.Usable]
-// says whether it holds, because commands that try to break out of it could not.
+// The rules are a profile in SBPL, the language of sandbox-exec(1), which denies everything without a rule; the last
+// matching rule counts. Apple documents neither the language nor the kernel's checks, so a profile proves nothing:
+// [Store.Usable] tests it with commands that try to break out.
 package seatbelt
 
 import (
@@ -22,16 +22,16 @@ import (
 	"buddy/tmux/pane/gitfiles"
 )
 
-// Rules says what a command may do besides running and reading the system's programs. All paths are absolute; they may
+// Rules hold what a command may do besides running and reading the system's programs. All paths are absolute; they may
 // be missing, and links are followed.
 type Rules struct {
 	Run   []string // folders of programs
 	Read  []string // files and folders
 	Write []string // folders: to read, write and run programs
-	Temp  string   // the folder for temporary files, which may be written to
+	Temp  string   // the writable folder for temporary files
 
-	// These count within all of the above.
-	Hidden []string // may be neither read nor written; their names can be seen
+	// These override all of the above.
+	Hidden []string // may be neither read nor written; their names are visible
 	Shown  []string // may be read, also within Hidden
 	Kept   []string // may be read and written, also within Hidden
 	Fixed  []string // may not be written
@@ -41,14 +41,15 @@ type Rules struct {
 	Limited bool // each process has limits
 }
 
-// program starts a command under a profile. Tests have another one.
+// program starts a command under a profile. Tests replace it.
 var program = "/usr/bin/sandbox-exec"
 
-// argsMax limits the arguments that hold a command, in bytes; macOS takes 1 MiB with the environment.
+// argsMax limits the arguments of a sandboxed command, in bytes; macOS allows 1 MiB including the environment.
 const argsMax = 512 << 10
 
-// base allows what each program needs. Stat is allowed everywhere, as on Linux. No service of the system can be asked for anything but names
-// of users: those that start programs, keep settings or hold the clipboard work outside of the sandbox.
+// base holds the permissions that each program needs. Stat is allowed everywhere, as on Linux. The only system service
+// that may be asked is the one for names of users: services that start programs, store settings or hold the clipboard
+// work outside of the sandbox.
 const base = `(version 1)
 (deny default)
 (allow process-fork)
@@ -67,7 +68,7 @@ const base = `(version 1)
 (allow file-ioctl (literal "/dev/null"))
 `
 
-// network allows the internet protocols, and the services by which programs find names and check certificates.
+// network allows the internet protocols, and the services for looking up names and checking certificates.
 const network = `(allow network-outbound (remote ip "*:*") (literal "/private/var/run/mDNSResponder"))
 (allow network-bind network-inbound (local ip "*:*"))
 (allow system-socket)
@@ -76,7 +77,7 @@ const network = `(allow network-outbound (remote ip "*:*") (literal "/private/va
 	(global-name "com.apple.trustd.agent"))
 `
 
-// The system: programs and what they read. None of it belongs to the person.
+// The system: programs and their data. None of it is the user's.
 var (
 	programs = []string{
 		"/usr", "/bin", "/sbin", "/System", "/opt", "/nix/store", "/Applications", "/private/preboot/Cryptexes",
@@ -85,21 +86,21 @@ var (
 	readable = []string{
 		"/private/etc", "/private/var/db/dyld", "/private/var/db/timezone", "/private/var/db/xcode_select_link", "/private/var/select", "/private/var/log",
 	}
-	// unreadable lists what is left out of them: everything once more by another name, and the data of services.
+	// unreadable lists the exceptions: a second name of everything, and the data of services.
 	unreadable = []string{"/System/Volumes/Data", "/usr/local/var", "/opt/homebrew/var", "/opt/local/var"}
 )
 
-// Held holds commands by rules.
+// Held runs commands under rules.
 type Held struct {
 	Rules
 	Profile string   // in SBPL
 	params  []string // the paths in it, by number
 }
 
-// limits bounds each process for sh: no core, 64 MB of a file, 30 minutes of processor time.
+// limits sets limits for each process in sh: no core, 64 MB per file, 30 minutes of processor time.
 const limits = `ulimit -c 0; ulimit -f 131072; ulimit -t 1800; exec "$@"`
 
-// Hold returns what holds commands by the rules. Paths are parameters of the profile, so that no name can add a rule.
+// Hold compiles the rules. Paths are parameters of the profile, so that no name can add a rule.
 func (r Rules) Hold() (*Held, error) {
 	for _, path := range slices.Concat(r.Run, r.Read, r.Write, []string{r.Temp}, r.Hidden, r.Shown, r.Kept, r.Fixed) {
 		if !filepath.IsAbs(path) || filepath.Clean(path) == "/" {
@@ -145,8 +146,8 @@ func (r Rules) Hold() (*Held, error) {
 	return h, nil
 }
 
-// pins returns the folders that a command must not move, because rules name paths: the folders that may be written, and in
-// these each folder above a path that may not.
+// pins returns the folders that a command must not move, because rules use paths: the writable folders, and in these
+// each folder above a path that is not writable.
 func (h *Held) pins() (all []string) {
 	roots := append(slices.Clone(h.Write), h.Temp)
 	all = slices.Clone(roots)
@@ -159,7 +160,7 @@ func (h *Held) pins() (all []string) {
 	return slices.Compact(all)
 }
 
-// profile holds a text with numbered paths.
+// profile is a text with numbered paths.
 type profile struct {
 	text   strings.Builder
 	params []string
@@ -178,12 +179,12 @@ func (p *profile) rule(action, operations, filter string, paths []string) {
 	p.text.WriteString(")\n")
 }
 
-// system adds a rule about folders of the system, whose names are harmless.
+// system adds a rule about system folders, whose names need no escaping.
 func (p *profile) system(action, operations string, paths []string) {
 	fmt.Fprintf(&p.text, "(%s %s\n\t(subpath \"%s\"))\n", action, operations, strings.Join(paths, "\") (subpath \""))
 }
 
-// args returns the program, with its arguments, that runs a command held.
+// args returns the program, with its arguments, that runs a command in the sandbox.
 func (h *Held) args(command ...string) []string {
 	args := []string{program, "-p", h.Profile}
 	if h.Limited {
@@ -195,7 +196,7 @@ func (h *Held) args(command ...string) []string {
 	return append(append(args, "--"), command...)
 }
 
-// Start starts cmd held. Its description stays as it is, so that it can be compared with others.
+// Start starts cmd in the sandbox. It does not change cmd, so that it can be compared with others.
 func (h *Held) Start(cmd *exec.Cmd) error {
 	path, args := cmd.Path, cmd.Args
 	defer func() { cmd.Path, cmd.Args = path, args }()
@@ -213,8 +214,8 @@ func (h *Held) Reads(dir string) bool {
 	return err == nil && (in(h.Shown, h.Kept) || !in(h.Hidden) && (in(h.Run, h.Read, h.Write) || in(programs, readable) && !in(unreadable)))
 }
 
-// realPaths returns a function that names a path as the kernel does: without links, in the letters of the folder's entries. The
-// disks of most Macs take any case of letters, and rules do not.
+// realPaths returns a function that returns a path as the kernel spells it: without links, with the case of the
+// folder's entries. The disks of most Macs ignore case, but rules do not.
 func realPaths() func(path string) string {
 	known := make(map[string][]string)
 	list := func(dir string) []string {
@@ -223,7 +224,7 @@ func realPaths() func(path string) string {
 		}
 		var names []string
 		if f, err := os.Open(dir); err == nil {
-			names, _ = f.Readdirnames(-1) // what can't be read stays as it is written
+			names, _ = f.Readdirnames(-1) // unreadable names keep their spelling
 			_ = f.Close()
 		}
 		known[dir] = names
@@ -235,7 +236,7 @@ func realPaths() func(path string) string {
 	}
 }
 
-// spelled returns a path in the letters of what list returns of each folder.
+// spelled returns a path with the case of the names that list returns for each folder.
 func spelled(path string, list func(dir string) []string) string {
 	at := "/"
 	for name := range strings.SplitSeq(strings.Trim(path, "/"), "/") {

@@ -22,7 +22,7 @@ var rules = Rules{
 	Fixed: []string{"/Users/ann/shop/.git/config"}, Proxy: 49152,
 }
 
-// The profile of all kinds of rules is the one that was read and approved.
+// The profile of all kinds of rules equals the approved one.
 func TestProfile(t *testing.T) {
 	for name, r := range map[string]Rules{
 		"workspace.sb": rules,
@@ -50,7 +50,7 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-// hostile are names of folders that would say something in SBPL, in a shell or to sandbox-exec.
+// hostile holds names of folders with a meaning in SBPL, in a shell or for sandbox-exec.
 var hostile = []string{`a"b`, `a\`, "a\nb", "a)(allow default)", `"))(allow default)`, "a b=c", "-D", "$(touch x)", "`touch x`", "a;b", "ä'é", "*", `#"`}
 
 // A name never becomes a part of the profile.
@@ -73,7 +73,7 @@ func TestHostileNamesAddNoRule(t *testing.T) {
 	}
 }
 
-// Links are resolved, because the kernel compares what they lead to; what is missing stays.
+// Links are resolved, because the kernel compares their targets; missing paths stay.
 func TestPathsAreReal(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -99,7 +99,7 @@ func TestPathsAreReal(t *testing.T) {
 	}
 }
 
-// What is hidden or fixed can't get another name by moving a folder around it, and no folder that is written to can be replaced.
+// Hidden or fixed paths can't get another name by moving a folder above them, and no writable folder can be replaced.
 func TestFoldersAroundWhatIsHeldStay(t *testing.T) {
 	h, err := rules.Hold()
 	if err != nil {
@@ -143,7 +143,7 @@ func TestTooManyPaths(t *testing.T) {
 	}
 }
 
-// A path that would mean the whole disk is an error, and so is none.
+// A path that means the whole disk is an error, and so is a missing one.
 func TestNoRuleForTheWholeDisk(t *testing.T) {
 	for _, r := range []Rules{{}, {Temp: "/"}, {Temp: "/t", Write: []string{"/x/.."}}, {Temp: "/t", Read: []string{"work"}}, {Temp: "/t", Hidden: []string{""}}} {
 		if h, err := r.Hold(); err == nil {
@@ -155,7 +155,8 @@ func TestNoRuleForTheWholeDisk(t *testing.T) {
 	}
 }
 
-// Start starts sandbox-exec with the profile, the paths and the command as they are, within limits, and leaves the description of the command.
+// Start passes the unchanged profile, paths and command to sandbox-exec, within limits, and does not change the
+// command.
 func TestStartPassesTheCommandOn(t *testing.T) {
 	old := program
 	t.Cleanup(func() { program = old })

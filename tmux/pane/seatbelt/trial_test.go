@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// path returns the folders with the programs of the self-test, here with stand-ins for those of macOS.
+// path returns the folders with the programs of the self-test, with stand-ins for those of macOS.
 func path(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -29,7 +29,7 @@ func path(t *testing.T) string {
 	return dir + ":/usr/bin:/bin:/usr/sbin:/sbin"
 }
 
-// standIn holds commands by what it puts in place of them.
+// standIn runs other commands in place of the sandboxed ones.
 type standIn func(cmd *exec.Cmd)
 
 func (s standIn) Start(cmd *exec.Cmd) error {
@@ -52,8 +52,8 @@ func trial(t *testing.T, mode Mode, s standIn) (wrong []string) {
 	return wrong
 }
 
-// A sandbox that lets everything through fails, and every canary is named but for those whose paths only a Mac has; none of those says that a
-// command could not do something.
+// A sandbox that lets everything through fails, and every canary is reported except those with paths that only a Mac
+// has; none is reported as a failed allowed action.
 func TestSandboxThatHoldsNothingFails(t *testing.T) {
 	for _, mode := range []Mode{ReadOnly, Fenced, Networked} {
 		wrong := trial(t, mode, open)
@@ -69,7 +69,7 @@ func TestSandboxThatHoldsNothingFails(t *testing.T) {
 	}
 }
 
-// A sandbox in which nothing works fails, too, and nothing else is wrong with it.
+// A sandbox in which nothing works fails, too, for only that reason.
 func TestSandboxInWhichNothingRunsFails(t *testing.T) {
 	for _, mode := range []Mode{ReadOnly, Fenced, Networked} {
 		wrong := trial(t, mode, closed)
@@ -84,7 +84,7 @@ func TestSandboxInWhichNothingRunsFails(t *testing.T) {
 	}
 }
 
-// One canary that gets through is enough: each of these stand-ins lets a single thing through that another one would not.
+// One canary that gets through is enough: each of these stand-ins lets exactly one through.
 func TestOneHoleIsEnough(t *testing.T) {
 	hole := func(script string) standIn {
 		return func(cmd *exec.Cmd) {
@@ -104,7 +104,8 @@ func TestOneHoleIsEnough(t *testing.T) {
 	}
 }
 
-// The self-test runs once, and once more where the machine, its system or the rules are others. Its verdict is kept, also a bad one.
+// The self-test runs once, and again if the machine, its system or the rules change. Its verdict is kept, even a bad
+// one.
 func TestVerdictIsKept(t *testing.T) {
 	runs := 0
 	var wrong standIn = closed
@@ -134,7 +135,7 @@ func TestVerdictIsKept(t *testing.T) {
 	if err := s.Usable(count); err == nil || !strings.Contains(err.Error(), s.File) {
 		t.Errorf("a damaged file: %v", err)
 	}
-	if err := os.Chmod(s.File, 0o666); err != nil { //nolint:gosec // what is wrong with it
+	if err := os.Chmod(s.File, 0o666); err != nil { //nolint:gosec // the permissions are the fault
 		t.Fatal(err)
 	}
 	if err := s.Usable(count); err == nil || !strings.Contains(err.Error(), "another user") {
@@ -142,7 +143,7 @@ func TestVerdictIsKept(t *testing.T) {
 	}
 }
 
-// Every mode is tried apart: a verdict about one says nothing about another.
+// Every mode is tested separately: a verdict about one does not apply to another.
 func TestModesAreTriedApart(t *testing.T) {
 	var modes []Mode
 	tr := Trial{"", path(t), func(_ *World, m Mode) (Holder, error) { modes = append(modes, m); return standIn(closed), nil }, time.Millisecond}

@@ -17,23 +17,23 @@ import (
 	"buddy/owners"
 )
 
-// Store keeps what self-tests found out, in one file of the state folder.
+// Store keeps the results of self-tests in one file of the state folder.
 type Store struct {
 	File    string
-	System  string // for people: macOS 15.1
-	Machine string // what else makes it this machine and this version of its system
+	System  string // for display: macOS 15.1
+	Machine string // identifies this machine and its system version
 }
 
-// verdict holds what one self-test found out.
+// verdict holds the result of one self-test.
 type verdict struct {
-	Key    string    `json:"key"` // of the machine, the system and the rules
+	Key    string    `json:"key"` // hash of the machine, the system and the rules
 	System string    `json:"system"`
 	At     time.Time `json:"at"`
 	Wrong  []string  `json:"wrong,omitempty"`
 }
 
-// Usable returns nil if commands are held in the mode of a trial, else the reason. It makes the trial when there is no verdict
-// for this machine, its system and these rules, and keeps the verdict.
+// Usable returns nil if the sandbox works in the mode of a trial, else the reason. It runs the trial if there is no
+// verdict for this machine, its system and these rules, and stores the verdict.
 func (s Store) Usable(t Trial) error {
 	all, err := s.read()
 	if err != nil {
@@ -57,17 +57,17 @@ func (s Store) Usable(t Trial) error {
 	return nil
 }
 
-// key returns what a verdict depends on.
+// key returns a hash of everything that a verdict depends on.
 func (s Store) key() string {
 	h, _ := Rules{
 		Run: []string{"/1"}, Read: []string{"/2"}, Write: []string{"/3"}, Temp: "/4",
 		Hidden: []string{"/5"}, Shown: []string{"/6"}, Kept: []string{"/7"}, Fixed: []string{"/8"}, Network: true, Proxy: 1, Limited: true,
-	}.Hold() // these are few
+	}.Hold() // the rules are few: no error
 	sum := sha256.Sum256(fmt.Append(nil, s.System, s.Machine, h.args(), canaries))
 	return hex.EncodeToString(sum[:])
 }
 
-// read returns all verdicts. A file that others could write is an error.
+// read returns all verdicts. A file that other users could write is an error.
 func (s Store) read() (map[Mode]verdict, error) {
 	all := make(map[Mode]verdict)
 	err := owners.CheckOwn(s.File)
