@@ -96,7 +96,7 @@ func launch(cmd *exec.Cmd, printed func(string), joined, ended func()) (*control
 		err := c.read(bufio.NewReaderSize(outR, 64<<10))
 		_ = outR.Close()
 		c.fail(err)
-		_ = cmd.Process.Kill() // if it was not the one who ended
+		_ = cmd.Process.Kill() // unless it has ended
 		_ = cmd.Wait()
 		close(c.done)
 		ended()
@@ -264,7 +264,7 @@ func (c *control) read(in *bufio.Reader) error {
 			c.mu.Unlock()
 		}
 		if err := c.collect(in, guard, q); err != nil {
-			c.fail(err) // before anybody who has this answer checks
+			c.fail(err) // before a receiver of this answer checks
 			if q != nil {
 				q.answer <- answer{err: err}
 			}

@@ -1,8 +1,8 @@
 # File operations on a target. Exit codes from 89 on are errors with a name in Go.
 half=89 loses=90 missing=91 denied=92 irregular=93 notdir=94 islink=95 dangling=96 torn=97 loop=98 unwanted=99
 
-# at PATH: goes to the folder of PATH and sets base. The folder must be the real one, so
-# that a link that was put there since the path was resolved leads nowhere else.
+# at PATH: changes to the folder of PATH and sets base. The folder must be the real one, so that a
+# link that replaced it since the path was resolved is not followed.
 at() {
 	base=${1##*/} dir=${1%/*}
 	dir=${dir:-/}
@@ -44,13 +44,13 @@ facts() {
 	stat $2 -c '%f %s %Y %h' -- "$1" 2>/dev/null || stat $2 -f '%Xp %z %m %l' -- "$1"
 }
 
-# target PATH: where the link leads. The dot keeps newlines at its end.
+# target PATH: the target of the link. The dot keeps newlines at its end.
 target() {
 	[ -L "$1" ] || { [ -e "$1" ] && exit $irregular || exit $missing; }
 	readlink -- "$1" && echo .
 }
 
-# real PATH: without links. Names at its end that do not exist stay as they are.
+# real PATH: without links. Missing names at its end stay unchanged.
 real() {
 	path=$1 rest= links=0
 	while :; do
@@ -94,7 +94,7 @@ list() {
 	fi | head -c "$2"
 }
 
-# number GNU BSD FILE: what stat prints in the format of either.
+# number GNU BSD FILE: the output of stat in the format of either.
 number() { stat -c "$1" -- "$3" 2>/dev/null || stat -f "$2" -- "$3"; }
 
 # rights FILE: its permissions in octal, without setuid and setgid.
@@ -103,13 +103,14 @@ rights() {
 	rights=${rights#"${rights%???}"}
 }
 
-# fill FILE SIZE: a new file with standard input, which nobody else can read. Go reads that a disk is full in English.
+# fill FILE SIZE: a new file with standard input, which only this user can read. Go recognizes a full
+# disk by the English message.
 fill() {
 	(umask 077 && set -C && LC_ALL=C cat >"$1") || exit 1
 	[ $(($(wc -c <"$1"))) -eq "$2" ] || exit $torn
 }
 
-# carries FILE: gives tmp what FILE carries besides its content; fails if it can't.
+# carries FILE: gives tmp the attributes of FILE; fails if it cannot.
 carries() {
 	owner=$(number %u:%g %u:%g "$1")
 	[ "$owner" = "$(number %u:%g %u:%g "$tmp")" ] || chown "$owner" "$tmp" 2>/dev/null || return 1
@@ -118,18 +119,18 @@ carries() {
 	case $(ls -ld -- "$1") in ??????????[+@]*) return 1 ;; esac
 	case $(ls -ld -- "$tmp") in ??????????[+@]*) return 1 ;; esac
 	[ "$(stat -c %C -- "$1" 2>/dev/null)" = "$(stat -c %C -- "$tmp" 2>/dev/null)" ] || return 1
-	# Other extended attributes are seen with a program that few have; the cp of GNU copies them unseen.
+	# Other extended attributes are visible only to a rare program; GNU cp copies them anyway.
 	if command -v getfattr >/dev/null; then
 		[ -z "$(getfattr -m '^(user|trusted)\.' -- "$1" 2>/dev/null)" ]
 	elif cp --help 2>&1 | grep -q attributes-only; then
-		cp --attributes-only --preserve=xattr -- "$1" "$tmp" 2>/dev/null && chown "$owner" "$tmp" # which drops capabilities
+		cp --attributes-only --preserve=xattr -- "$1" "$tmp" 2>/dev/null && chown "$owner" "$tmp" # drops capabilities
 	else
-		[ "$(uname)" != Linux ] # the ls of BusyBox does not show access lists
+		[ "$(uname)" != Linux ] # BusyBox ls does not show access lists
 	fi
 }
 
-# store PATH SIZE TEMPNAME MODE [ANYWAY]: standard input becomes the file, all of it or nothing. With ANYWAY what the file
-# carries may be lost.
+# store PATH SIZE TEMPNAME MODE [ANYWAY]: writes standard input to the file, completely or not at all.
+# With ANYWAY attributes of the file may be lost.
 store() {
 	at "$1"
 	[ ! -L "$base" ] || exit $islink
@@ -150,11 +151,11 @@ store() {
 	trap - EXIT
 }
 
-# pour FILE: base gets what is in FILE.
+# pour FILE: writes the content of FILE to base.
 pour() { LC_ALL=C cat <"$1" >"$base" && [ $(($(wc -c <"$1"))) -eq $(($(wc -c <"$base"))) ]; }
 
-# overwrite PATH SIZE TEMPNAME: standard input becomes the content of the file, which stays the file that it is. What the
-# file had is put back if that fails.
+# overwrite PATH SIZE TEMPNAME: writes standard input into the file, which keeps its identity. Its old
+# content is restored if that fails.
 overwrite() {
 	at "$1"
 	mine
@@ -171,10 +172,10 @@ overwrite() {
 	sync "$old" 2>/dev/null
 	trap '' HUP INT TERM PIPE
 	rights "$base"
-	chmod u-s,g-s "$base" 2>/dev/null # before other bytes are in it; for who may not do that, the kernel does as it writes
+	chmod u-s,g-s "$base" 2>/dev/null # before other bytes are in it; without the right to do so, the kernel does it at the write
 	[ -z "$owner" ] || chmod u+w "$base" || exit 1
 	code=0
-	if ! true >>"$base"; then # a program that runs
+	if ! true >>"$base"; then # a running program
 		code=1
 	elif ! pour "$new"; then
 		code=1
@@ -206,8 +207,8 @@ lists() {
 	fi | head -c "$max"
 }
 
-# slices MAX TOKEN PATH...: each file, and after it a line with the token and 0 or why it
-# is not there. With find_texts, a grep -l, files that it does not name are left out.
+# slices MAX TOKEN PATH...: each file, then a line with the token and 0 or the reason why it is
+# missing. With find_texts, a grep -l, only files that it lists are included.
 slices() {
 	max=$1 token=$2 named=
 	shift 2

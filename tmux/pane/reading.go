@@ -47,7 +47,7 @@ func (c *Command) silent() time.Duration { return time.Since(time.Unix(0, c.last
 func (c *Command) watchUnattended() {
 	t := time.NewTicker(keysEvery)
 	defer t.Stop()
-	var since time.Time // when the wait began; zero: it does not wait
+	var since time.Time // start of the wait; zero: it does not wait
 	for {
 		select {
 		case <-c.Done():

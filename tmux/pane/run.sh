@@ -1,9 +1,8 @@
-# Sourced by each fresh shell that is not bash: $1 is the supervisor's directory, $2 the file
-# with the command, $3 the state to start from, if any, $4 where to leave the new one, $5 to $8
-# as in run.bash.
-# Carries exports, aliases of one line, umask and the directory over. A command that
-# runs without approval has a file named free beside it: it gets no aliases and no PATH of
-# earlier ones, and only its directory is carried over.
+# Sourced by each fresh shell other than bash: $1 is the directory of the supervisor, $2 the file with
+# the command, $3 the state to load, if any, $4 the file for the new state, $5 to $8 as in run.bash.
+# Carries exports, one-line aliases, umask and the directory over. A command that runs without
+# approval has a file named free next to it: it gets no aliases and no PATH of earlier ones, and only
+# its directory is carried over.
 __buddy_dir=$1 __buddy_cmd=${2:-${6-}} __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=${7-} __buddy_set=${8-}
 [ -z "$__buddy_at" ] || [ ! -e "$__buddy_at/free" ] || __buddy_free=1
 set --
@@ -23,7 +22,7 @@ __buddy_save() {
 		} >|"$__buddy_to"
 		return "$__buddy_rc"
 	fi
-	{ # what could not be written leaves a hole, although there may be room again later
+	{ # a failed write leaves a hole, although there may be room again later
 		export -p && printf '#free\n' &&
 			(alias | while IFS= read -r __buddy_l; do printf 'alias %s\n' "${__buddy_l#alias }" || exit 1; done) &&
 			printf 'umask ' &&

@@ -1,14 +1,14 @@
-# Sourced by each fresh zsh: $1 is the supervisor's directory, $2 the file with the command,
-# $3 the state to start from, if any, $4 where to leave the new one, $5 to $8 as in run.bash.
-# As that does, it carries over directory, variables, functions, aliases and options, but none of those that
-# would outlive a script, such as errexit. With a file named free beside the command, only
-# the directory is.
+# Sourced by each fresh zsh: $1 is the directory of the supervisor, $2 the file with the command, $3
+# the state to load, if any, $4 the file for the new state, $5 to $8 as in run.bash. Like run.bash, it
+# carries over directory, variables, functions, aliases and options, except options that would outlive
+# a script, such as errexit. With a file named free next to the command, only the directory is carried
+# over.
 __buddy_file=${2:-${6-}} __buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=${7-} __buddy_set=${8-}
 [[ -n $__buddy_at && -e $__buddy_at/free ]] && __buddy_free=1
 set --
 
-# Runs at the exit of the shell: after a trap of the command itself the hook does, and when
-# errexit is the reason only the trap.
+# Runs at the exit of the shell: the hook runs after a trap of the command itself, and if errexit is
+# the reason only the trap runs.
 __buddy_save() {
 	[[ -z ${__buddy_done-} ]] || return 0
 	__buddy_done=1
@@ -20,7 +20,7 @@ __buddy_save() {
 	{
 		builtin print -rn -- "$PWD" >|"$__buddy_at/cwd"
 		{
-			# Twice, for the sake of cd -
+			# Twice, because of cd -
 			builtin print -r -- "builtin cd -q -- ${(qq)OLDPWD:-/} 2>/dev/null; builtin cd -q -- ${(qq)PWD} 2>/dev/null || __buddy_gone=${(qq)PWD}"
 			if [[ -n $__buddy_free ]]; then
 				builtin print -rn -- "${__buddy_old#*$'\n'}"
@@ -47,7 +47,7 @@ __buddy_state() {
 		esac
 		builtin typeset -p -- $__buddy_v
 	done
-	(( ${+HOME} )) || builtin print -r -- 'unset HOME' # which zsh would set
+	(( ${+HOME} )) || builtin print -r -- 'unset HOME' # zsh would set it
 	__buddy_f=(${(ok)functions:#__buddy*})
 	(( $#__buddy_f )) && builtin functions -- $__buddy_f
 	builtin alias -L

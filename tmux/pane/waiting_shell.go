@@ -43,7 +43,7 @@ func (h *waitingShell) same(other *waitingShell) bool {
 // apart reports whether the shell has a separate session without a terminal.
 func (h *waitingShell) apart() bool { return h.inner == nil && h.proc.SysProcAttr.Setsid }
 
-// start starts the shell, which then waits. After an error nothing runs.
+// start starts the shell, which then waits for its command. After an error nothing runs.
 func (h *waitingShell) start() (err error) {
 	theirs, err := h.connect()
 	if err == nil {
@@ -70,7 +70,7 @@ func (h *waitingShell) start() (err error) {
 	return nil
 }
 
-// connect makes the shell's streams. It returns the shell's ends of them, to be closed after the start.
+// connect creates the shell's streams. It returns the shell's ends of them, to be closed after the start.
 func (h *waitingShell) connect() (theirs []*os.File, err error) {
 	pipe := func() (r, w *os.File) {
 		if err == nil {
@@ -109,16 +109,16 @@ func (h *waitingShell) connect() (theirs []*os.File, err error) {
 	return append(theirs, out, errs), err
 }
 
-// tell tells the shell what it waits for. It does not block.
+// sendCommand passes the command to the shell. It does not block.
 func (h *waitingShell) line(text string) {
-	go func() { // a long one waits for the shell to read it
-		_, _ = io.WriteString(h.in, text) // fails when the shell has ended
+	go func() { // a long command blocks until the shell reads it
+		_, _ = io.WriteString(h.in, text) // fails if the shell has ended
 		_ = h.in.Close()
 	}()
 }
 
-// listen reads the folder that a held command reports while it runs, and discards what
-// goes beyond the limit so that the command never blocks.
+// listen reads the final folder of a sandboxed command while the command runs, and discards text beyond the limit so
+// that the command never blocks.
 func (h *waitingShell) listen() {
 	report, _ := io.ReadAll(io.LimitReader(h.folder, folderMax+1))
 	_, _ = io.Copy(io.Discard, h.folder)
@@ -131,7 +131,7 @@ func (h *waitingShell) wait() error {
 	return h.err
 }
 
-// end ends a shell that got no command, and releases what it holds.
+// end ends a shell without a command, and releases its resources.
 func (h *waitingShell) end() {
 	_ = h.proc.Process.Kill()
 	_ = h.wait()

@@ -35,17 +35,17 @@ greet() {
 			[ -e "$c/o.eof" ] && [ -e "$c/e.eof" ] && continue 2
 			sleep 0.03
 		done
-		[ ! -e "$c/cmd" ] || busy=1 # or it was just forgotten
+		[ ! -e "$c/cmd" ] || busy=1 # or it was just removed
 	done
 	echo "$sup $pane $last $busy"
 }
 
-# hold prints a line, then waits for the end of the supervisor. It ends a holder of an
-# earlier connection that still waits; input that a killed one left unread ends nobody.
+# hold prints a line, then waits for the end of the supervisor. It ends the waiting holder of an
+# earlier connection; unread input of a killed holder ends no other.
 hold() {
 	echo "$$" >"$D/holder"
 	echo "$1" 1<>"$D/alive"
-	exec 5<>"$D/alive" 4<"$D/alive" 5>&- # so opening waits for nobody
+	exec 5<>"$D/alive" 4<"$D/alive" 5>&- # so that opening does not block
 	known || exit 0
 	rm -f "$D/left"
 	echo
@@ -55,7 +55,7 @@ hold() {
 	done
 }
 
-# mourn ID waits until the end of a command is known whose supervisor has gone.
+# mourn ID waits until the end of a command is known after its supervisor has gone.
 mourn() {
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		[ ! -e "$D/$1/rc" ] || exit 0
@@ -64,15 +64,15 @@ mourn() {
 	exit 70
 }
 
-# forget ID removes the files of a command that has ended: first the one by which greet,
-# which may run meanwhile, knows it.
+# forget ID removes the files of a command that has ended, starting with the one by which greet, which
+# may run meanwhile, recognizes it.
 forget() {
 	rm -f "$D/$1/cmd"
 	rm -rf "${D:?}/$1"
 }
 
-# submit ID MODE TOKEN COMMAND PROMPT FREE SET: hands a command to the supervisor, only once
-# even if it is called again, and follows it.
+# submit ID MODE TOKEN COMMAND PROMPT FREE SET: passes the command to the supervisor, only once even
+# if it is called again, and follows it.
 submit() {
 	known || exit 71
 	if [ ! -e "$D/$1/sent" ]; then
@@ -88,16 +88,16 @@ submit() {
 }
 
 # withdraw ID keeps a command from starting, even if its submission arrives later; 70 if it has
-# begun.
+# started.
 withdraw() {
 	mkdir -p "$D/$1" && : >"$D/$1/withdrawn"
 	[ -e "$D/$1/began" ] || rm -f "$D/$1/cmd"
 	[ ! -e "$D/$1/began" ] || exit 70
 }
 
-# follow ID OUT ERR rc|eof|now: prints the command's output from these offsets on, until it
-# has ended or nobody holds its streams. After some seconds it asks to be called again; with
-# "now" soon. It is not possible (72) once the command was withdrawn.
+# follow ID OUT ERR rc|eof|now: prints the output of the command from these offsets on, until it has
+# ended or no process holds its streams. After some seconds it asks to be called again; with "now"
+# soon. It is not possible (72) once the command was withdrawn.
 follow() {
 	c=$D/$1 i=0 had=
 	known
@@ -125,8 +125,8 @@ follow() {
 	done
 }
 
-# ends ID o|e: prints the size of a stream that is larger than its first file (0 if it is
-# not), the exit code, why recording has stopped; then the last 1 MiB of the stream.
+# ends ID o|e: prints the size of a stream that is larger than its first file (otherwise 0), the exit
+# code, why recording has stopped; then the last 1 MiB of the stream.
 ends() {
 	f=$D/$1/$2 at=0 old=0 rc=-1 fault=
 	[ ! -s "$D/$1/rc" ] || read -r rc <"$D/$1/rc"
@@ -147,8 +147,8 @@ ended() {
 	[ -e "$c/rc" ] || [ ! -e "$c" ]
 }
 
-# stop ID SIGNAL SIGNAL QUARTERS: sends the command a signal, the next one after that time
-# (in quarters of a second), and so on up to KILL. Ctrl-C goes to the foreground only.
+# stop ID SIGNAL SIGNAL QUARTERS: sends the command a signal, the next one after that time (in
+# quarters of a second), and so on up to KILL. Ctrl-C reaches only the foreground.
 stop() {
 	c=$D/$1
 	for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -174,5 +174,5 @@ stop() {
 	done
 	# Shells start jobs with SIGINT ignored.
 	kill -s TERM -- "-$group" || exit 0
-	{ sleep 2; kill -s KILL -- "-$group"; } >/dev/null & # nobody waits for it
+	{ sleep 2; kill -s KILL -- "-$group"; } >/dev/null & # in the background
 } 2>/dev/null

@@ -1,5 +1,5 @@
-# whole PATH prints PATH without the entries that depend on the folder in which a command
-# runs: empty and relative ones.
+# whole PATH prints PATH without the entries that depend on the working directory: empty and relative
+# ones.
 whole() (
 	set -f
 	IFS=:
@@ -16,12 +16,12 @@ unwritten() {
 	exit 72
 }
 
-# setup NAME CD SHELL KIND ALONE makes the directory of a supervisor: its files, printed by the
-# function text, and the state of its first command: the environment of a login, and the
-# line CD. It also stores the PATH of the login, for commands that run without approval.
-# ALONE is a line that exports variables for commands whose questions nobody can answer, "" if somebody may.
-# Without a SHELL it takes bash, or sh. A running supervisor keeps its shell. Prints the
-# directory, the shell for commands and the version of tmux.
+# setup NAME CD SHELL KIND ALONE creates the directory of a supervisor: its files, printed by the
+# function text, and the state of its first command: the environment of a login, and the line CD. It
+# also stores the PATH of the login, for commands that run without approval. ALONE is a line that
+# exports variables for unattended commands, "" for attended ones. Without a SHELL it uses bash, or
+# sh. A running supervisor keeps its shell. It prints the directory, the shell for commands and the
+# version of tmux.
 setup() {
 	mask=$(umask)
 	umask 077
@@ -48,10 +48,10 @@ setup() {
 	else
 		old=$kind
 		[ ! -s kind ] || read -r old <kind
-		[ "$old" = "$kind" ] || rm -f at state.0 state.1 # which only the other could read
+		[ "$old" = "$kind" ] || rm -f at state.0 state.1 # only the old shell could read them
 		printf '%s\n' "$kind" "$shell" >kind || unwritten
 	fi
-	# Another connection may be doing the same: each writes files of its own.
+	# Another connection may be doing the same: each writes its own files.
 	for file in sup lib tmux.conf "run.$kind" "main.$kind"; do
 		text "$file" >new.$$ && mv -f new.$$ "${file%."$kind"}" || unwritten
 	done

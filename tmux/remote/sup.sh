@@ -1,6 +1,6 @@
-# The supervisor on a target without an installed program of ours: sh DIR/sup DIR SHELL. In a
-# pane it owns the terminal; without one it ends with its standard input. It takes lines
-# "ID MODE TOKEN" from DIR/in and runs the command in DIR/ID/cmd:
+# The supervisor on a target without an installed program of ours: sh DIR/sup DIR SHELL. In a pane it
+# owns the terminal; without one it ends with its standard input. It reads lines "ID MODE TOKEN" from
+# DIR/in and runs the command in DIR/ID/cmd:
 #
 #   DIR/ID/began          it was accepted
 #   DIR/ID/o.N, e.N       its output from byte N on: the beginning and what is newest
@@ -9,19 +9,19 @@
 #   DIR/ID/o.full         there was no room, so the state that the command leaves may be torn
 #   DIR/ID/rc             it has ended
 #
-# The end of the command's own output is a mark with the token in both streams; what comes
-# after it is of jobs that it left in the background.
+# The end of the own output of the command is a mark with the token in both streams; output after the
+# mark comes from background jobs.
 umask 077
 D=$1 R=$2
 cd "$D" || exit 1
 main=$(cat main)
 case $R in
 */busybox) name=ash flags='sh -c' ;;
-*/zsh) name=zsh flags='-f -c' ;; # no start-up files, as with the others
+*/zsh) name=zsh flags='-f -c' ;; # no start-up files, like the others
 *) name=${R##*/} flags=-c ;;
 esac
-# tmux commands without a server reach a server for commands, never the one of the pane,
-# which sessions share: a socket beside DIR, the same for all panes of the session.
+# tmux commands without a server name reach a separate server for commands, never the one of the pane,
+# which sessions share: a socket next to DIR, the same for all panes of the session.
 apart=${D##*/}
 apart=${D%/*}/tmux-${apart%%-*},0,0
 tty=
@@ -30,8 +30,8 @@ tty=
 if [ -n "$tty" ]; then set -m; fi
 exec 2>/dev/null </dev/null
 trap : PIPE
-# Keys in the pane end commands, never the helpers that run for them: an unfinished stty
-# would leave a terminal on which reading blocks.
+# Keys in the pane end commands, never their helpers: an unfinished stty would leave a terminal on
+# which reading blocks.
 trap '' INT QUIT TSTP TTOU TTIN
 [ -p in ] || mkfifo in alive
 rm -f life
@@ -41,13 +41,13 @@ nl='
 exec 8<>alive 9<>in
 state=state.0
 [ ! -s at ] || read -r state <at
-# A shell starts with the PATH of the login, which commands without approval use. Others get
-# theirs with the state.
+# A shell starts with the PATH of the login, which commands without approval use. Others load theirs
+# from the state.
 read -r login <path || login=/usr/bin:/bin
 
-# watchdog waits for the end of the supervisor, which no trap could catch while a command is
-# in the foreground. Then it ends that command, records its end, and removes the directory
-# if no client is connected: nobody needs the state then, and it holds an environment.
+# watchdog waits for the end of the supervisor, which no trap could catch while a command is in the
+# foreground. Then it ends that command, records its end, and removes the directory if no client is
+# connected: the state is not needed then, and it contains an environment.
 watchdog() {
 	trap '' INT QUIT HUP TERM
 	exec 8>&- 9>&-
@@ -66,8 +66,8 @@ watchdog() {
 	read -r pid <pid && [ "$pid" != $$ ] || rm -f pid
 	# A client that is leaving, and processes that still write here, may take a moment.
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		[ ! -s pid ] || return   # the next supervisor is there
-		[ . -ef "$D" ] || return # the client removed the directory, and the next may have made another
+		[ ! -s pid ] || return   # the next supervisor runs
+		[ . -ef "$D" ] || return # the client removed the directory, and the next may have created another
 		read -r holder <holder && kill -0 "$holder" || { (cd / && rm -rf "$D") && return; }
 		sleep 0.5
 	done
@@ -87,17 +87,17 @@ end() {
 	printf '\033]7717;%s;129\007' "$token" >>"$id/$1.$at"
 }
 
-# record FILE: copies standard input to FILE.0 up to 4 MiB, then to files of that size of
-# which the last two are kept.
+# record FILE: copies standard input to FILE.0 up to 4 MiB, then to files of that size, and keeps the
+# last two of them.
 record() {
 	at=0 old=0
 	while :; do
 		if ! r=$(LC_ALL=C dd bs=65536 count=64 2>&1 >>"$1.$at"); then
-			: >"$1.full"  # what the shell is writing of its state has a hole
-			rm -f reserve # for what is still to be written about the command
+			: >"$1.full"  # the state that the shell is writing has a hole
+			rm -f reserve # room for the remaining files about the command
 			r=${r##*: }
 			ln -s "${r%%"$nl"*}" "$1.fault"
-			cat >/dev/null # the command goes on
+			cat >/dev/null # the command keeps running
 			break
 		fi
 		r=${r%% records in*}
@@ -123,9 +123,8 @@ output() {
 	} &
 }
 
-# child runs the command in a fresh shell. Signals to the group must not end it before that
-# shell. The fresh shell connects stderr itself, because dash would print messages about its
-# end there.
+# child runs the command in a fresh shell. Signals to the group must not end it before that shell. The
+# fresh shell connects stderr itself, because otherwise dash would print messages about its end there.
 child() {
 	trap : INT QUIT HUP TERM
 	set +m
@@ -133,12 +132,12 @@ child() {
 	exit $?
 }
 
-# ready makes the terminal discard what is typed until the next command.
+# ready makes the terminal discard keys typed before the next command.
 ready() {
 	[ -z "$tty" ] || stty -icanon -echo min 0 time 0 </dev/tty
 }
 
-# show prints the beginning of the command.
+# show prints the start of the command.
 show() {
 	while IFS= read -r line; do printf '%s\r\n' "$line"; done <"$id/prompt"
 }
@@ -152,13 +151,13 @@ settle() {
 	done
 	[ -n "$tty" ] || return
 	printf '\030\033[?1049l\033[?25h\017\033(B\033[m\033[?1000l\033[?1002l\033[?1003l\033[?2004l\033[?1l\033>'
-	# To the first column: blanks wrap where it is not there already.
+	# To the first column: spaces wrap if the cursor is elsewhere.
 	set -- $(stty size </dev/tty)
 	printf '%*s\r\033[K' $((${2:-120} - 1)) ''
 	[ "$rc" -eq 0 ] || printf '\033[2m[exit %s]\033[m\r\n' "$rc"
 }
 
-# mark ends a command's own output.
+# mark marks the end of the own output of a command.
 mark() {
 	printf '\033]7717;%s;%s\007' "$token" "$rc"
 }
@@ -197,7 +196,7 @@ terminal() {
 	tmux -u pipe-pane -O -t "$TMUX_PANE" "exec cat >'$to'" || {
 		recorded=
 		ln -s 'tmux does not record the pane' "$id/o.fault"
-		: 1<>"$id/o" # nobody else opens it
+		: 1<>"$id/o" # no other process opens it
 	}
 	printf '\033]7717;%s;start\007' "$token"
 	connect='exec 2>&1'
@@ -249,15 +248,16 @@ run() {
 	echo "$rc" >"$id/rc"
 }
 
-# detached is child in a session of its own: a program that asks on /dev/tty fails instead
-# of hanging.
+# detached is child in a separate session: a program that prompts on /dev/tty fails instead of
+# hanging.
 detached() {
 	trap - INT QUIT HUP TERM PIPE
 	if command -v setsid >/dev/null; then set -- setsid; else set --; fi
 	exec "$@" env -i "PATH=$login" "TERM=dumb" "$R" $flags "$main" "$name" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
 }
 
-# apart runs detached. As the leader of a group, which it is while jobs are controlled, it would not be waited for.
+# apart runs detached. With job control it would be the leader of a group, and would not be waited
+# for.
 apart() {
 	set +m
 	(detached)

@@ -40,7 +40,7 @@ type input struct {
 	enc    *json.Encoder
 	client *wire.Client
 	free   bool            // calls that were free text are sent as free text
-	freed  map[string]bool // ids of those calls
+	freed  map[string]bool // ids of calls sent as free text
 }
 
 // The items that buddy writes, with their members in a fixed order: the same message has the same bytes in every

@@ -33,7 +33,7 @@ const (
 	growth    = 3
 	maxOwn    = 90 * time.Second // of our own waits for one request together
 	maxAsked  = 5 * time.Minute  // of a wait that a server asks for; after a longer one the request fails
-	maxBefore = 10 * time.Second // of that wait if a fallback can answer
+	maxBefore = 10 * time.Second // limits the wait that a server asks for if a fallback can answer
 )
 
 // Model is a model.Model that sends failed requests again. Create it with New or BeforeFallback.

@@ -15,7 +15,7 @@ import (
 // process holds the system's data about a process.
 type process struct {
 	group int
-	start string // when it began, the same text as long as it is the same process
+	start string // its start time; equal only for the same process
 	ended bool   // a zombie
 }
 

@@ -53,7 +53,7 @@ type Config struct {
 	// Env is the environment of the first command: its PATH and other variables name the tools.
 	// It must not contain changes made by commands since.
 	Env []string
-	// Temp is an existing folder that commands may write to. It is emptied after each.
+	// Temp is an existing folder that commands may write to. It is emptied after each command.
 	Temp string
 	// Work holds workspace folders in addition to Read.
 	Work []string

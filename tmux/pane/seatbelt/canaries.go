@@ -29,7 +29,7 @@ const (
 	Networked Mode = "sandbox with network"
 )
 
-// canary describes one thing that commands try. It got through if any of what it says happened.
+// canary is an action that commands try. It got through if any of its effects happened.
 type canary struct {
 	text   string // what a command did, or with must, what it could not do
 	script string // for bash
