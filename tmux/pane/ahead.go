@@ -14,7 +14,7 @@ type ahead struct {
 	alike   int           // number of consecutive last commands with that sandbox
 }
 
-// aheadAfter is how many similar commands must precede a start ahead: a pane for one command needs no second shell.
+// aheadAfter counts the similar commands that must precede a start ahead: a pane for one command needs no second shell.
 const aheadAfter = 2
 
 // StartAhead allows starting the shell of the next command ahead of time, if the last two commands were approved, or
@@ -22,7 +22,7 @@ const aheadAfter = 2
 // before the first command, in a process that adopts orphans: while such a shell waits, it does.
 func (s *Shell) StartAhead() { s.ahead.allowed = true }
 
-// manner is how a command runs.
+// manner holds the settings with which a command runs.
 type manner struct {
 	mode   Mode
 	within Sandboxed

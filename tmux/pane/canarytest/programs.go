@@ -28,7 +28,7 @@ type deeds struct {
 	ways     []string // P is an existing file, D its folder, S a signal
 }
 
-// language is how a program is run.
+// language holds the way to run a program.
 type language struct {
 	program string
 	run     string   // before a program

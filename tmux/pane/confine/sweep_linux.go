@@ -76,8 +76,8 @@ func (b *Box) Sweep(pid int) error {
 // Group returns the process group that receives a command's signals: its own.
 func (*Box) Group(pid int) int { return pid }
 
-// looks is how many consecutive looks must find none: a process that is forked during a look, by one that ends at that
-// moment, is in no list.
+// looks counts the consecutive looks that must find no process: a process that is forked during a look, by one that
+// ends at that moment, is in no list.
 const looks = 3
 
 // endOrphans kills the confined processes that became children of this one, and their descendants, until there are
