@@ -42,8 +42,8 @@ type Spec struct {
 	Command string // shell text, any number of lines
 	Mode    Mode   // "" = Capture
 	Output  Output // may be nil
-	// Hosts decides whether a sandboxed command may reach a host that is not in the settings; nil allows all. It may
-	// take its time. Without it, and after a Reattach, no such host is allowed.
+	// Hosts decides whether a sandboxed command may reach a host that is not in the settings, and returns nil to allow
+	// it. It may take its time. If Hosts is nil, and after a Reattach, no such host is allowed.
 	Hosts func(pane.Host) error
 	// Free is for a command that runs without approval: nothing that earlier commands set changes the meaning of its
 	// words, and only its final directory is carried over.

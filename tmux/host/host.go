@@ -148,7 +148,7 @@ func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer)
 	return code, err
 }
 
-// fed returns the line that reads a script of size bytes from the start of its input, not a byte more, and runs it with
+// fed is the line that reads a script of so many bytes from the start of its input, not a byte more, and runs it with
 // the rest. The script is not an argument: the login shell of the target reads the whole line first, and csh accepts no
 // line break in quotes.
 const fed = `eval "$(dd bs=1 count=%d 2>/dev/null)"`

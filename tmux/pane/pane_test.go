@@ -360,8 +360,7 @@ func TestDisplayEnd(t *testing.T) {
 	}
 }
 
-// TestPosixShell is the matrix without bash: exports, umask, directory and exit codes are kept. A client that follows a
-// command after its end gets its output anyway.
+// TestFollowAfterTheEnd: a client that follows a command after its end gets its output anyway.
 func TestFollowAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	dir := tmuxtest.Dir(t)

@@ -210,8 +210,8 @@ func ask(ctx context.Context, conn net.Conn, r request) (*Job, error) {
 	return j, nil
 }
 
-// Hosts sets the function that decides whether the command may reach a host outside the settings: nil allows it, and
-// [fence.ErrNobody] means that nobody was asked. Call it before Wait, which does not wait for it.
+// Hosts sets the function that decides whether the command may reach a host outside the settings: it returns nil to
+// allow it, or [fence.ErrNobody] if nobody was asked. Call Hosts before Wait; Wait does not wait for the function.
 func (j *Job) Hosts(decide func(Host) error) { j.hosts = decide }
 
 // decide answers a question about a host.

@@ -74,7 +74,7 @@ type silence uint8
 
 const (
 	noAnswer  silence = iota // no byte of the answer arrived
-	stalled                  // the answer stopped in the middle
+	stalled                  // the answer has not started
 	noContent                // only pings and the like arrived
 )
 

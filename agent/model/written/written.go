@@ -127,7 +127,7 @@ type answer struct {
 	sent  strings.Builder // the text that the reader has got
 }
 
-// begin starts an attempt at the answer.
+// start starts an attempt at the answer.
 func (a *answer) start() {
 	a.think, a.hold = thinking{}, newHold(a.tools)
 	a.sent.Reset()
