@@ -387,6 +387,7 @@ func TestFollowAfterTheEnd(t *testing.T) {
 	}
 }
 
+// TestPosixShell is the matrix without bash: exports, umask, directory and exit codes are kept.
 func TestPosixShell(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("dash"); err != nil {
