@@ -10,8 +10,7 @@ import (
 	"buddy/agent/event"
 )
 
-// agentsWork returns the events with which the main task calls subagents, of which each works on a
-// branch of its own.
+// agentsWork returns the events of a main task that calls n subagents, each on its own branch.
 func agentsWork(n int) []event.Envelope {
 	all := []event.Envelope{
 		{Task: 1, Payload: event.SessionCreated{Cwd: "/src/shop", Target: "local", Model: "demo"}},
@@ -29,7 +28,7 @@ func agentsWork(n int) []event.Envelope {
 	return all
 }
 
-// saysOf returns one delta of each of n agents.
+// saysOf returns one delta from each of n agents.
 func saysOf(n int, text string) []event.Envelope {
 	var all []event.Envelope
 	for i := 2; i < n+2; i++ {
@@ -38,9 +37,8 @@ func saysOf(n int, text string) []event.Envelope {
 	return all
 }
 
-// BenchmarkAgentsFrame is one frame of the whole screen with what 33 ms bring when each of so many
-// subagents says 200 tokens a second, while the main conversation shows, or one that is followed. Drawing
-// ten costs what drawing one costs but for their rows.
+// BenchmarkAgentsFrame draws one frame with the events of 33 ms while each subagent streams 200 tokens a second, with
+// the main conversation or a followed one shown. Ten subagents cost as much as one, except for their rows.
 func BenchmarkAgentsFrame(b *testing.B) {
 	for _, follows := range []bool{false, true} {
 		for _, n := range []int{1, 10} {
@@ -64,7 +62,7 @@ func BenchmarkAgentsFrame(b *testing.B) {
 				i := 0
 				for b.Loop() {
 					at := i * 28 % (len(text) - 28)
-					if i++; i%100 == 0 { // answers do not grow for ever
+					if i++; i%100 == 0 { // answers must not grow for ever
 						for one := 2; one < n+2; one++ {
 							tell([]event.Envelope{{Branch: one, Task: one, Payload: event.ModelMessage{}}, {Branch: one, Task: one, Payload: event.PromptSubmitted{ID: 1000 + i, Text: "on"}}})
 						}
@@ -86,7 +84,7 @@ func BenchmarkAgentsFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkAgentsEcho is the time until a key shows while so many subagents say 200 tokens a second each.
+// BenchmarkAgentsEcho measures the time until a typed key shows while the subagents stream 200 tokens a second each.
 func BenchmarkAgentsEcho(b *testing.B) {
 	for _, n := range []int{1, 10} {
 		b.Run(fmt.Sprintf("%d-agents", n), func(b *testing.B) {

@@ -8,18 +8,17 @@ import (
 	"buddy/app/state"
 )
 
-// Show shows a fact that concerns this screen alone, as if it were one of the session. UI goroutine
-// only.
+// Show applies an event to this screen only, as if the session had sent it. Call it on the UI goroutine.
 func Show(u *UI, e event.Event) { u.update(u.state.Apply(alone(u, e))) }
 
-// alone returns a fact as the session would tell it.
+// alone wraps an event in an envelope of the session.
 func alone(u *UI, e event.Event) event.Envelope {
 	return event.Envelope{Seq: u.heard.newest, Time: u.deps.Now().UnixMilli(), Session: u.state.Info.Session, Payload: e}
 }
 
-// Lose shows that nobody runs the session any more, and why. Nothing of it runs then; Enter starts it again and
-// sends nothing, because what is in the prompt may be half a text. Prompts that were sent and not taken come back. UI goroutine
-// only.
+// Lose shows that no process runs the session any more, and why. Prompts that the session did not receive go back into
+// the editor. Enter then restarts the session without sending the draft, which may be incomplete. Call it on the UI
+// goroutine.
 func Lose(u *UI, why string, sent []string) {
 	u.Tell("")
 	u.heard.lost = true
@@ -27,7 +26,7 @@ func Lose(u *UI, why string, sent []string) {
 	changed := u.state.Apply(alone(u, event.SessionResumed{
 		Version: e.Version, Cwd: e.Cwd, Target: e.Target, Profile: e.Profile, Model: e.Model, API: e.API, Window: e.Window, Effort: e.Effort,
 	}))
-	u.state.Info.Mode, u.state.Info.Until = mode, until // which the next process says
+	u.state.Info.Mode, u.state.Info.Until = mode, until // until the next process reports them
 	u.update(changed)
 	Show(u, event.Error{Text: why, NextStep: "press Enter to restart it"})
 	Show(u, event.Interrupted{Text: "the answer was interrupted; commands keep running in their panes", CanContinue: true})
@@ -41,21 +40,21 @@ func Lose(u *UI, why string, sent []string) {
 	}
 }
 
-// Restart shows that another process runs the session, which nobody ran. UI goroutine only.
+// Restart shows that a new process runs the session. Call it on the UI goroutine.
 func Restart(u *UI) {
 	u.heard.lost = false
 	Show(u, event.Interrupted{Text: "the session continues in a new process"})
 }
 
-// ApplyOpen shows what is open of a session that runs and was joined: the events that began it. UI
-// goroutine only.
+// ApplyOpen applies the events that started what is still open in a running session that was joined. Call it on the UI
+// goroutine.
 func ApplyOpen(u *UI, open []event.Envelope) { u.update(state.ApplyOpen(&u.state, open)) }
 
-// SetPlace says how the session calls this screen, to know its answers from those of others. UI
-// goroutine only.
+// SetPlace sets the session's name for this screen, which tells its own answers from those of other screens. Call it on
+// the UI goroutine.
 func SetPlace(u *UI, place string) { u.heard.place = place }
 
-// elsewhere says what a person has answered, or which mode they have chosen, at another screen, "" for all other events.
+// elsewhere describes an answer or a mode change that came from another screen; "" for all other events.
 func elsewhere(e event.Event, here string) string {
 	switch p := e.(type) {
 	case event.ApprovalAnswered:
@@ -75,5 +74,5 @@ func elsewhere(e event.Event, here string) string {
 	return ""
 }
 
-// SetHome changes which folder is the person's own, for people. UI goroutine only.
+// SetHome changes the home folder that paths are abbreviated with. Call it on the UI goroutine.
 func SetHome(u *UI, home string) { u.v.header.SetHome(home) }

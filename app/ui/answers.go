@@ -16,13 +16,13 @@ import (
 	"buddy/views/markup"
 )
 
-// maxSaid limits a line that a list says, in characters.
+// maxSaid limits the message line of a list, in characters.
 const maxSaid = 200
 
 // runWords runs a command and shows its answer.
 func runWords(u *UI, words []string) { runWith(u, nowOf(u), words) }
 
-// runWith is runWords with what the command gets to know.
+// runWith is runWords with the session facts that the command gets.
 func runWith(u *UI, now slash.Now, words []string) {
 	c, args, here := sentHere(words)
 	if here {
@@ -47,14 +47,14 @@ func runWith(u *UI, now slash.Now, words []string) {
 	ask(u, now, words, then)
 }
 
-// sentHere returns the command of words, and whether this screen does it itself or sends it to the runtime.
+// sentHere returns the command of words, and whether this screen runs it or sends its events to the runtime.
 func sentHere(words []string) (c slash.Command, args string, here bool) {
 	args = strings.Join(words[1:], " ")
 	c, ok := slash.Find(words[0])
 	return c, args, ok && (!c.Answers || c.Sends(args))
 }
 
-// runDeed runs a command elsewhere, unless this screen does it itself, and calls then with its answer.
+// runDeed runs a command, in the background unless this screen does it, and calls then with its answer.
 func runDeed(u *UI, words []string, then func(show.Answer, error)) {
 	if c, args, here := sentHere(words); here {
 		then(show.Answer{}, run(u, c, args))
@@ -63,7 +63,7 @@ func runDeed(u *UI, words []string, then func(show.Answer, error)) {
 	ask(u, nowOf(u), words, then)
 }
 
-// ask calls then with the answer of a command, which runs elsewhere.
+// ask runs a command in the background and calls then with its answer.
 func ask(u *UI, now slash.Now, words []string, then func(show.Answer, error)) {
 	inBackground(u, func() func() {
 		answer, err := u.deps.Run(now, words)
@@ -71,7 +71,7 @@ func ask(u *UI, now slash.Now, words []string, then func(show.Answer, error)) {
 	})
 }
 
-// nowOf returns what commands get to know of the session.
+// nowOf returns the facts about the session that commands get.
 func nowOf(u *UI) slash.Now {
 	now := slash.Now{Info: u.state.Info.Event, Prompts: slices.Clone(u.state.Back.Borders), Busy: slash.Busy(&u.state)}
 	for b := range state.Newest(u.state.Blocks) {
@@ -85,7 +85,7 @@ func nowOf(u *UI) slash.Now {
 	return now
 }
 
-// showAnswer shows the answer of a command that no list has run.
+// showAnswer shows the answer of a command that was not run from a list.
 func showAnswer(u *UI, words []string, a show.Answer) {
 	switch {
 	case a.Open != "":
@@ -111,7 +111,7 @@ func showAnswer(u *UI, words []string, a show.Answer) {
 	}
 }
 
-// openAt opens the file of an answer in the person's editor, and returns what is to be said of that.
+// openAt opens the file of an answer in the user's editor and returns the message to show.
 func openAt(u *UI, a show.Answer) string {
 	switch err := u.deps.OpenAt(a.Open, a.Line); {
 	case err != nil:
@@ -122,7 +122,6 @@ func openAt(u *UI, a show.Answer) string {
 	return ""
 }
 
-// showText shows a text in its form.
 func showText(u *UI, t show.Text) {
 	if t.Form == show.Diff {
 		openChanges(u, t.Title, t.Body)
@@ -131,7 +130,7 @@ func showText(u *UI, t show.Text) {
 	Show(u, event.Notice{Text: strings.TrimRight(t.Body, "\n")})
 }
 
-// askShown asks a question. A choice that does nothing is added unless there is one.
+// askShown asks a question, and adds a cancel choice unless one exists.
 func askShown(u *UI, asked show.Question, do func(show.Deed)) {
 	if len(asked.Choices) > 0 && asked.Choices[0].Secret {
 		deed := asked.Choices[0]
@@ -177,10 +176,10 @@ type shownList struct {
 	list    show.List
 	picker  *dialog.Picker
 	closed  bool
-	filling bool // its rows are being set
-	did     bool // a deed was done
-	busy    bool // it is being read
-	again   bool // it changed meanwhile
+	filling bool // while its rows are being set
+	did     bool // whether a deed was done
+	busy    bool // while it is being read
+	again   bool // whether it changed while it was being read
 }
 
 // openShown shows the list that a command answered with.
@@ -189,7 +188,7 @@ func openShown(u *UI, words []string, list show.List) {
 	l.picker = u.overlays.pick(dialog.PickerOptions{
 		Title: list.Title, Hint: "type to filter", Columns: list.Columns, Empty: list.Empty,
 		OnChoose: l.choose, OnMove: func(r show.Row) {
-			if !l.filling { // the keys show until a person moves
+			if !l.filling { // the keys show until the user moves
 				l.say(r.Line)
 			}
 		},
@@ -230,8 +229,8 @@ func (l *shownList) say(text string) {
 	}
 }
 
-// read runs a command that answers with the list, and then says what was done before. What changes while it is read is read
-// after that.
+// read runs a command that answers with the list, then shows the message did. A change during the read causes another
+// read.
 func (l *shownList) read(words []string, did string) {
 	if l.busy {
 		l.again = true
@@ -256,8 +255,7 @@ func (l *shownList) read(words []string, did string) {
 	})
 }
 
-// choose does what a row is for: its only deed, or else one that the person chooses after all that is known of the row has
-// been shown.
+// choose runs the only deed of a row, or shows the row's details and lets the user choose a deed.
 func (l *shownList) choose(r show.Row) {
 	switch {
 	case len(r.Deeds) == 0 && len(r.More) == 0:
@@ -270,7 +268,7 @@ func (l *shownList) choose(r show.Row) {
 	askShown(l.u, show.Question{Title: markup.Shorten(cmp.Or(r.Title, r.Cells[0]), 60), Lines: r.More, Choices: r.Deeds, Whole: r.Whole}, l.do)
 }
 
-// do does a deed. The list is read again then, unless the deed closes it.
+// do runs a deed, then reads the list again unless the deed closes it.
 func (l *shownList) do(d show.Deed) {
 	if d.Typed {
 		l.picker.AskText(strings.Join(d.Run, " ")+":", d.Edit, func(text string) {
@@ -303,7 +301,7 @@ func (l *shownList) do(d show.Deed) {
 			l.read(l.words, err.Error())
 		case answer.Open != "":
 			l.say(openAt(l.u, answer))
-		case answer.Question != nil, answer.Text != nil && answer.Text.Form == show.Diff: // it was only looked at
+		case answer.Question != nil, answer.Text != nil && answer.Text.Form == show.Diff: // nothing was changed
 			showAnswer(l.u, words, answer)
 		case answer.Text != nil && answer.Text.Form == show.Notice:
 			l.did = true
@@ -316,7 +314,7 @@ func (l *shownList) do(d show.Deed) {
 	})
 }
 
-// refresh reads the open lists again whose rows change by themselves.
+// refresh reads those open lists again that change by themselves.
 func (l *overlays) refresh() {
 	for _, one := range l.shown {
 		if one.list.Changes {

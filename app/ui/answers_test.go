@@ -13,7 +13,7 @@ import (
 	"buddy/views/markup"
 )
 
-// testMemory is the list of a memory with a proposal, which a person has to see whole, and three entries.
+// testMemory is the list of a memory with a proposal, which must be shown in full, and three entries.
 func testMemory() show.List {
 	row := func(id, text, kind, scope, state string, deeds ...show.Deed) show.Row {
 		return show.Row{
@@ -38,8 +38,8 @@ func testMemory() show.List {
 	}
 }
 
-// A list that a command answers with shows all of a row before a deed of it is chosen, lets a person edit what a deed
-// takes, and follows what was done.
+// A list shows all of a row before one of its deeds is chosen, lets the user edit a deed's argument, and is read again
+// after a deed.
 func TestListOfACommand(t *testing.T) {
 	for _, size := range [][2]int{{120, 32}, {80, 24}, {40, 12}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestListOfACommand(t *testing.T) {
 	}
 }
 
-// With words a command does what they say, and its text shows in the conversation.
+// A command with arguments shows its text in the conversation.
 func TestTextOfACommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -118,8 +118,8 @@ func testServers() show.List {
 	}
 }
 
-// A list whose rows change by themselves is read again while it is open, and only then. A row without a deed can be looked
-// at.
+// A list whose rows change by themselves is read again while it is open, and only then. A row without a deed shows its
+// details.
 func TestListThatChanges(t *testing.T) {
 	for _, size := range [][2]int{{120, 32}, {80, 24}, {40, 12}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestListThatChanges(t *testing.T) {
 				x.Press("Esc")
 				x.unwanted("MCP servers")
 				delete(x.lists, "mcp")
-				x.tell(event.MCPServer{Server: "docs", State: "failed"}) // nobody reads the list any more
+				x.tell(event.MCPServer{Server: "docs", State: "failed"}) // the list is closed
 				if x.Settle(); !slices.Equal(x.ran, []string{"mcp restart gone"}) {
 					t.Errorf("ran %q", x.ran)
 				}
@@ -160,7 +160,7 @@ func TestListThatChanges(t *testing.T) {
 	}
 }
 
-// A deed for which a person must have seen all of a row waits until the end was on the screen.
+// A deed that needs the whole row to be seen waits until its end was on the screen.
 func TestDeedThatNeedsAllToBeSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
@@ -186,7 +186,7 @@ func TestDeedThatNeedsAllToBeSeen(t *testing.T) {
 	})
 }
 
-// What a list decides takes effect once it is closed, and only if something was decided.
+// The decisions in a list take effect when it closes, and only if there were any.
 func TestListThatTakesEffectWhenItCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

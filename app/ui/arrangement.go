@@ -9,20 +9,20 @@ import (
 	"buddy/views/panes"
 )
 
-// arrangement holds what a person chose of the layout, and the layout of the last frame. A pane that
-// is not to be seen has neither the focus nor the tab.
+// arrangement holds the user's choices of layout, and the layout of the last frame. A hidden pane has neither the focus
+// nor the tab.
 type arrangement struct {
-	focus   layout.Pane // of the panes; dialogs over them come first
+	focus   layout.Pane // among the panes; overlays take keys first
 	tab     layout.Pane // the pane last focused other than the prompt
 	zoom    bool
-	column  bool // there is something to see beside the conversation
+	column  bool // there is something to show next to the conversation
 	shape   Shape
 	rules   bool   // around the prompt
 	dragged border // with the mouse
 	lay     placed
 
 	panes *panes.Panes // that learn whether they have the focus
-	keep  func(Shape)  // the panes are arranged anew
+	keep  func(Shape)  // called after the panes are rearranged
 }
 
 func (a *arrangement) setFocus(p layout.Pane) {
@@ -35,11 +35,11 @@ func (a *arrangement) setFocus(p layout.Pane) {
 	}
 }
 
-// open opens the column when a command lasts or tasks are to be seen, and gives its space back to the conversation when
-// nothing is there any more. Where the person is it stays.
+// open shows the column when a command lasts or there are tasks to see, and hides it when it is empty. A column with
+// the focus stays.
 func (a *arrangement) open(in *layout.Input, lasts, tasks bool) {
 	in.Column = true
-	steps := in.Tasks > 0 && !in.Narrow() // which the status line has where there is no column
+	steps := in.Tasks > 0 && !in.Narrow() // the status line shows them where there is no column
 	switch {
 	case lasts, tasks, a.focus >= layout.Live:
 		a.column = true
@@ -54,13 +54,13 @@ func (a *arrangement) open(in *layout.Input, lasts, tasks bool) {
 
 func (a *arrangement) toggleZoom() { a.zoom = !a.zoom }
 
-// typing reports whether keys go to a terminal pane, while no overlay takes them.
+// typing reports whether keys go to a terminal pane when no overlay takes them.
 func (a *arrangement) typing() bool {
 	return a.focus == layout.Live && a.panes.Scope() == keymap.Typing
 }
 
-// cycle moves the focus to the next pane that there is, or to the one before. Where what is live has no
-// column, the next pane is the page with it, and from there the prompt.
+// cycle moves the focus to the next or previous pane that exists. On a narrow screen, which has no column, the next
+// pane is the page with the live panes, and then the prompt.
 func (a *arrangement) cycle(act keymap.Action, in layout.Input) {
 	if act == keymap.NextPane && in.Narrow() {
 		if a.focus >= layout.Live {
@@ -85,12 +85,12 @@ func (a *arrangement) cycle(act keymap.Action, in layout.Input) {
 	}
 }
 
-// exists reports whether there is something to see in a pane, of so many panes with what runs or ran.
+// exists reports whether a pane has something to show; panes is the number of terminal panes.
 func exists(p layout.Pane, in layout.Input, panes int) bool {
-	return [...]bool{true, true, panes > 0, in.Column && in.Tasks > 0}[p] // as the panes are numbered
+	return [...]bool{true, true, panes > 0, in.Column && in.Tasks > 0}[p] // in the order of the pane constants
 }
 
-// arrange changes the shape by a key, and returns what there is to tell about it.
+// arrange changes the shape by a key, and returns the message to show.
 func (a *arrangement) arrange(act keymap.Action) (told string) {
 	s, in := &a.shape, a.lay.in
 	switch act {
@@ -116,7 +116,7 @@ func (a *arrangement) arrange(act keymap.Action) (told string) {
 	return told
 }
 
-// toggleColumn takes the column from shown to wide to hidden, and back. A hidden one doesn't have the focus.
+// toggleColumn switches the column from shown to wide to hidden and back. A hidden column loses the focus.
 func (a *arrangement) toggleColumn(in layout.Input) (told string) {
 	widens := !a.shape.Hidden && in.Widens()
 	a.shape.Hidden, a.shape.Wide = !a.shape.Hidden && !widens, widens
@@ -141,7 +141,7 @@ func (a *arrangement) toggleColumn(in layout.Input) (told string) {
 	return ""
 }
 
-// drag moves a border with the mouse, and reports whether the action was about that.
+// drag moves a border with the mouse, and reports whether it used the action.
 func (a *arrangement) drag(action tview.MouseAction, ev *tcell.EventMouse) bool {
 	x, y := ev.Position()
 	switch {
@@ -164,7 +164,7 @@ func (a *arrangement) drag(action tview.MouseAction, ev *tcell.EventMouse) bool 
 	return true
 }
 
-// border is one that can be dragged.
+// border names a border that can be dragged.
 type border uint8
 
 const (

@@ -11,30 +11,29 @@ import (
 	"buddy/app/state"
 )
 
-// longTask says how long a task takes, in milliseconds, whose end is worth a call.
+// longTask is the duration in milliseconds from which the end of a task triggers a notification.
 const longTask = 10_000
 
-// Attention reaches a person who looks elsewhere.
+// Attention configures how buddy notifies a user who looks elsewhere.
 type Attention struct {
 	How      screen.Call
 	Notify   func(how screen.Call, text string)
 	SetTitle func(title string) // nil leaves the title alone
 }
 
-// attention tells a person who looks elsewhere what happens: with the title of the window
-// all the time, with a call when something begins to wait for them. What it sends holds
-// words of ours and the name of the folder, of which only harmless characters are kept;
-// never what a model, a tool or a file says.
+// attention notifies a user who looks elsewhere: the window title always shows the status, and a notification is sent
+// when an approval, a question or a command starts to wait. Both hold only fixed words and the harmless characters of
+// the folder's name, never text from a model, a tool or a file.
 type attention struct {
 	Attention
-	away    bool   // the terminal has not the focus
-	asked   string // the newest approval that waited, or the newest question
-	running int    // the main task that runs; 0 for none
-	ended   string // how the last task went that ended while nobody looked
+	away    bool   // the terminal does not have the focus
+	asked   string // the newest pending approval, question or command input
+	running int    // the running main task; 0 for none
+	ended   string // outcome of the last task that ended while the terminal was not focused
 	title   string
 }
 
-// update looks at what changed.
+// update notifies about changes of the state.
 func (a *attention) update(s *state.State) {
 	asked, what := "", ""
 	if c := s.Focused; c != nil && c.WaitsForKeys {
@@ -62,7 +61,7 @@ func (a *attention) update(s *state.State) {
 	a.showTitle(s)
 }
 
-// finished tells of a main task that is no longer running.
+// finished records the outcome of a main task that is no longer running.
 func (a *attention) finished(s *state.State, id int) {
 	for _, t := range s.Tasks {
 		if t.ID != id || t.State != state.TaskDone || !a.away {
@@ -88,7 +87,7 @@ func (a *attention) call(text string) {
 	}
 }
 
-// focused learns whether the terminal has the focus.
+// focused records whether the terminal has the focus.
 func (a *attention) focused(on bool, s *state.State) {
 	a.away = !on
 	if on {
@@ -97,7 +96,7 @@ func (a *attention) focused(on bool, s *state.State) {
 	a.showTitle(s)
 }
 
-// showTitle sets the title when it is another one.
+// showTitle sets the title when it changed.
 func (a *attention) showTitle(s *state.State) {
 	if a.SetTitle == nil {
 		return
@@ -108,7 +107,7 @@ func (a *attention) showTitle(s *state.State) {
 	}
 }
 
-// titleOf is the program, what it does, and where: "buddy · ‖ approval · shop".
+// titleOf returns the program, its status and the folder: "buddy · ‖ approval · shop".
 func (a *attention) titleOf(s *state.State) string {
 	parts := []string{"buddy"}
 	switch {
@@ -130,9 +129,8 @@ func (a *attention) titleOf(s *state.State) string {
 // maxTitleName limits the characters of a folder's name in the title.
 const maxTitleName = 40
 
-// titleName is the last part of a path as far as it is letters, digits and common signs:
-// a title goes to programs that nobody here knows, such as a window manager or a shell's
-// prompt.
+// titleName returns the last element of a path, with all but letters, digits and common signs replaced: a title reaches
+// unknown programs, such as a window manager or a shell's prompt.
 func titleName(path string) string {
 	var name []rune
 	for _, r := range filepath.Base(path) {

@@ -70,7 +70,7 @@ func TestCallsOnlyWhoLooksElsewhere(t *testing.T) {
 				x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
 				x.Focus(false)
 				x.tell(evil)
-				x.tell(event.Notice{Text: hostile}) // changes nothing: no second call
+				x.tell(event.Notice{Text: hostile}) // no change, so no second call
 				x.tell(event.ApprovalAnswered{ID: "a2", CallID: "c1", Decision: event.Once, By: "user"})
 				time.Sleep(11 * time.Second)
 				x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
@@ -127,7 +127,7 @@ func TestTitleHoldsNoUntrustedText(t *testing.T) {
 	}
 }
 
-// TestCallsForKeys: who looks elsewhere is called when a command waits for keys, once.
+// TestCallsForKeys: a command that waits for keys notifies an absent user once.
 func TestCallsForKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

@@ -8,7 +8,7 @@ import (
 	"buddy/agent/event"
 )
 
-// 200 tokens a second: one frame of the whole screen with what 33 ms bring.
+// One frame of the whole screen with the events of 33 ms at 200 tokens a second.
 func BenchmarkStreamingFrame(b *testing.B) {
 	var later []func()
 	f := newFrames(b, func(d *Deps) { d.Background = func(work func() func()) { later = append(later, work()) } })

@@ -14,15 +14,14 @@ import (
 	"buddy/sessions"
 )
 
-// firstEvents says how many events the first frame of a stored session is drawn from.
+// firstEvents is the number of events that the first frame of a stored session is drawn from.
 const firstEvents = 200
 
-// manyExchanges make a session of 100,000 blocks.
+// manyExchanges is the number of exchanges with 100,000 blocks.
 const manyExchanges = 25_000
 
-// A session of 100,000 blocks: its first frame takes at most 12 ms, the one in which the rest joins it
-// 3 ms, and each step of scrolling 3 ms, also where the beginning is not there yet. What is kept of it does
-// not depend on how many there are.
+// In a session of 100,000 blocks the first frame takes at most 12 ms, the frame that adds the rest 3 ms, and each
+// scroll step 3 ms, even before the start has been read. Memory does not depend on the number of blocks.
 func BenchmarkManyBlocks(b *testing.B) {
 	b.Setenv("XDG_STATE_HOME", b.TempDir())
 	xdg.Reload()
@@ -76,7 +75,7 @@ func BenchmarkManyBlocks(b *testing.B) {
 	})
 }
 
-// openEnd reads the end of a session as its first frame needs it.
+// openEnd reads the end of a session for its first frame.
 func openEnd(b *testing.B, store sessions.Store, id string) (*sessions.Journal, sessions.Part) {
 	b.Helper()
 	j, err := store.Open(id)
@@ -90,7 +89,7 @@ func openEnd(b *testing.B, store sessions.Store, id string) (*sessions.Journal, 
 	return j, part
 }
 
-// frames is the whole screen without a loop: frames are drawn when it is told to.
+// frames is the whole screen without a loop: the test draws each frame.
 type frames struct {
 	u     *UI
 	s     *screen.Screen
@@ -98,7 +97,7 @@ type frames struct {
 	seq   uint64
 }
 
-// newFrames makes a screen of 160×50; change may give it other dependencies.
+// newFrames returns a screen of 160×50; change may replace dependencies.
 func newFrames(b *testing.B, change ...func(*Deps)) *frames {
 	b.Helper()
 	at := newCable(160, 50)
@@ -132,11 +131,11 @@ func (f *frames) draw() {
 	f.s.Show()
 }
 
-// scrollUp goes up from the end of a session by pages, through all that is there; then the rest comes, as it is kept, and it
-// goes on: what is not kept is read back on the way.
+// scrollUp pages up from the end of a session through the blocks in memory, then adds the rest and continues, which
+// reads parts back from the file.
 func scrollUp(b *testing.B, part sessions.Part, before *state.State, file SessionFile) {
 	b.Helper()
-	var waits []func() func() // what is to be read
+	var waits []func() func() // the reads to do
 	f := newFrames(b, func(d *Deps) {
 		d.File = file
 		d.Background = func(work func() func()) { waits = append(waits, work) }
@@ -186,7 +185,7 @@ func scrollUp(b *testing.B, part sessions.Part, before *state.State, file Sessio
 	b.ReportMetric(float64(text)/(1<<20), "most-text-MB")
 }
 
-// textOf returns how many bytes of text blocks show.
+// textOf returns the number of bytes of text in blocks.
 func textOf(blocks []*state.Block) int64 {
 	n := 0
 	for _, block := range blocks {

@@ -25,49 +25,48 @@ import (
 )
 
 const (
-	previewEvents = 100                    // from the beginning of a session
-	turnBytes     = 64 << 20               // of sessions whose prompts are counted
+	previewEvents = 100                    // from the start of a session
+	turnBytes     = 64 << 20               // largest session whose prompts are counted
 	mostHits      = 500                    // of a search
-	hitsPause     = 100 * time.Millisecond // between two looks at what was found so far
+	hitsPause     = 100 * time.Millisecond // between two updates of the list during a search
 )
 
-// SavedSessions reads and changes the saved sessions, on another goroutine.
+// SavedSessions reads and changes the saved sessions, off the UI goroutine.
 type SavedSessions struct {
 	slash.Saved
-	Running func() map[string]string // what the sessions do that run, by id; may take long
+	Running func() map[string]string // status of the running sessions, by id; may take long
 }
 
-// browser is the list of saved sessions. Files are read in the
-// background: keys never wait.
+// browser is the list of saved sessions. It reads files in the background, so that keys never wait.
 type browser struct {
 	u       *UI
 	p       *dialog.Picker
 	saved   SavedSessions
 	all     []slash.SavedSession
 	entries map[string]slash.SavedSession
-	running map[string]string // what the sessions do that run, by id
+	running map[string]string // status of the running sessions, by id
 	rows    []show.Row
 	columns []string          // of rows
-	hits    []slash.Hit       // that show
+	hits    []slash.Hit       // in the list
 	turns   map[string]string // known numbers of prompts
-	shown   slot              // the beginning of the selected session
+	shown   slot              // the start of the selected session
 	look    *latest
 	stop    context.CancelFunc // of the search, nil for none
-	count   bool               // somebody counts prompts
-	exec    bool               // the sessions of buddy exec show, not the others
+	count   bool               // whether prompts are being counted
+	exec    bool               // whether the sessions of buddy exec are listed instead of the others
 	closed  atomic.Bool
 }
 
-// slot draws what was put into it last.
+// slot draws the primitive that was last put into it.
 type slot struct{ tview.Primitive }
 
-// latest lets only the last of several requests do its work, one at a time.
+// latest runs only the newest of several requests, one at a time.
 type latest struct {
 	n  atomic.Int64
-	mu sync.Mutex // held by the goroutine that works
+	mu sync.Mutex // held while a request runs
 }
 
-// do returns work that is done unless there is a later one.
+// do returns a function that runs work unless a later request exists.
 func (l *latest) do(work func()) func() {
 	n := l.n.Add(1)
 	return func() {
@@ -96,8 +95,7 @@ func browse(u *UI) {
 	b.load()
 }
 
-// work does something that takes time on another goroutine; what it returns, if anything,
-// on this one.
+// work calls f in the background, and the function that f returns, if any, on the UI goroutine.
 func (b *browser) work(f func() func()) {
 	inBackground(b.u, func() func() {
 		apply := f()
@@ -112,7 +110,7 @@ func (b *browser) work(f func() func()) {
 	})
 }
 
-// load lists the sessions anew.
+// load lists the sessions again.
 func (b *browser) load() {
 	b.work(func() func() {
 		entries, err := b.saved.List()
@@ -154,7 +152,7 @@ func (b *browser) take(entries []slash.SavedSession) {
 	}
 }
 
-// dropSame leaves out where the sessions are if that is the same of all, from the last column on.
+// dropSame hides the last columns (target, folder) while all rows have the same value in them.
 func (b *browser) dropSame() {
 	for n := len(b.columns) - 1; n >= targetColumn; n-- {
 		one := ""
@@ -171,7 +169,7 @@ func (b *browser) dropSame() {
 	}
 }
 
-// list shows the sessions, in place of what a search found.
+// list shows the sessions in place of search hits.
 func (b *browser) list() {
 	b.p.SetNote(b.note())
 	b.p.SetEmpty(b.none())
@@ -179,7 +177,7 @@ func (b *browser) list() {
 	b.p.SetRows(b.rows)
 }
 
-// note says where the sessions are that do not show.
+// note tells how to show the hidden sessions.
 func (b *browser) note() string {
 	key, others := b.u.deps.Keys.Name(keymap.SessionExec), len(b.all)-len(b.rows)
 	switch {
@@ -191,7 +189,7 @@ func (b *browser) note() string {
 	return fmt.Sprintf("%d more by buddy exec · press %s in the list to show them", others, key)
 }
 
-// none says why the list has no session, and how to show those that there are.
+// none explains why the list is empty, and how to show hidden sessions.
 func (b *browser) none() string {
 	const first = "your first prompt creates one"
 	keys := b.u.deps.Keys
@@ -207,8 +205,8 @@ func (b *browser) none() string {
 	}
 }
 
-// title is the title of a session; of one that runs also what it does, of one that can't be opened also that. Its
-// preview says why.
+// title returns the title of a session, with its status while it runs or a mark if it can't be opened; the preview
+// explains why.
 func (b *browser) title(e slash.SavedSession) string {
 	if e.Problem != "" {
 		return "✗ can't be opened · " + cmp.Or(e.Title, e.ID)
@@ -229,14 +227,13 @@ func (b *browser) folder(dir string) string {
 	return dir
 }
 
-// sessionOf returns the id of the session that a row is about; hits have the session's id and
-// a number.
+// sessionOf returns the id of a row's session; the ID of a hit is the session's id and a number.
 func sessionOf(row show.Row) string {
 	id, _, _ := strings.Cut(row.ID, "#")
 	return id
 }
 
-// preview shows the beginning of a session beside the list.
+// preview shows the start of a session next to the list.
 func (b *browser) preview(r show.Row) {
 	id := sessionOf(r)
 	b.work(func() (apply func()) {
@@ -249,7 +246,7 @@ func (b *browser) preview(r show.Row) {
 		})()
 		return apply
 	})
-	b.u.deps.Later(b.countVisible) // after the draw, which tells what shows
+	b.u.deps.Later(b.countVisible) // after the draw, which determines the visible rows
 }
 
 func (b *browser) show(id string, events []event.Envelope, err error) {
@@ -270,7 +267,7 @@ func (b *browser) show(id string, events []event.Envelope, err error) {
 	b.shown.Primitive = c
 }
 
-// beginning returns the blocks from the first prompt on, up to a call whose result is not among them.
+// beginning returns the blocks from the first prompt up to the first call whose result is missing.
 func beginning(all []*state.Block) []*state.Block {
 	all = all[max(slices.IndexFunc(all, func(b *state.Block) bool { return b.Kind == state.UserBlock }), 0):]
 	if n := slices.IndexFunc(all, func(b *state.Block) bool { return b.Call != nil && b.Call.State <= state.CallRunning }); n >= 0 {
@@ -314,7 +311,7 @@ func (b *browser) countVisible() {
 	})
 }
 
-// The columns of the list, and of what a search found.
+// The columns of the list, and of search hits.
 var (
 	sessionColumns = []string{"title", "used", "turns", "model", "target", "folder"}
 	hitColumns     = []string{"found", "when", "", "in", "target", ""}
@@ -322,7 +319,7 @@ var (
 
 const turnsColumn, targetColumn = 2, 4
 
-// prompts counts the prompts of a session, for people.
+// prompts returns the number of prompts of a session as text.
 func (b *browser) prompts(id string) string {
 	all, err := b.saved.Exchanges(id)
 	if err != nil {
@@ -331,7 +328,7 @@ func (b *browser) prompts(id string) string {
 	return strconv.Itoa(len(all))
 }
 
-// resume goes on with a session, where a search found something in it.
+// resume continues a session, at the hit if the row is one.
 func (b *browser) resume(r show.Row) {
 	id := sessionOf(r)
 	to := b.spotOf(r)
@@ -363,7 +360,7 @@ func (b *browser) say(err error) {
 	}
 }
 
-// key does something with the list, or with the selected session.
+// key runs an action on the list or on the selected session.
 func (b *browser) key(a keymap.Action, r show.Row) {
 	id := sessionOf(r)
 	switch a {
@@ -401,7 +398,7 @@ func (b *browser) key(a keymap.Action, r show.Row) {
 func (b *browser) rename(id, title string) {
 	if id == b.u.state.Info.Session {
 		b.u.deps.Send(event.Rename{Title: title})
-		b.u.deps.After(hitsPause, b.load) // the session's file says it then
+		b.u.deps.After(hitsPause, b.load) // the session's file has the title by then
 		return
 	}
 	b.work(func() func() {
@@ -420,7 +417,7 @@ func (b *browser) remove(id string) {
 			b.say(err)
 			b.load()
 			if b.stop != nil {
-				b.p.SetQuery(b.p.Query()) // its hits are gone
+				b.p.SetQuery(b.p.Query()) // drops the hits of the removed session
 			}
 		}
 	})
@@ -440,7 +437,7 @@ func (b *browser) export(id string) {
 	})
 }
 
-// fork lets a person choose up to which prompt the copy goes.
+// fork lets the user choose the prompt after which the copy ends.
 func (b *browser) fork(id string) {
 	b.work(func() func() {
 		all, err := b.saved.Exchanges(id)
@@ -473,7 +470,7 @@ func (b *browser) forkAt(id string, all []slash.Exchange) {
 }
 
 func (b *browser) forkTo(id, number string) {
-	n, _ := strconv.Atoi(number) // it is a row of ours
+	n, _ := strconv.Atoi(number) // the row's ID is a number
 	b.work(func() func() {
 		fork, err := b.saved.Fork(id, n)
 		return func() {

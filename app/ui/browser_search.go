@@ -15,8 +15,8 @@ import (
 	"buddy/views/markup"
 )
 
-// query takes what is typed: after a slash it is text to search for in all sessions. It reports whether that is so:
-// else the list filters by it.
+// query handles the typed query: after a slash it is text to search for in all sessions. It reports whether it is;
+// otherwise the list filters by it.
 func (b *browser) query(query string) bool {
 	text, search := strings.CutPrefix(query, "/")
 	b.endSearch()
@@ -42,7 +42,7 @@ func (b *browser) endSearch() {
 	}
 }
 
-// search finds text in all sessions, up to mostHits times. What was found so far shows while it goes on.
+// search finds text in all sessions, up to mostHits times, and shows hits while it runs.
 func (b *browser) search(text string) {
 	ctx, stop := context.WithCancel(context.Background())
 	b.stop = stop
@@ -74,7 +74,7 @@ func (b *browser) search(text string) {
 	})
 }
 
-// found shows what a search has found, unless it was ended.
+// found shows the hits of a search that was not cancelled.
 func (b *browser) found(ctx context.Context, hits []slash.Hit, note string) {
 	if ctx.Err() != nil || b.closed.Load() {
 		return
@@ -92,7 +92,7 @@ func (b *browser) found(ctx context.Context, hits []slash.Hit, note string) {
 	b.p.SetNote(note)
 }
 
-// spotOf returns the place of the hit that a row shows; the zero Spot if it shows a session.
+// spotOf returns the position of a row's hit; the zero Spot if the row is a session.
 func (b *browser) spotOf(row show.Row) slash.Spot {
 	_, number, ok := strings.Cut(row.ID, "#")
 	i, err := strconv.Atoi(number)

@@ -9,16 +9,16 @@ import (
 	"buddy/app/keymap"
 )
 
-// pressed is a key that is named on the screen and that the mouse button is held on.
+// pressed holds a key that is named on the screen and that the mouse button was pressed on.
 type pressed struct {
-	view  tview.Primitive // that takes the keys
+	view  tview.Primitive // the view that takes the key
 	key   keymap.Key
-	asked string // the request that shows
+	asked string // the id of the request that was shown
 }
 
-// click does what a key means when its name on the screen is clicked, and reports whether
-// the action was about that. The button has to go down and up on the same key of the same
-// dialog, so that one that opens under the pointer is not answered.
+// click runs the key whose name on the screen is clicked, and reports whether it used the action. The button has to be
+// pressed and released on the same key of the same dialog, so that a click never answers a dialog that has just opened
+// under the pointer.
 func (u *UI) click(action tview.MouseAction, ev *tcell.EventMouse) bool {
 	switch action {
 	case tview.MouseLeftDown:
@@ -29,7 +29,7 @@ func (u *UI) click(action tview.MouseAction, ev *tcell.EventMouse) bool {
 		if u.pressed = (pressed{}); was == (pressed{}) || was != u.keyAt(ev.Position()) {
 			return false
 		}
-		u.dock.typed = time.Time{} // who clicks does not type
+		u.dock.typed = time.Time{} // a click ends the typing
 		if was.asked != "" && was.asked == u.dock.request {
 			u.dock.hold(u.deps.Now())
 		}
@@ -40,8 +40,7 @@ func (u *UI) click(action tview.MouseAction, ev *tcell.EventMouse) bool {
 	return false
 }
 
-// keyAt returns the key that is named at a place: in the dialog, or in the footer, which
-// never answers an approval.
+// keyAt returns the key that is named at a position in the dialog or in the footer, which never answers an approval.
 func (u *UI) keyAt(x, y int) pressed {
 	_, view := u.target()
 	asked := ""

@@ -17,7 +17,7 @@ import (
 	"buddy/views/markup"
 )
 
-// find returns where a text is on the screen.
+// find returns the position of a text on the screen.
 func (x *testUI) find(text string) (col, row int) {
 	x.t.Helper()
 	for y, l := range strings.Split(x.Screen(), "\n") {
@@ -29,14 +29,14 @@ func (x *testUI) find(text string) (col, row int) {
 	return 0, 0
 }
 
-// clickOn clicks on the first place of a text, a few cells into it.
+// clickOn clicks on the first occurrence of a text, a few cells into it.
 func (x *testUI) clickOn(text string, into int) {
 	x.t.Helper()
 	col, row := x.find(text)
 	x.Click(col+into, row)
 }
 
-// dragOver selects a text of one row, from its first to its last character.
+// dragOver selects a text within one row.
 func (x *testUI) dragOver(text string) {
 	x.t.Helper()
 	col, row := x.find(text)
@@ -46,7 +46,7 @@ func (x *testUI) dragOver(text string) {
 	x.Mouse("release", col+utf8.RuneCountInString(text)-1, row)
 }
 
-// copies checks what was copied since the last time.
+// copies checks the text that was copied since the last time.
 func (x *testUI) copies(want string) {
 	x.t.Helper()
 	if x.Settle(); x.copied != want {
@@ -55,7 +55,7 @@ func (x *testUI) copies(want string) {
 	x.copied = ""
 }
 
-// longAsked asks about a command of many lines, of which the first is too long for a row.
+// longAsked asks for a command of many lines, the first one too long for a row.
 var longAsked = event.ApprovalAsked{ID: "a2", CallID: "c1", Verdict: asked.Verdict, Action: action.Action{
 	Kind: action.Shell, Tool: "run_shell", Target: "local",
 	Command: "echo " + strings.Repeat("wrapped ", 14) + "end\n" + strings.Repeat("make all\n", 40) + "make last",
@@ -71,9 +71,9 @@ func TestApprovalByMouse(t *testing.T) { // a click is no faster and no looser t
 		col, row := x.find("1  Yes")
 		x.Mouse("press", col, row)
 		time.Sleep(draw.GracePeriod)
-		x.Mouse("release", col, row) // it went down too early
+		x.Mouse("release", col, row) // it was pressed too early
 		x.took()
-		for y := range 31 { // nowhere but on the keys, of which the last row has others
+		for y := range 31 { // nowhere but on the keys; the last row has other keys
 			for c := 0; c < 120; c += 3 {
 				if y < row || y > row+4 {
 					x.Click(c, y)
@@ -84,9 +84,9 @@ func TestApprovalByMouse(t *testing.T) { // a click is no faster and no looser t
 		x.Want("Run this command?")
 		x.Mouse("press", col, row)
 		x.Mouse("drag", col+1, row)
-		x.Mouse("release", col+60, row+3) // the hand slipped
+		x.Mouse("release", col+60, row+3) // the pointer moved off the key
 		x.took()
-		x.clickOn("1  Yes", 5) // a word of it is as good as the key
+		x.clickOn("1  Yes", 5) // a word of the choice works like its key
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }
@@ -98,7 +98,7 @@ func TestApprovalThatOpensUnderThePointer(t *testing.T) {
 		x.tell(asked)
 		col, row := x.find("1  Yes")
 		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
-		x.Mouse("press", col, row) // meant for what was below
+		x.Mouse("press", col, row) // meant for the request below
 		second := asked
 		second.ID = "a3"
 		x.tell(second)
@@ -110,7 +110,7 @@ func TestApprovalThatOpensUnderThePointer(t *testing.T) {
 		third.ID = "a4"
 		x.tell(event.ApprovalAnswered{ID: "a3", CallID: "c1", Decision: event.Once, By: "rule"}, third)
 		time.Sleep(draw.GracePeriod)
-		x.Mouse("release", col, row) // another request shows than that of the press
+		x.Mouse("release", col, row) // the request changed since the press
 		x.took()
 		x.Click(col, row)
 		x.took(event.AnswerApproval{ID: "a4", Decision: event.Once})
@@ -155,7 +155,7 @@ func TestApprovalScrollsAndCopies(t *testing.T) {
 		x.Want("more · PgDn")
 		x.dragOver("wrapped wrapped")
 		x.copies("wrapped wrapped")
-		x.Press("Ctrl+C") // what is selected, not the task
+		x.Press("Ctrl+C") // copies the selection, does not cancel the task
 		x.copies("wrapped wrapped")
 		x.took()
 		col, row := x.find(" 1 echo")
@@ -163,11 +163,11 @@ func TestApprovalScrollsAndCopies(t *testing.T) {
 		_, last := x.find(" 3 make all")
 		x.Mouse("press", col, row)
 		x.Mouse("drag", col+3, last)
-		x.Mouse("release", col+3, last) // without the numbers, and the first line in one piece
+		x.Mouse("release", col+3, last) // without the line numbers, and the first line unwrapped
 		x.copies("echo " + strings.Repeat("wrapped ", 14) + "end\nmake all\nmake")
 		x.Mouse("wheel down", col, row)
 		x.unwanted(" 1 echo")
-		x.Mouse("wheel up", 1, 2) // outside
+		x.Mouse("wheel up", 1, 2) // outside the dialog
 		x.unwanted(" 1 echo")
 		for range 30 {
 			x.Mouse("wheel down", col, row)
@@ -182,7 +182,7 @@ func TestApprovalScrollsAndCopies(t *testing.T) {
 func TestHelpByMouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.clickOn("F1 help", 0) // the footer's
+		x.clickOn("F1 help", 0) // in the footer
 		x.Want("Esc closes", "Alt+Enter")
 		x.Mouse("wheel down", 50, 10)
 		x.unwanted("│ Prompt")
@@ -193,11 +193,11 @@ func TestHelpByMouse(t *testing.T) {
 		x.copies("Alt+Enter")
 		time.Sleep(time.Second)
 		x.clickOn("Alt+Enter", 2)
-		x.clickOn("Alt+Enter", 2) // twice: the word
+		x.clickOn("Alt+Enter", 2) // a double click selects the word
 		x.copies("Alt+Enter")
 		time.Sleep(time.Second)
 		x.clickOn("Alt+Enter", 2)
-		x.clickOn("paste a picture", 2) // two places
+		x.clickOn("paste a picture", 2) // two clicks in different places
 		x.copies("")
 		x.Click(0, 5) // outside
 		x.Want("Esc closes")
@@ -214,7 +214,7 @@ func TestFooterByMouse(t *testing.T) {
 		x.took(event.Submit{Text: "hello"})
 		x.clickOn("newline  / commands", 12)
 		x.Want("> /", "/model")
-		x.clickOn(" /plan", 2) // of those that are offered
+		x.clickOn(" /plan", 2) // in the completion list
 		x.Want("▸/plan")
 		x.clickOn("/plan", 1)
 		x.Want("> /plan\n")
@@ -235,7 +235,7 @@ func TestPickersByMouse(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("/model\n")
 		x.Want("▸*demo")
-		x.clickOn("*demo", 1) // it was selected before: a click alone chooses nothing
+		x.clickOn("*demo", 1) // it was selected before: a single click chooses nothing
 		x.Want("Models · 3", "▸*demo")
 		x.took()
 		x.clickOn("gpt-5.3-codex", 1)
@@ -290,7 +290,7 @@ func TestChangesByMouse(t *testing.T) {
 			t.Errorf("copied %q, want a whole line that is only wrapped", x.copied)
 		}
 		x.copied = ""
-		x.Press("Ctrl+C") // the selection first
+		x.Press("Ctrl+C") // copies the selection first
 		x.Want("Changes in 1 file")
 		x.Mouse("press", col, row)
 		for range 9 { // held below the last row
@@ -323,7 +323,7 @@ func TestConfirmByMouse(t *testing.T) {
 		}
 		ask()
 		x.Want("Sure?")
-		x.Click(50, 10) // the text
+		x.Click(50, 10) // on the text
 		x.Click(1, 1)   // outside
 		x.Want("Sure?")
 		x.dragOver("line of")
@@ -392,7 +392,7 @@ func TestPagerByMouse(t *testing.T) {
 		x.Click(col+8, last)
 		x.Click(col+8, last)
 		x.copies("line")
-		x.Press("Esc") // the selection first
+		x.Press("Esc") // ends the selection first
 		x.Want("second line")
 		x.Mouse("press", col, row)
 		for range 5 { // held at the lower border
@@ -410,7 +410,7 @@ func TestPagerByMouse(t *testing.T) {
 	})
 }
 
-// TestServersQuestion: the title says which server asks, and steps of its form are no prompts.
+// TestServersQuestion: the title names the server that asks, and the steps of its form are no prompts.
 func TestServersQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -425,7 +425,7 @@ func TestServersQuestion(t *testing.T) {
 	})
 }
 
-// A click on a choice of a question takes it, as its digit does.
+// A click on a choice of a question chooses it, as its digit does.
 func TestChoicesByMouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)

@@ -4,5 +4,5 @@ package ui
 
 import "golang.org/x/sys/unix"
 
-// threadClock is a clock of the processor's time of all threads: more than this one's.
+// threadClock returns the CPU clock of the process, which counts more than this thread.
 func threadClock() int32 { return unix.CLOCK_PROCESS_CPUTIME_ID }

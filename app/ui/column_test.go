@@ -11,7 +11,7 @@ import (
 	"buddy/app/layout"
 )
 
-// The column comes when a command has been running for a while and goes with it.
+// The column opens when a command has been running for a while and closes when it ends.
 func TestColumnShowsWhatRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -28,7 +28,7 @@ func TestColumnShowsWhatRuns(t *testing.T) {
 		x.Want("▌ list the files", "run_shell ◐", "total 16")
 		x.tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"})
 		x.Want("shell ◐")
-		x.unwanted("tasks") // nothing in there is said only there
+		x.unwanted("tasks") // the column repeats nothing
 		if got := width(); got != 74 {
 			t.Errorf("%d columns beside what is live, want 74", got)
 		}
@@ -43,8 +43,8 @@ func TestColumnShowsWhatRuns(t *testing.T) {
 	})
 }
 
-// Where there is no room for a column, a line says what runs; Tab opens it as a page and goes back, and a click
-// opens it as well.
+// On a narrow screen a line names the running command in place of the column. Tab or a click opens it as a page, and
+// Tab goes back.
 func TestStripOpensAsAPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
@@ -66,13 +66,13 @@ func TestStripOpensAsAPage(t *testing.T) {
 		x.Press("Esc")
 		x.Want("I will look.")
 		x.Press("Tab")
-		x.Type("/ps\n") // what is sent leads to the conversation
+		x.Type("/ps\n") // a sent line leads to the conversation
 		x.Want("I will look.")
 		if fits := sentAs[event.FitPane](x); len(fits) == 0 || fits[0].Pane != "%2" || fits[0].W != 78 || fits[len(fits)-1].W != 0 {
 			t.Errorf("the pane of the page had the sizes %v", fits)
 		}
 		x.didRun("ps")
-		x.rest() // who types does not go elsewhere
+		x.rest() // Tab while typing stays in the prompt
 		x.Resize(50, 12)
 		x.unwanted("Tab opens", "F1 help")
 		x.Press("Tab")
@@ -80,7 +80,7 @@ func TestStripOpensAsAPage(t *testing.T) {
 	})
 }
 
-// A border that is dragged over the whole screen leaves room for both.
+// A border dragged across the whole screen leaves room for both sides.
 func TestDraggingKeepsRoomForBoth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -99,8 +99,8 @@ func TestDraggingKeepsRoomForBoth(t *testing.T) {
 	})
 }
 
-// TestSpaceIsGivenBack: the conversation has the whole width while subagents work for it and when they are done, and each
-// subagent's row says which command opens its report.
+// TestSpaceIsGivenBack: the conversation has the full width while subagents work and after they are done, and each
+// subagent's row names the command that opens its report.
 func TestSpaceIsGivenBack(t *testing.T) {
 	for _, size := range [][2]int{{120, 32}, {80, 24}} {
 		synctest.Test(t, func(t *testing.T) {

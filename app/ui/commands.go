@@ -15,10 +15,10 @@ import (
 	"buddy/views/markup"
 )
 
-// own are the commands that this screen does itself: they are about what it shows.
+// own holds the commands that this screen runs itself, because they are about what it shows.
 var own map[string]func(u *UI, args string) error
 
-func init() { // an answer may run one of them
+func init() { // not an initializer: an answer may run one of them
 	own = map[string]func(u *UI, args string) error{
 		"help":    func(u *UI, _ string) error { u.overlays.help = true; return nil },
 		"find":    find,
@@ -56,16 +56,15 @@ func run(u *UI, c slash.Command, args string) error {
 	return err
 }
 
-// The order of what the prompt offers, after the commands that are used most.
+// The ranks of completed commands, after the commands that are used most.
 const (
 	ownCommand    = 100 + iota
-	sameAsBefore  // people know it by another name, which stands among those that are used most
-	customCommand // of the person, the project or a server
+	sameAsBefore  // whose alias is among the most used
+	customCommand // of the user, the project or a server
 	otherName
 )
 
-// offeredCommands lists the commands as the prompt completes them, in a few words each: those that are used most come
-// first, other names last.
+// offeredCommands lists the commands that the prompt completes, with short help: the most used first, aliases last.
 func offeredCommands(custom []event.CustomCommand) []draw.CommandHelp {
 	all := commandHelp(custom)
 	rank := make(map[string]int)
@@ -87,7 +86,7 @@ func offeredCommands(custom []event.CustomCommand) []draw.CommandHelp {
 	return all
 }
 
-// commandHelp lists the commands: buddy's, then the person's and the project's.
+// commandHelp lists buddy's commands, then those of the user and the project.
 func commandHelp(custom []event.CustomCommand) []draw.CommandHelp {
 	var all []draw.CommandHelp
 	for _, c := range slash.Commands {
@@ -99,7 +98,7 @@ func commandHelp(custom []event.CustomCommand) []draw.CommandHelp {
 	return all
 }
 
-// offer brings the commands to choose from and the lists that change by themselves up to date.
+// offer updates the completed commands and the lists that change by themselves.
 func offer(u *UI, ch state.Changed) {
 	if ch&state.Commands != 0 {
 		custom := slices.Concat(u.state.Info.Commands, u.state.Info.Prompts)
@@ -111,11 +110,11 @@ func offer(u *UI, ch state.Changed) {
 	}
 }
 
-// helpOf returns what a command does and takes.
+// helpOf returns a command's help and arguments.
 func helpOf(c slash.Command) string { return strings.TrimSuffix(c.Help+" · "+c.Args, " · ") }
 
-// runCommand runs a line that begins with a slash and reports whether it was one. With a name
-// that is none it goes back to the prompt, to be mended: nobody wants the model to read it.
+// runCommand runs a line that starts with a slash and reports whether it was one. A line with an unknown name goes back
+// to the prompt for correction instead of to the model.
 func runCommand(u *UI, line string) bool {
 	name, args, ok := slash.Split(line)
 	if !ok {
@@ -129,7 +128,7 @@ func runCommand(u *UI, line string) bool {
 	}
 	if _, ok := slash.FindCustom(u.state.Info.Commands, name); ok {
 		u.dock.stayAway()
-		u.send(event.Submit{Text: line}) // the session puts its text behind the prompt
+		u.send(event.Submit{Text: line}) // the session replaces it by the command's text
 		return true
 	}
 	u.hint("", fmt.Sprintf("Unknown command /%s%s · %s lists all · put a space in front to send it as text", markup.Shorten(name, 40), slash.DidYouMean(u.state.Info.Commands, name), u.deps.Keys.Name(keymap.ShowPalette)))
@@ -137,7 +136,7 @@ func runCommand(u *UI, line string) bool {
 	return true
 }
 
-// onSessions opens the list of sessions, with a preview and a search, or does what a verb says.
+// onSessions opens the browser of sessions, or runs the verb in args.
 func onSessions(u *UI, args string) error {
 	if args == "" {
 		browse(u)
@@ -147,14 +146,14 @@ func onSessions(u *UI, args string) error {
 	return nil
 }
 
-// find goes to the conversation, which searches or asks what for.
+// find focuses the conversation, which searches for args or asks for the text.
 func find(u *UI, args string) error {
 	u.arranged.setFocus(layout.Conversation)
 	u.v.conversation.Find(args)
 	return nil
 }
 
-// change leaves for a place in another session. What runs in this one goes on.
+// change leaves for a position in another session. Running tasks of this session keep running.
 func change(s *state.State, leave func(slash.Next), id string, to slash.Spot) {
 	leave(slash.Next{Again: true, Resume: id, Spot: to, Detach: len(unfinished(s)) > 0})
 }

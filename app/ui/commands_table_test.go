@@ -6,7 +6,7 @@ import (
 	"buddy/app/slash"
 )
 
-// Every command of the table has a way to run on the screen.
+// Every command of the table can run on the screen.
 func TestEveryCommandRunsOnTheScreen(t *testing.T) {
 	for _, c := range slash.Commands {
 		if own[c.Name] == nil && c.Events == nil && !c.Answers {

@@ -26,7 +26,7 @@ func TestFilesFlow(t *testing.T) {
 		x.Type("and (@read")
 		x.Want("▸@README.md")
 		x.Press("Enter")
-		x.took() // Enter took the path
+		x.took() // Enter completed the path
 		x.Type("?")
 		x.Press("Enter")
 		x.took(event.Submit{Text: "mail ann@example.org about @checkout/tax_test.go and (@README.md ?"})
@@ -56,7 +56,7 @@ func TestFilesFlow(t *testing.T) {
 	})
 }
 
-// testFiles answers a query for files.
+// testFiles answers a file query.
 func testFiles(query string) []string {
 	all := strings.Fields(".env README.md checkout/tax.go checkout/tax_test.go evil\x1b[31m.tax")
 	return slices.DeleteFunc(all, func(path string) bool {
@@ -65,8 +65,8 @@ func testFiles(query string) []string {
 	})
 }
 
-// Names and inputs of workflows are offered behind their command; Enter takes what was begun or chosen, and
-// sends a line in which nothing is.
+// Names and inputs of workflows complete after their command. Enter completes a started or chosen word, and sends a
+// line that has none.
 func TestArgumentsFlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -76,7 +76,7 @@ func TestArgumentsFlow(t *testing.T) {
 		x.Type("dep")
 		x.unwanted("cancel a run")
 		x.Press("Enter")
-		x.took() // Enter took the name
+		x.took() // Enter completed the name
 		x.Want("> /workflow deployment", "▸version=", "rest=")
 		x.Press("Down", "Tab")
 		x.Want("> /workflow deployment rest=")
@@ -93,7 +93,7 @@ func TestArgumentsFlow(t *testing.T) {
 		x.Type("s")
 		x.Press("Enter")
 		x.took()
-		x.didRun("workflow runs") // it is a whole word
+		x.didRun("workflow runs") // the word is complete
 		x.Type("/workflow ")
 		x.Want("▸deployment")
 		x.Press("Left")
@@ -110,7 +110,7 @@ func TestArgumentsFlow(t *testing.T) {
 	})
 }
 
-// testArguments answers what a word of a command's line may become.
+// testArguments completes the last word of a command line.
 func testArguments(line string) (words []draw.CommandHelp) {
 	w := workflow.Workflow{Description: "Roll a version out", Inputs: []workflow.Input{{Name: "version"}, {Name: "rest"}}}
 	w.Name = "deployment"
@@ -120,7 +120,7 @@ func testArguments(line string) (words []draw.CommandHelp) {
 	return words
 }
 
-// The keys of the prompt that a list over it has no use for do there what they always do.
+// Keys that an open completion list does not use still work in the prompt.
 func TestScrollWhileCommandsAreOffered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)

@@ -8,7 +8,7 @@ import (
 	"buddy/app/state"
 )
 
-// copy puts text on the clipboard and says so. The person goes on in the prompt.
+// copy copies text to the clipboard, confirms it, and focuses the prompt.
 func (u *UI) copy(text string) {
 	lines, err := slash.Copied(text)
 	if err != nil {
@@ -23,7 +23,7 @@ func (u *UI) copy(text string) {
 	u.v.status.SetDone(lines + " to the clipboard")
 }
 
-// copyAnswer copies the last answer, the last code in it, or all that was said.
+// copyAnswer copies the last answer, the last code in it, or the whole conversation.
 func copyAnswer(u *UI, args string) error {
 	return lookBack(u, func(newest iter.Seq[*state.Block]) (func(), error) {
 		text, err := slash.ToCopy(newest, args)

@@ -83,7 +83,7 @@ func TestSelectAndCopyOnScreen(t *testing.T) {
 		if _, style, _ := x.Cell(6, y); !strings.Contains(style, "7") {
 			t.Errorf("the selection has the style %q, not reversed", style)
 		}
-		x.Press("Ctrl+C") // the selection first, not the task
+		x.Press("Ctrl+C") // copies the selection, does not cancel the task
 		copied("two three\n\nfour")
 		x.took()
 		x.Press("Ctrl+C")
@@ -100,7 +100,7 @@ func TestSelectAndCopyOnScreen(t *testing.T) {
 		x.Press("Tab", "v", "w", "h", "y")
 		copied("one ")
 		x.Mouse("press", 6, y)
-		x.Mouse("drag", 6, 0) // above the pane: it scrolls until the button is released
+		x.Mouse("drag", 6, 0) // above the pane, which scrolls until the button is released
 		x.Mouse("release", 6, 0)
 		if x.Written(); x.copied == "" {
 			t.Error("nothing copied")

@@ -7,9 +7,8 @@ import (
 	"buddy/agent/event"
 )
 
-// TestCustomCommands: what a person and a project bring is completed with its hint and its
-// origin, sent as it was typed, and its text is folded below it; a wrong name goes back to the
-// prompt as ever.
+// TestCustomCommands: commands of the user and the project complete with their hint and origin and are sent as typed,
+// with their text folded below; a wrong name goes back to the prompt.
 func TestCustomCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

@@ -29,8 +29,7 @@ var dayTurns = flag.Int("turns", 100, "how many turns TestDay works; 36000 are e
 
 const turnsOfPrompt = 25
 
-// worker is a model that works through prompts: an answer takes half a second, and every
-// 25th is the last of its exchange.
+// worker is a model whose answers take half a second; every 25th answer ends its exchange.
 type worker struct{ n int }
 
 func (*worker) Info() model.Info { return model.Info{Profile: "test", Model: "worker", Window: 40_000} }
@@ -52,16 +51,15 @@ func (w *worker) Stream(_ context.Context, req model.Request) iter.Seq2[model.De
 	}
 }
 
-// lived holds what a part of a day cost, and what there was at its end.
+// lived holds the cost of a part of a day, and the memory at its end.
 type lived struct {
 	turns int
-	each  time.Duration // processor time of a turn
+	each  time.Duration // CPU time per turn
 	heap  int           // bytes
 }
 
-// TestDay works for a day on one screen whose session is stored: neither a turn costs more at its end than
-// at its beginning, nor does the memory grow, an idle screen draws nothing, and at the end no goroutine
-// is left (rule 4).
+// TestDay runs a stored session for a day: turns do not get slower, memory does not grow, an idle screen draws nothing,
+// and no goroutine is left at the end.
 func TestDay(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	xdg.Reload()
@@ -117,7 +115,7 @@ func TestDay(t *testing.T) {
 		}
 		t.Logf("after %s", time.Since(began).Round(time.Minute))
 		judgeDay(t, parts)
-		time.Sleep(time.Minute) // what is said when a task ends
+		time.Sleep(time.Minute) // outlasts the message at the end of a task
 		x.Settle()
 		x.Written()
 		time.Sleep(time.Hour)
@@ -132,8 +130,8 @@ func TestDay(t *testing.T) {
 	})
 }
 
-// judgeDay prints what the parts of a day cost. Of a day that is long enough to be judged, the end must be as
-// its second tenth: in the first one the conversation and its caches fill.
+// judgeDay prints the costs of the parts of a day. In a day long enough to judge, the last part must cost as much as
+// the second: during the first one the conversation and its caches fill.
 func judgeDay(t *testing.T, parts []lived) {
 	t.Helper()
 	var text strings.Builder
@@ -142,7 +140,7 @@ func judgeDay(t *testing.T, parts []lived) {
 	}
 	t.Logf("\n%8s %12s %10s\n%s", "turns", "ms per turn", "MB", text.String())
 	first, last := parts[1], parts[len(parts)-1]
-	ids := 64 * (last.turns - first.turns) // those of all calls are kept
+	ids := 64 * (last.turns - first.turns) // the ids of all calls are kept
 	if grown := last.heap - first.heap; grown > ids+1<<20 {
 		t.Errorf("the memory grew by %d bytes", grown)
 	}
@@ -151,7 +149,7 @@ func judgeDay(t *testing.T, parts []lived) {
 	}
 }
 
-// processTime returns how long this process has worked.
+// processTime returns the CPU time of this process.
 func processTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
@@ -161,13 +159,13 @@ func processTime(t *testing.T) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// inside runs f on the screen's goroutine.
+// inside runs f on the UI goroutine.
 func (x *testUI) inside(f func()) {
 	x.u.deps.Later(f)
 	x.Settle()
 }
 
-// arranged returns where everything is. Clocks redraw the screen by themselves, so it is read where that happens.
+// arranged returns the layout and the focus, read on the UI goroutine because clocks redraw the screen at any time.
 func (x *testUI) arranged() (lay layout.Layout, focus layout.Pane) {
 	told := make(chan struct{})
 	x.u.deps.Later(func() {
@@ -184,13 +182,13 @@ func (x *testUI) focus() layout.Pane {
 	return focus
 }
 
-// column returns the first column of the box with what is live.
+// column returns the first column of the box with the live panes.
 func (x *testUI) column() int {
 	lay, _ := x.arranged()
 	return lay.Panes[layout.Live].X
 }
 
-// heap returns how many bytes are in use.
+// heap returns the number of bytes in use.
 func heap() int {
 	var m runtime.MemStats
 	runtime.GC()

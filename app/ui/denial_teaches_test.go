@@ -9,8 +9,8 @@ import (
 	"buddy/agent/event"
 )
 
-// A denial teaches: the dialog shows what is remembered and where before the key that does it, and the next
-// approval shows it.
+// A denial with a reason: the dialog shows what will be remembered and where before the key that does it, and the next
+// approval shows the rule.
 func TestADenialTeachesOnTheScreen(t *testing.T) {
 	npm := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "npm install left-pad", Mutation: true}
 	for _, size := range [][2]int{{120, 32}, {80, 24}, {40, 12}} {

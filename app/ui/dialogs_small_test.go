@@ -11,8 +11,8 @@ import (
 	"buddy/views/dialog"
 )
 
-// On the smallest screen that is drawn for, dialogs lose nothing that matters: what they ask
-// shows or says that it goes on, and so do the keys that lead out.
+// On the smallest supported screen, dialogs show their text or mark that there is more, and always name the keys that
+// leave them.
 func TestDialogsOnASmallScreen(t *testing.T) {
 	path := "/home/ann/a/rather/long/way/to/the/folder/of/the/keys/auth.json"
 	request := func(act action.Action, similar string) func(*testUI) {
@@ -67,7 +67,7 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 	}
 }
 
-// A question shows whatever pane did, and the pane stays.
+// A question shows whatever pane has the focus, and the pane keeps it.
 func TestQuestionOnASmallScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 40, 14)

@@ -16,7 +16,7 @@ import (
 	"buddy/views/markup"
 )
 
-// testModels is the list of three models, of which one needs a key.
+// testModels is a list of three models, one of them without a key.
 func testModels() show.List {
 	row := func(name, model, window, price, state string) show.Row {
 		r := show.Row{ID: name, Cells: []string{name, model, window, price, state}, Mark: name == "demo"}
@@ -30,8 +30,8 @@ func testModels() show.List {
 	}}
 }
 
-// savedSessions makes a store with sessions of one exchange each, the last one used last. Those whose titles begin
-// with exec are of buddy exec.
+// savedSessions makes a store with sessions of one exchange each, the last one used last. Titles that start with exec
+// make sessions of buddy exec.
 func savedSessions(t *testing.T, titles ...string) (sessions.Store, []string) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -84,7 +84,7 @@ func TestSessionBrowser(t *testing.T) {
 		x.Press("Down", "Down")
 		x.Want("▸ why do the tests fail", "Answer to why do the tests fail.")
 		x.Press("Home")
-		x.Type("web rest") // words in any order; a letter that is no key filters
+		x.Type("web rest") // words in any order; a letter that is not a key filters
 		x.Want("Sessions · 1 of 3", "▸ restart the web server", "Answer to restart")
 		x.unwanted("why do the tests")
 		x.Press("Enter")
@@ -122,7 +122,7 @@ func TestSessionsOfExecAreApart(t *testing.T) {
 				x.Settle()
 				x.Want(c.then...)
 				x.unwanted("by hand")
-				x.Press("f", "x", "e") // nothing to do where nothing is selected
+				x.Press("f", "x", "e") // these do nothing without a selection
 				x.Press("Esc")
 				x.Settle()
 				x.took()
@@ -131,7 +131,7 @@ func TestSessionsOfExecAreApart(t *testing.T) {
 	}
 }
 
-// A session that can't be opened is in the list, and beside it what is wrong and what mends it.
+// A session that can't be opened is in the list, and its preview explains why and how to repair it.
 func TestSessionBrowserNamesDamage(t *testing.T) {
 	store, ids := savedSessions(t, "by hand", "the lost one")
 	file := store.File(ids[1])
@@ -217,7 +217,7 @@ func TestRenamingTheOpenSession(t *testing.T) {
 		x := openOn(t, 120, 32, store)
 		x.u.state.Info.Session = ids[0]
 		x.Press("F4")
-		x.Want("Sessions · 1") // the list is read meanwhile
+		x.Want("Sessions · 1") // the list has been read
 		x.Press("Tab", "x")
 		x.Want("this is the session you are in")
 		x.Press("r", "Ctrl+U")
@@ -253,7 +253,7 @@ func TestThemePicker(t *testing.T) {
 		x.Type("/theme\n")
 		x.Want("Themes · 5", "▸*dark")
 		x.Type("light")
-		name("light") // it shows while the person moves
+		name("light") // a theme shows while moving
 		x.Press("Esc")
 		name("dark")
 		x.Type("/theme\n")
@@ -271,7 +271,7 @@ func TestPalette(t *testing.T) {
 		x.Type("running tasks and queued prompts\n")
 		x.didRun("ps")
 		x.Press("F2")
-		x.Type("/timeout\n") // it needs to be told what
+		x.Type("/timeout\n") // the command needs an argument
 		x.Want("> /timeout", "DURATION")
 		x.Press("Ctrl+C", "F2")
 		x.Type("select text with keys")
@@ -287,7 +287,7 @@ func TestPalette(t *testing.T) {
 	})
 }
 
-// What a person works in stays on top; F8 leads from it to the approval and back.
+// The list in use stays on top; F8 leads to the approval and back.
 func TestApprovalsWaitBelowLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -308,7 +308,7 @@ func TestApprovalsWaitBelowLists(t *testing.T) {
 	})
 }
 
-func TestKeysOfPanesBelowDialogs(t *testing.T) { // nothing moves that nobody sees
+func TestKeysOfPanesBelowDialogs(t *testing.T) { // keys must not move anything that is covered
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(running...)
@@ -386,7 +386,7 @@ func TestUnknownCommandsSuggest(t *testing.T) {
 	}
 }
 
-// While a line begins with a command that there is not, Enter sends nothing; mended, it goes.
+// Enter does not send a line with an unknown command; once corrected, it is sent.
 func TestUnknownCommandIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -421,19 +421,18 @@ func TestTypedShellCommand(t *testing.T) {
 		x.tell(running...)
 		x.Type("!make\n")
 		x.took()
-		x.Want("task #1 is running; run your command when it is done", "> !make") // the draft is not lost
+		x.Want("task #1 is running; run your command when it is done", "> !make") // the draft is kept
 	})
 }
 
-// Esc twice in one read, as it comes over a slow line, is two keys, and the key after it is
-// not Alt with that key.
+// Esc twice in one read, as over a slow line, is two keys, and the next key is not Alt with that key.
 func TestEscTwiceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
 		x.tell(running...)
 		x.Terminal.Type("\x1b\x1b")
-		time.Sleep(100 * time.Millisecond) // after which Esc is a key of its own
-		x.took(event.Cancel{})             // once is enough
+		time.Sleep(100 * time.Millisecond) // Esc is a key of its own after this time
+		x.took(event.Cancel{})             // one cancel is enough
 		x.Type("Cab")
 		x.Want("> Cab")
 		x.Type("\x1b\x1b[D") // Alt+Left of some terminals
@@ -442,7 +441,7 @@ func TestEscTwiceAtOnce(t *testing.T) {
 	})
 }
 
-func TestViInThePrompt(t *testing.T) { // [ui] editor
+func TestViInThePrompt(t *testing.T) { // with [ui] editor = "vi"
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
 		x.u.v.prompt.SetVi(true)
@@ -457,7 +456,7 @@ func TestViInThePrompt(t *testing.T) { // [ui] editor
 		x.Press("Esc")
 		x.tell(running...)
 		x.took()
-		x.Press("Esc") // in normal mode it is what it is without vi
+		x.Press("Esc") // in normal mode Esc works as without vi
 		x.took(event.Cancel{})
 		x.Press("Enter")
 		x.took(event.Submit{Text: "fix just "})
@@ -474,7 +473,7 @@ func TestViInThePrompt(t *testing.T) { // [ui] editor
 		x.Want("VISUAL")
 		x.Type("bb~")
 		x.Want("NORMAL", "> one TWO THREE")
-		x.Type("VR") // which means nothing there
+		x.Type("VR") // R has no meaning there
 		x.Want("V-LINE")
 		x.Press("Esc")
 		x.Type("0R")
@@ -487,7 +486,7 @@ func TestViInThePrompt(t *testing.T) { // [ui] editor
 	})
 }
 
-func TestListsAtAllSizes(t *testing.T) { // 80×24, 120×32, 200×60 and 40×12
+func TestListsAtAllSizes(t *testing.T) { // at all sizes
 	for _, size := range [][2]int{{80, 24}, {120, 32}, {200, 60}, {40, 12}, {20, 6}} {
 		store, _ := savedSessions(t, "first one", wideTitle)
 		synctest.Test(t, func(t *testing.T) {
@@ -503,7 +502,7 @@ func TestListsAtAllSizes(t *testing.T) { // 80×24, 120×32, 200×60 and 40×12
 			x.Type("/theme\n")
 			x.Settle()
 			x.Press("Down", "Esc")
-			if err := x.Quit(); err != nil { // fails if anything raw reached the terminal
+			if err := x.Quit(); err != nil { // fails if any raw text reached the terminal
 				t.Error(err)
 			}
 		})

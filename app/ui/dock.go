@@ -15,36 +15,35 @@ import (
 	"buddy/views/prompt"
 )
 
-// dock decides whether keys belong to the dialog between the conversation and the prompt, or to
-// the prompt. A dialog that opened by itself gets them only with an empty prompt and after a
-// pause without a key, or when the person asks for it.
+// dock decides whether keys go to the dialog between the conversation and the prompt, or to the prompt. A dialog that
+// opened by itself gets them only with an empty prompt after a pause without a key, or when the user asks for it.
 type dock struct {
 	approval *dialog.Approval
-	question *dialog.Confirm // of the model
+	question *dialog.Confirm // asked by the model
 	confirm  *dialog.Confirm
-	line     *dialog.Ask // for what is missing in a plan
+	line     *dialog.Ask // for a missing part of a plan
 	prompt   *prompt.Prompt
 	arranged *arrangement
 	state    *state.State
 	deps     *Deps
-	target   func() (keymap.Scope, keyView) // takes the keys
+	target   func() (keymap.Scope, keyView) // has the keys
 
 	docked
-	typed   time.Time // when the last key came that was for the prompt
-	timer   bool      // the pause is waited for
+	typed   time.Time // time of the last key for the prompt
+	timer   bool      // whether the pause timer runs
 	answers string    // id of the question that the draft answers
-	stopped int       // the main task that Esc stopped last
+	stopped int       // the main task that Esc last stopped
 }
 
-// docked holds what is forgotten when another request shows.
+// docked holds what is reset when another request shows.
 type docked struct {
-	request string        // id of the approval or question that shows, "" for none
-	held    bool          // it has the keys
+	request string        // id of the shown approval or question, "" for none
+	held    bool          // whether it has the keys
 	heldAt  time.Time     // since when
-	left    bool          // the person went back to the prompt: only a key or a click leads to it again
-	full    bool          // it has all rows between header and prompt
-	pressed time.Time     // when the last key came, or the request, if that was later
-	letter  *keymap.Press // that waits for what follows it; nil: none does
+	left    bool          // the user went back to the prompt: only a key or a click leads to the request again
+	full    bool          // whether it fills all rows between header and prompt
+	pressed time.Time     // time of the last key, or of the request if that was later
+	letter  *keymap.Press // a letter kept back until the next key; nil for none
 }
 
 // dockedView is a dialog that docks on the prompt.
@@ -57,7 +56,7 @@ type dockedView interface {
 	CopySelection() bool
 }
 
-// view returns what is docked, nil if nothing is.
+// view returns the docked dialog, nil for none.
 func (d *dock) view() dockedView {
 	switch {
 	case d.confirm.Open():
@@ -70,11 +69,10 @@ func (d *dock) view() dockedView {
 	return nil
 }
 
-// hasKeys reports whether what is docked has the keys. A person called the confirmation with a
-// key of their own.
+// hasKeys reports whether the docked dialog has the keys. A confirmation always has them: the user opened it.
 func (d *dock) hasKeys() bool { return d.confirm.Open() || d.held && d.request != "" }
 
-// requestsIn returns the ids of what waits for the person.
+// requestsIn returns the ids of the pending approvals and questions.
 func requestsIn(s *state.State) []string {
 	var ids []string
 	for _, a := range s.Approvals {
@@ -86,8 +84,8 @@ func requestsIn(s *state.State) []string {
 	return ids
 }
 
-// sync shows the request that showed, or another one when that is settled. It reports whether
-// another one shows.
+// sync keeps showing the current request, or shows the next one when it is settled. It reports whether the request
+// changed.
 func (d *dock) sync() (other bool) {
 	ids := requestsIn(d.state)
 	if d.answers != "" && !slices.Contains(ids, d.answers) {
@@ -106,11 +104,11 @@ func (d *dock) sync() (other bool) {
 	return other
 }
 
-// show docks a request, which does not have the keys yet.
+// show docks a request, without giving it the keys.
 func (d *dock) show(id string) {
 	d.loseLetter()
 	d.docked = docked{request: id, pressed: d.deps.Now()}
-	if text := d.approval.UnsentReason(); text != "" { // what it was for has been answered elsewhere, or has ended
+	if text := d.approval.UnsentReason(); text != "" { // its request was answered elsewhere or has ended
 		d.prompt.Replace(strings.TrimPrefix(d.prompt.Text()+"\n"+text, "\n"))
 	}
 	d.approval.Clear()
@@ -148,7 +146,7 @@ func (d *dock) ask(q event.QuestionAsked) {
 	})
 }
 
-// place tells the dialogs where in the queue they are.
+// place sets the position of the request in the queue on the dialogs.
 func (d *dock) place(ids []string) {
 	p := dialog.DockPlace{N: slices.Index(ids, d.request) + 1, Of: len(ids), Full: d.full, Who: whoAsks(d.state, d.request)}
 	d.approval.SetPlace(p)
@@ -156,7 +154,7 @@ func (d *dock) place(ids []string) {
 	d.confirm.SetPlace(dialog.DockPlace{Full: d.full})
 }
 
-// whoAsks names the task that waits for the answer of a request, "" if it is the main one.
+// whoAsks names the task that a request belongs to, "" for the main task.
 func whoAsks(s *state.State, request string) string {
 	for _, a := range s.Approvals {
 		if a.ID == request && a.Agent != "" {
@@ -180,7 +178,7 @@ func (d *dock) mayTakeKeys() bool {
 		(scope == keymap.Prompt || scope == keymap.Vi)
 }
 
-// awaitPause gives the docked request the keys when none has come for a while.
+// awaitPause gives the docked request the keys after a pause without keys.
 func (d *dock) awaitPause() {
 	if d.timer || !d.mayTakeKeys() {
 		return
@@ -198,7 +196,7 @@ func (d *dock) awaitPause() {
 	})
 }
 
-// mode returns what stands on the border of the prompt.
+// mode returns the label on the border of the prompt.
 func (d *dock) mode() string {
 	if d.replies() {
 		return "answer"
@@ -206,13 +204,13 @@ func (d *dock) mode() string {
 	return d.prompt.Mode()
 }
 
-// replies reports whether what is typed in the prompt answers a question.
+// replies reports whether the text in the prompt answers a question.
 func (d *dock) replies() bool { return d.answers != "" && !d.prompt.Empty() }
 
-// hold gives what is docked the keys from a time on.
+// hold gives the docked dialog the keys from now.
 func (d *dock) hold(now time.Time) { d.held, d.left, d.heldAt = true, false, now }
 
-// leave gives the prompt the keys, until the person asks for the dialog again.
+// leave gives the prompt the keys until the user asks for the dialog again.
 func (d *dock) leave() {
 	d.loseLetter()
 	d.held, d.left, d.full = false, true, false
@@ -220,8 +218,8 @@ func (d *dock) leave() {
 	d.arranged.setFocus(layout.Prompt)
 }
 
-// next goes to what waits, from there to the next that does, and from the last one back
-// to the prompt. It reports whether what shows got the keys.
+// next focuses the shown request, then the next one, and after the last one the prompt. It reports whether the shown
+// request got the keys.
 func (d *dock) next() (got bool) {
 	ids := requestsIn(d.state)
 	at := slices.Index(ids, d.request)
@@ -244,7 +242,7 @@ func (d *dock) next() (got bool) {
 	return got
 }
 
-// key takes a key of what is docked that is not for its view, and reports whether it was one.
+// key handles a key of the docked dialog that is not for its view, and reports whether it did.
 func (d *dock) key(p keymap.Press) bool {
 	full := p.Action == keymap.FullScreen
 	switch {
@@ -275,20 +273,20 @@ func (d *dock) toggleFull() {
 	d.place(requestsIn(d.state))
 }
 
-// toPrompt gives the prompt the keys, for a text.
+// toPrompt gives the prompt the keys, to type text.
 func (d *dock) toPrompt() {
 	d.held = false
 	d.arranged.setFocus(layout.Prompt)
 	d.prompt.BeginTyping()
 }
 
-// typeOn begins to type in the prompt.
+// typeOn starts typing text in the prompt.
 func (d *dock) typeOn(text string) {
 	d.toPrompt()
 	d.prompt.Press(keymap.Press{Text: text})
 }
 
-// noteKey remembers that a key came at a time, for which scope and what it means there.
+// noteKey records the time of a key, and what it means in a scope.
 func (d *dock) noteKey(now time.Time, scope keymap.Scope, a keymap.Action) {
 	if a == keymap.ShowApproval {
 		return
@@ -299,24 +297,23 @@ func (d *dock) noteKey(now time.Time, scope keymap.Scope, a keymap.Action) {
 	}
 	switch scope {
 	case keymap.Prompt, keymap.Popup, keymap.Vi, keymap.Search:
-		if a != keymap.ReadUp && a != keymap.ReadDown && a != keymap.Back { // those type nothing
+		if a != keymap.ReadUp && a != keymap.ReadDown && a != keymap.Back { // these type nothing
 			d.typed = now
 		}
 	case keymap.Conversation, keymap.Selecting, keymap.Finding, keymap.Panes, keymap.Tasks:
-		d.stayAway() // who reads there goes on there
+		d.stayAway() // the user is reading there
 	}
 }
 
-// stayAway leaves the keys where they are until the person asks for the approval: they do
-// something else while it waits, and may go on with that after a pause.
+// stayAway keeps the keys where they are until the user asks for the approval: the user is doing something else and may
+// continue after a pause.
 func (d *dock) stayAway() {
 	if d.approval.Open() && !d.held {
 		d.left = true
 	}
 }
 
-// typing reports whether a person is in the middle of typing a prompt, and takes it that they
-// go on.
+// typing reports whether the user is in the middle of typing a prompt, and extends the typing time.
 func (d *dock) typing(now time.Time) bool {
 	if d.arranged.focus != layout.Prompt || now.Sub(d.typed) >= dialog.Pause {
 		return false
@@ -325,8 +322,8 @@ func (d *dock) typing(now time.Time) bool {
 	return true
 }
 
-// cycleMode changes how approvals are decided, but never while something waits for an answer:
-// the mode might be one. It returns what there is to tell about that.
+// cycleMode changes the approval mode, but not while a request is pending: the new mode could answer it. It returns the
+// message to show.
 func (d *dock) cycleMode() (told string) {
 	if d.request != "" {
 		return "Answer first: the mode can't change while a question is open"
@@ -335,8 +332,7 @@ func (d *dock) cycleMode() (told string) {
 	return ""
 }
 
-// reply sends what was typed as the answer of a question if that is what it was begun as, and
-// reports whether it was.
+// reply sends text as the answer to the question that the draft was started for, and reports whether there was one.
 func (d *dock) reply(text string) bool {
 	id := d.answers
 	d.answers = ""

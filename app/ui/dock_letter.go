@@ -7,20 +7,20 @@ import (
 	"buddy/views/dialog"
 )
 
-// waits reports whether a key of what is docked has to wait for the one after it: a letter or
-// digit that means something there may be the first of a sentence. Space and ? act at once: no
-// sentence begins with them. So does what asks for a reason: the reason is all that follows.
+// waits reports whether a key of the docked dialog has to wait for the next key: a letter or digit with a meaning there
+// may be the start of a sentence. Space and ? act at once, because no sentence starts with them, and so do keys that
+// ask for a reason, because any text after them is the reason.
 func (d *dock) waits(p keymap.Press) bool {
 	switch {
 	case p.Text == "" || p.Text == " " || !p.Bound() || d.approval.Typing() || d.approval.Ignores(p):
 		return false
-	case d.question.Open(): // what is typed after a digit takes it along
+	case d.question.Open(): // text typed after a digit includes the digit
 		return p.Action == keymap.ChoiceNumber && d.question.Has(p.Text) || p.Action == keymap.FullScreen && (d.question.Cut() || d.full)
 	}
 	return p.Action != keymap.DenyWithReason && p.Action != keymap.Explain
 }
 
-// startsText reports whether a key is a character that what is docked has no use for.
+// startsText reports whether a key is a character that the docked dialog does not use.
 func (d *dock) startsText(p keymap.Press) bool {
 	switch {
 	case p.Text == "" || d.approval.Typing():
@@ -39,7 +39,7 @@ func (d *dock) write(text string) {
 	d.typeOn(text)
 }
 
-// holdLetter keeps a letter back for a moment. The dialog takes it when nothing follows.
+// holdLetter keeps a letter back. The dialog gets it if no key follows within the pause.
 func (d *dock) holdLetter(p keymap.Press) {
 	letter := &p
 	d.letter = letter
@@ -51,7 +51,7 @@ func (d *dock) holdLetter(p keymap.Press) {
 	})
 }
 
-// endPause gives the dialog a letter that is kept back: it starts no text.
+// endPause gives the dialog the letter that was kept back, because no text follows.
 func (d *dock) endPause() {
 	letter := d.letter
 	d.letter = nil
@@ -66,8 +66,8 @@ func (d *dock) endPause() {
 	}
 }
 
-// catchUp considers when a key came that is read now: before the dialog had the keys, or so long after the letter
-// that is kept back that both are no text.
+// catchUp corrects for the time at which a key was pressed: before the dialog had the keys, or so long after the kept
+// letter that the two are not one text.
 func (d *dock) catchUp(came time.Time) {
 	if came.Before(d.heldAt) {
 		d.held = false
@@ -77,9 +77,8 @@ func (d *dock) catchUp(came time.Time) {
 	}
 }
 
-// afterLetter decides what a letter was that is kept back, by the key after it: an answer if that is
-// one of the dialog's, such as Enter, or the start of a text, then the key is for the prompt. It reports
-// whether nothing is left to do for the key.
+// afterLetter uses the next key to decide about a kept letter: a key of the dialog such as Enter makes the letter an
+// answer, a character makes it the start of a text for the prompt. It reports whether the key is used up.
 func (d *dock) afterLetter(p *keymap.Press) (done bool) {
 	letter := d.letter
 	switch {
@@ -88,17 +87,16 @@ func (d *dock) afterLetter(p *keymap.Press) (done bool) {
 	case p.Text == "" && p.Scope == letter.Scope && p.Action != keymap.Back:
 		d.endPause()
 		scope, _ := d.target()
-		return scope != p.Scope || p.Action == keymap.ChoiceTake // it is no key of what has the keys now, or took the digit
+		return scope != p.Scope || p.Action == keymap.ChoiceTake // the focus changed, or the key took the digit
 	}
 	d.loseLetter()
 	if p.Text != "" {
 		p.Scope, p.Action = "", ""
 	}
-	return p.Action == keymap.Back // which has led to the prompt
+	return p.Action == keymap.Back // the prompt has the keys already
 }
 
-// loseLetter gives the prompt a letter that is kept back: it begins a text, or what it was for does
-// not show any more.
+// loseLetter gives the prompt the kept letter: it starts a text, or its request is no longer shown.
 func (d *dock) loseLetter() {
 	if letter := d.letter; letter != nil {
 		d.letter = nil
@@ -106,8 +104,8 @@ func (d *dock) loseLetter() {
 	}
 }
 
-// reasonToPrompt gives the prompt a reason that was typed so fast that it may have been the rest
-// of a sentence, together with the letter before it. It reports whether there was one.
+// reasonToPrompt moves a reason to the prompt, with the letter before it, if it was typed so fast that it may be the
+// rest of a sentence. It reports whether there was one.
 func (d *dock) reasonToPrompt() bool {
 	text, quick := d.approval.DropQuickReason()
 	if !quick {
@@ -118,7 +116,7 @@ func (d *dock) reasonToPrompt() bool {
 	return true
 }
 
-// awaitLive draws the choices anew when those work that do so only after a pause.
+// awaitLive draws the choices again when those with a delay become active.
 func (d *dock) awaitLive() {
 	if wait := d.approval.LiveIn(); wait > 0 {
 		d.deps.After(wait+time.Millisecond, func() {})

@@ -9,7 +9,7 @@ import (
 	"buddy/views/dialog"
 )
 
-// Who types goes on after Tab: it opens the list again that was closed, or says what it does when.
+// While typing, Tab stays in the prompt: it reopens a closed completion list or explains itself.
 func TestTabWhileTyping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -19,7 +19,7 @@ func TestTabWhileTyping(t *testing.T) {
 		x.unwanted("/model")
 		x.Press("Tab")
 		x.Want("/model")
-		x.Press("Tab") // takes it
+		x.Press("Tab") // completes the command
 		x.Want("> /model")
 		x.Press("Ctrl+U")
 		x.Type("abc")
@@ -28,13 +28,13 @@ func TestTabWhileTyping(t *testing.T) {
 		x.Type("d")
 		x.Want("> abcd")
 		x.rest()
-		x.Press("Tab", "z") // the conversation takes the keys
+		x.Press("Tab", "z") // focuses the conversation
 		x.Want("> abcd")
 	})
 }
 
-// A letter that decides something waits for what follows: with another one it is text, alone it
-// decides, and Esc right after it decides nothing.
+// A letter that decides something waits for the next key: another letter makes both text, no key lets the letter
+// decide, and Esc right after it discards the decision.
 func TestLettersWaitForASentence(t *testing.T) {
 	similar := asked
 	similar.Context.Similar = "don't ask again for ls"
@@ -86,8 +86,8 @@ func TestLettersWaitForASentence(t *testing.T) {
 	}
 }
 
-// An arrow right after the digit of a choice is one of the dialog's: the digit is taken, and the prompt does not
-// show an earlier input.
+// An arrow right after the digit of a choice belongs to the dialog: the digit is chosen, and the prompt does not recall
+// an earlier input.
 func TestArrowAfterADigit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -102,7 +102,7 @@ func TestArrowAfterADigit(t *testing.T) {
 	})
 }
 
-// A request that goes away while a letter waits leaves the letter to the prompt.
+// When a request ends while a letter waits, the letter goes to the prompt.
 func TestLetterOfARequestThatWent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -119,7 +119,7 @@ func TestLetterOfARequestThatWent(t *testing.T) {
 	})
 }
 
-// The title says which task asks if that is not the main one.
+// The title names the task that asks unless it is the main one.
 func TestTitleSaysWhoAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)

@@ -10,7 +10,7 @@ import (
 	"buddy/views/draw"
 )
 
-// askPlan docks a plan that is to be approved, its steps as a list.
+// askPlan docks a plan for approval, its steps as a list.
 func (d *dock) askPlan(q event.QuestionAsked) {
 	var choices []string
 	for _, c := range q.Choices {
@@ -27,13 +27,13 @@ func (d *dock) askPlan(q event.QuestionAsked) {
 	})
 }
 
-// answerPlan answers a plan with one of its choices. Who wants to keep planning can say why.
+// answerPlan answers a plan with one of its choices. Choosing to keep planning asks for feedback.
 func (d *dock) answerPlan(q event.QuestionAsked, choice string) {
 	if choice != event.PlanKeep {
 		d.answer(q, event.Answer{ID: q.ID, Text: choice})
 		return
 	}
-	d.show(q.ID) // it waits until the remark is there
+	d.show(q.ID) // stays pending until the feedback is there
 	d.line.Show(plan.Label(choice, q.Before), "What should change?", func(text string) error {
 		if text == "" {
 			text = choice
@@ -43,7 +43,7 @@ func (d *dock) answerPlan(q event.QuestionAsked, choice string) {
 	})
 }
 
-// editAnswer opens the plan that is asked about in the person's editor, or an answer of their own to another question.
+// editAnswer opens the plan in the user's editor, or for another question the user's own answer.
 func (d *dock) editAnswer() {
 	for _, q := range d.state.Questions {
 		if q.ID == d.request && q.Plan != "" {
@@ -56,8 +56,8 @@ func (d *dock) editAnswer() {
 	d.prompt.OnEdit()
 }
 
-// answer sends the answer to a question. One that edits a plan does so first, and is none if nothing was
-// changed: the plan shows again.
+// answer sends the answer to a question. The choice to edit a plan opens the editor first; without a change the plan
+// shows again.
 func (d *dock) answer(q event.QuestionAsked, a event.Answer) {
 	if q.Plan == "" || a.Text != event.PlanEdit {
 		d.deps.Send(a)

@@ -19,15 +19,15 @@ import (
 
 var streams = flag.Int("streams", 1_000, "how many streams of keys TestTypedStreamsDecideNothing types; -short types a tenth, make counterparts ten times as many")
 
-// typedKey is one key of a stream, and how long after the one before it comes.
+// typedKey is one key of a stream, with its delay.
 type typedKey struct {
 	after time.Duration
 	key   string // "paste" pastes text
-	text  string // that has to be in the prompt afterwards
+	text  string // the text that must be in the prompt afterwards
 }
 
-// typedStream returns what somebody types at 20 to 400 ms, beginning with a letter or a paste. A
-// letter comes no sooner after Esc than a terminal can tell the two from Alt and the letter.
+// typedStream returns keys typed at 20 to 400 ms, starting with a letter or a paste. A letter comes late enough after
+// Esc for a terminal to tell the two from Alt and the letter.
 func typedStream(r *rand.Rand) []typedKey {
 	all := make([]typedKey, 3+r.IntN(10))
 	for i := range all {
@@ -52,13 +52,12 @@ func typedStream(r *rand.Rand) []typedKey {
 	return all
 }
 
-// What somebody began to type before a dialog opened neither approves, denies, answers nor
-// edits, and changes no mode while it is open; nor does a sentence that begins at any time while it
-// is. Every letter is in the prompt afterwards, in prompts that Enter sent, or in a reason that Esc
-// gives to the prompt.
+// Typing that started before a dialog opened never approves, denies, answers or edits, and changes no mode while the
+// dialog is open; neither does a sentence that starts at any later time. Every letter ends up in the prompt, in sent
+// prompts, or in a reason that Esc moves to the prompt.
 func TestTypedStreamsDecideNothing(t *testing.T) {
-	const each = 100                                // streams on one screen
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // goroutines that take turns on one thread cost half
+	const each = 100                                // streams per screen
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // goroutines on one thread cost half
 	last := *streams
 	if testing.Short() {
 		last /= 10
@@ -80,7 +79,7 @@ func TestTypedStreamsDecideNothing(t *testing.T) {
 	}
 }
 
-// sentenceStream returns what somebody types at 20 to 200 ms: at least two letters, then anything.
+// sentenceStream returns keys typed at 20 to 200 ms: at least two letters, then anything.
 func sentenceStream(r *rand.Rand) []typedKey {
 	all := typedStream(r)
 	for i := range all {
@@ -96,8 +95,8 @@ func sentenceStream(r *rand.Rand) []typedKey {
 	return all
 }
 
-// typeSentence types one sentence, which begins at any time after an approval or a question opened,
-// sometimes with the dialog having been asked for.
+// typeSentence types one sentence, which starts at any time after an approval or a question opened; sometimes the
+// dialog was focused by a key.
 func (x *testUI) typeSentence(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 8))
 	keys := sentenceStream(r)
@@ -111,7 +110,7 @@ func (x *testUI) typeSentence(seed uint64) {
 	x.endStream(id, fmt.Sprintf("sentence %d: %v", seed, keys), keys)
 }
 
-// typeStream types one stream, in the middle of which an approval or a question opens.
+// typeStream types one stream; an approval or a question opens in the middle of it.
 func (x *testUI) typeStream(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	keys := typedStream(r)
@@ -121,7 +120,7 @@ func (x *testUI) typeStream(seed uint64) {
 	x.endStream(id, fmt.Sprintf("stream %d, open at %d: %v", seed, opens, keys), keys)
 }
 
-// typeKeys types a stream. Before one of its keys a dialog opens.
+// typeKeys types a stream. A dialog opens before one of its keys.
 func (x *testUI) typeKeys(keys []typedKey, opens int, id string, approval bool, r *rand.Rand) {
 	for i, k := range keys {
 		gap := k.after
@@ -151,13 +150,13 @@ func (x *testUI) typeKeys(keys []typedKey, opens int, id string, approval bool, 
 	synctest.Wait()
 }
 
-// endStream looks at what a stream did, and ends it.
+// endStream checks the effects of a stream, and ends it.
 func (x *testUI) endStream(id, name string, keys []typedKey) {
 	want := ""
 	for _, k := range keys {
 		want += k.text
 	}
-	if x.u.dock.approval.Scope() == keymap.Reason { // which is a letter and then all that followed it
+	if x.u.dock.approval.Scope() == keymap.Reason { // a reason holds a letter and all the text after it
 		x.Press("Esc")
 		synctest.Wait()
 	}
@@ -179,7 +178,7 @@ func (x *testUI) openDialog(id string, approval bool) {
 		return
 	}
 	q := event.QuestionAsked{ID: id, CallID: "c1", Text: "Which port?", Choices: []string{"80", "8080"}}
-	if strings.HasSuffix(id, "1") || strings.HasSuffix(id, "2") { // a plan is one as well
+	if strings.HasSuffix(id, "1") || strings.HasSuffix(id, "2") { // a plan is a question as well
 		q = aPlan
 		q.ID = id
 	}
@@ -195,13 +194,13 @@ func (x *testUI) publish(payloads ...event.Event) {
 	synctest.Wait()
 }
 
-// rest lets the pause pass after which nobody is in the middle of typing, and waits until nothing more happens.
+// rest waits until the user no longer counts as typing and the screen is settled.
 func (x *testUI) rest() {
 	time.Sleep(dialog.Pause + 50*time.Millisecond)
 	synctest.Wait()
 }
 
-// cancelled reports whether the last command that was sent cancels the task.
+// cancelled reports whether the last sent command cancels the task.
 func (x *testUI) cancelled() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -212,7 +211,7 @@ func (x *testUI) cancelled() bool {
 	return ok
 }
 
-// modes counts the changes of the mode that were sent.
+// modes counts the mode changes that were sent.
 func (x *testUI) modes() (n int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -224,7 +223,7 @@ func (x *testUI) modes() (n int) {
 	return n
 }
 
-// checkStream looks at what a stream did. answers says that a text may be the answer of a question.
+// checkStream checks the effects of a stream. answers allows a text as the answer to a question.
 func (x *testUI) checkStream(name, want string, answers bool) {
 	x.t.Helper()
 	x.mu.Lock()
@@ -254,7 +253,7 @@ func (x *testUI) checkStream(name, want string, answers bool) {
 	}
 }
 
-// An escape sequence that comes in pieces, as over a slow line, interrupts nothing and is no text.
+// An escape sequence that arrives in pieces, as over a slow line, is neither Esc nor text.
 func TestSplitEscapeSequenceIsNoEsc(t *testing.T) {
 	for _, sequence := range []string{"\x1b[A", "\x1bOA", "\x1b[1;5D", "\x1b[<0;3;3M", "\x1b[200~pasted\x1b[201~", "\x1b[19~"} {
 		for split := 1; split < len(sequence) && split < 7; split++ {
@@ -280,8 +279,8 @@ func TestSplitEscapeSequenceIsNoEsc(t *testing.T) {
 	}
 }
 
-// A letter that means nothing in a pane begins a prompt; after copying and after a click in the
-// conversation the prompt has the keys.
+// A letter without a meaning in a pane starts a prompt. After copying and after a click in the conversation the prompt
+// has the keys.
 func TestTypingFindsThePrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -299,7 +298,7 @@ func TestTypingFindsThePrompt(t *testing.T) {
 	})
 }
 
-// What is sent, and a question that opens, is to be seen, wherever the conversation was.
+// A sent prompt and a new question scroll into view, wherever the conversation was.
 func TestWhatWaitsIsInView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
@@ -320,7 +319,7 @@ func TestWhatWaitsIsInView(t *testing.T) {
 	})
 }
 
-// A paste disarms what the key before it armed.
+// A paste cancels a pending confirmation.
 func TestPasteDisarmsQuitting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
@@ -334,7 +333,7 @@ func TestPasteDisarmsQuitting(t *testing.T) {
 	})
 }
 
-// Of several requests each is answered by itself, and F8 leads through them and back.
+// Each of several requests is answered separately, and F8 leads through them and back.
 func TestSeveralRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -358,14 +357,14 @@ func TestSeveralRequests(t *testing.T) {
 		x.took(event.AnswerApproval{ID: "a2", Decision: event.Deny})
 		x.tell(event.ApprovalAnswered{ID: "a2", Decision: event.Deny, By: "user"})
 		x.Want("Run this command?  1 of 2", "Press F8 to answer")
-		x.Type("y") // at once: it is for nobody but the prompt
+		x.Type("y") // too early for the dialog: it goes to the prompt
 		x.took()
 		x.Want("> y")
 	})
 }
 
-// A question takes digits, arrows and Enter, and what is typed as an answer of the person's own;
-// a draft from before stays a prompt.
+// A question accepts digits, arrows and Enter, and typed text as the user's own answer; a draft from before stays a
+// prompt.
 func TestQuestionTakesOwnWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -385,7 +384,7 @@ func TestQuestionTakesOwnWords(t *testing.T) {
 		x.tell(event.QuestionAnswered{ID: "q", By: "user"})
 		ask("r")
 		x.rest()
-		x.Type("10 or so") // 1 is a choice, and goes on as text
+		x.Type("10 or so") // 1 is a choice, but continues as text
 		x.Want("> 10 or so")
 		x.Press("Enter")
 		x.took(event.Answer{ID: "r", Text: "10 or so"})
@@ -397,7 +396,7 @@ func TestQuestionTakesOwnWords(t *testing.T) {
 		x.tell(event.QuestionAnswered{ID: "s", By: "user"})
 		ask("t")
 		x.rest()
-		x.Press("Enter") // takes the marked one
+		x.Press("Enter") // chooses the marked one
 		x.took(event.Answer{ID: "t", Text: "80"})
 		x.tell(event.QuestionAnswered{ID: "t", By: "user"})
 		ask("u")
@@ -407,7 +406,7 @@ func TestQuestionTakesOwnWords(t *testing.T) {
 	})
 }
 
-// The status line names what interrupts, with vi's keys as well.
+// The status line names the key that interrupts, also in vi mode.
 func TestStatusSaysWhatInterrupts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)

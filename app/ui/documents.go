@@ -10,7 +10,7 @@ import (
 // shownDocument is a document that a command answered with, while its dialog is open.
 type shownDocument struct {
 	u     *UI
-	words []string // the command that was run last to read a document
+	words []string // the last command that read a document
 	view  *dialog.Tabbed
 }
 
@@ -24,8 +24,8 @@ func openDocument(u *UI, words []string, d show.Document) {
 	u.overlays.sheet = s.view
 }
 
-// read runs a command that answers with a document of the dialog, and then says what was done before. An answer that comes
-// after the person asked for another document is not shown.
+// read runs a command that answers with a document of the dialog, then shows the message did. The answer is dropped if
+// the user asked for another document in the meantime.
 func (s *shownDocument) read(words []string, did string) {
 	s.words = words
 	s.run(words, func(a show.Answer, err error) {
@@ -42,7 +42,7 @@ func (s *shownDocument) read(words []string, did string) {
 	})
 }
 
-// run runs a command, unless the dialog is closed when it has answered.
+// run runs a command and calls then, unless the dialog was closed in the meantime.
 func (s *shownDocument) run(words []string, then func(show.Answer, error)) {
 	runDeed(s.u, words, func(answer show.Answer, err error) {
 		if s.u.overlays.sheet == s.view {
@@ -51,7 +51,7 @@ func (s *shownDocument) run(words []string, then func(show.Answer, error)) {
 	})
 }
 
-// choose changes a value: by its only deed, by one that the person chooses, or by a line that is typed.
+// choose changes a value by its only deed, by one that the user chooses, or by a line that the user types.
 func (s *shownDocument) choose(v show.Value) {
 	switch {
 	case len(v.Deeds) == 0:

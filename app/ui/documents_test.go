@@ -13,7 +13,7 @@ import (
 	"buddy/app/slash"
 )
 
-// testDocuments returns what /status, /context and /config answer with.
+// testDocuments returns the answers of /status, /context and /config.
 func testDocuments() map[string]show.Document {
 	tabs := []show.Deed{{Label: "Status", Run: []string{"status"}}, {Label: "Context", Run: []string{"context"}}, {Label: "Config", Run: []string{"config"}}}
 	long := "run_shell, read_file, write_file, edit_file, apply_patch, glob, grep, fetch_url, web_search, todo, ask_user, agent, tool_search, use_tool"
@@ -48,7 +48,7 @@ func testDocuments() map[string]show.Document {
 	}
 }
 
-// Status, context and settings are tabs of one dialog, which keeps its size; typing searches, and what does not fit scrolls.
+// Status, context and settings are tabs of one dialog of constant size; typing searches, and long tabs scroll.
 func TestTabsOfDocuments(t *testing.T) {
 	for _, size := range [][2]int{{120, 32}, {80, 24}, {40, 12}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
@@ -87,8 +87,8 @@ func TestTabsOfDocuments(t *testing.T) {
 	}
 }
 
-// Enter changes a value: the other one of two, a choice, or a line that is typed. What can't be changed says why, and an
-// error is said in the dialog.
+// Enter changes a value: toggles it, offers choices, or asks for a line. A fixed value explains why, and errors show in
+// the dialog.
 func TestValuesAreChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
@@ -127,7 +127,7 @@ func TestValuesAreChanged(t *testing.T) {
 		}
 		x.Press("Enter", "Enter")
 		x.Want("tools.limit: not a number; nothing was changed")
-		x.tell(event.Notice{Text: "something else"}) // what comes meanwhile leaves the dialog alone
+		x.tell(event.Notice{Text: "something else"}) // other events leave the dialog alone
 		x.Want("> limit_7")
 		x.u.deps.Run = run
 		x.Press("Esc")

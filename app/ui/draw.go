@@ -26,7 +26,7 @@ func (u *UI) input(w, h int) layout.Input {
 	}
 	in.Live, in.Grid = u.v.panes.Wanted(a.zoom)
 	in.Tasks = u.v.tasks.Rows(in.ColumnWidth())
-	if a.focus == layout.Tasks { // it does not go while the person is in it
+	if a.focus == layout.Tasks { // the pane stays while it has the focus
 		in.Tasks = max(in.Tasks, 1)
 	}
 	a.open(&in, u.v.panes.Lasts(), u.v.tasks.Unseen())
@@ -44,7 +44,7 @@ func (u *UI) input(w, h int) layout.Input {
 	return in
 }
 
-// roomFor returns how many cells a dialog may have: on a small screen, it covers all but the header.
+// roomFor returns the largest size of a dialog: on a small screen it covers all but the header.
 func roomFor(w, h int) (maxW, maxH int) {
 	maxW, maxH = w-2, h-4
 	if w < 60 {
@@ -56,8 +56,8 @@ func roomFor(w, h int) (maxW, maxH int) {
 	return maxW, maxH
 }
 
-// placed is the layout of the frame, with its joints, which are found anew only when what
-// has a border is elsewhere: at most frames nothing moves.
+// placed is the layout of the frame with its joints, which are computed only when a pane or the dock moved: most frames
+// move nothing.
 type placed struct {
 	layout.Layout
 	in     layout.Input
@@ -127,8 +127,8 @@ func (u *UI) Draw(s tcell.Screen) {
 	lay.drawOver(s, u.overlays.top())
 }
 
-// stops returns the keys that stop the main task from the prompt, of which the last is named
-// name; "" where other views or the search of the history take it.
+// stops returns the keys that stop the main task from the prompt, the last one called name; "" where another view or
+// the history search uses the key.
 func stops(name string, scope keymap.Scope, target tview.Primitive, p *prompt.Prompt) string {
 	switch {
 	case target != p || name == "":
@@ -141,8 +141,7 @@ func stops(name string, scope keymap.Scope, target tview.Primitive, p *prompt.Pr
 	return name
 }
 
-// drawOver draws the top overlay, unless that is drawn with the panes: a dialog in the middle, all else in
-// their place.
+// drawOver draws the top overlay unless it is docked: a boxed one in the middle, others over the panes.
 func (p *placed) drawOver(s tcell.Screen, v overlayView) {
 	switch v.(type) {
 	case nil, dockedView:
@@ -162,7 +161,7 @@ func drawIn(s tcell.Screen, p tview.Primitive, r layout.Rect) {
 	p.Draw(s)
 }
 
-// passFocus tells the views which of them has the focus.
+// passFocus focuses the target view and blurs the others.
 func passFocus(target tview.Primitive, v *viewSet, l *overlays) {
 	pass := func(v tview.Primitive) {
 		if v == target {
@@ -182,7 +181,7 @@ func passFocus(target tview.Primitive, v *viewSet, l *overlays) {
 	}
 }
 
-// drawJoints draws the cells where borders of boxes meet, which no pane knows of.
+// drawJoints draws the cells where borders of panes meet.
 func (p *placed) drawJoints(s tcell.Screen, border *draw.Border) {
 	for _, j := range p.joints {
 		text, _, _ := s.Get(j.X, j.Y)
@@ -194,8 +193,8 @@ func (p *placed) drawJoints(s tcell.Screen, border *draw.Border) {
 	}
 }
 
-// beside returns what stands at the right of the status line: for whom or what the prompt is, and where no
-// header says how approvals are decided, that too, unless a person is asked.
+// beside returns the right end of the status line: what the prompt is for and, without a header, the approval mode
+// unless it is ask.
 func beside(u *UI) string {
 	text := borderMode(u)
 	if m := u.state.Info.Mode; u.arranged.lay.Header.Empty() && m != "" && m != action.ModeAsk {
@@ -204,7 +203,7 @@ func beside(u *UI) string {
 	return text
 }
 
-// drawStatus draws the status line, and at its right for whom or what the prompt is, "" for nothing to say.
+// drawStatus draws the status line, with prompt at its right end.
 func (p *placed) drawStatus(s tcell.Screen, line *views.StatusLine, prompt string) {
 	line.SetMode(prompt)
 	drawIn(s, line, p.Status)

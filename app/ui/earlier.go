@@ -6,28 +6,27 @@ import (
 	"buddy/views/transcript"
 )
 
-// SessionFile reads what is stored of the session. Its functions are called on another goroutine; nil ones
-// mean that nothing is stored, and then all that was shown stays in memory.
+// SessionFile reads the stored session. Its functions are called off the UI goroutine. If they are nil, nothing is
+// stored and the whole conversation stays in memory.
 type SessionFile struct {
 	Newest func() (uint64, error) // the number of its last event
-	// Read passes the events after a number to a function, in order, until that returns false.
+	// Read passes the events after a number to f, in order, until f returns false.
 	Read func(after uint64, f func(event.Envelope) bool) error
-	// Transcript returns all messages to and from the model, in the form of its protocol.
+	// Transcript returns all messages to and from the model, in the format of its protocol.
 	Transcript func() (string, error)
 }
 
-// earlier keeps those parts of the conversation out of memory that are far from what is on the screen.
+// earlier keeps parts of the conversation that are far from the screen out of memory.
 type earlier struct {
-	durable uint64 // number of the newest durable event that was heard
-	asks    bool   // whether the file has that
-	reads   bool   // a part is being read back
-	counts  bool   // parts are being searched
+	durable uint64 // number of the newest durable event received
+	asks    bool   // while the newest event of the file is being read
+	reads   bool   // while a part is being read back
+	counts  bool   // while parts are being searched
 	sought  *sought
-	then    []func() // to be done when the beginning of the session has come
+	then    []func() // run when the start of the session has been read
 }
 
-// trimBlocks lets parts far above the end go, if the session file has them: it has all that comes before the newest
-// event that was heard.
+// trimBlocks drops parts far above the end once the session file has all durable events received so far.
 func trimBlocks(u *UI) {
 	e := &u.earlier
 	if u.deps.File.Newest == nil || e.asks || u.following.on() || !state.Long(&u.state) {
@@ -46,7 +45,7 @@ func trimBlocks(u *UI) {
 	})
 }
 
-// lookAround reads the parts near what is on the screen back, and lets the others go.
+// lookAround reads back the parts near the screen and drops the others.
 func lookAround(u *UI) {
 	c, s := u.v.conversation, &u.state
 	_, _, below := state.Shown(s)
@@ -67,13 +66,13 @@ func lookAround(u *UI) {
 	}
 }
 
-// showPart reads a part and shows it instead of what is on the screen. Then it calls then, if that is not nil. It does neither
-// if wanted returns false when the part has been read: the person went elsewhere meanwhile.
+// showPart reads a part, shows it instead of the current one, and calls then unless nil. It does neither if wanted
+// returns false after the read: the user has moved on.
 func showPart(u *UI, n int, wanted func() bool, then func()) {
 	readBack(u, state.Parts(&u.state, n, n+1)[0], wanted, then)
 }
 
-// readBack reads a part and joins its blocks to those on the screen; with wanted it does what showPart does.
+// readBack reads a part and joins its blocks to those on the screen; with wanted it works as showPart does.
 func readBack(u *UI, part state.Part, wanted func() bool, then func()) {
 	e := &u.earlier
 	e.reads = true
@@ -100,7 +99,8 @@ func readBack(u *UI, part state.Part, wanted func() bool, then func()) {
 	})
 }
 
-// inBackground calls work on another goroutine, and what that returns on this one, at once: a person waits for it.
+// inBackground calls work on another goroutine, and the function it returns on the UI goroutine at once: the user waits
+// for it.
 func inBackground(u *UI, work func() (apply func())) {
 	u.deps.Background(func() func() {
 		u.deps.Later(work())
@@ -108,7 +108,7 @@ func inBackground(u *UI, work func() (apply func())) {
 	})
 }
 
-// lose says that the session file can't be read. What is there stays in use.
+// lose shows that the session file can't be read. Blocks in memory stay usable.
 func lose(u *UI, err error) {
 	u.hint("", "the start of the session can't be read: "+err.Error())
 	u.update(state.Lose(&u.state))

@@ -16,22 +16,21 @@ import (
 	"buddy/app/state"
 )
 
-// storedUI is a screen whose session has a file, which is what it was told.
+// storedUI is a screen whose session has a file with the same events.
 type storedUI struct {
 	*testUI
 	file []event.Envelope
-	gate chan struct{} // reading waits for it; nil: it does not
-	fail error         // of reading
-	lost bool          // what is told goes to no file any more
+	gate chan struct{} // each read receives from it; nil for no wait
+	fail error         // error of each read
+	lost bool          // whether new events are missing in the file
 
-	counting  sync.Mutex // guards what follows
+	counting  sync.Mutex // guards the counts
 	reads     int        // how often the file was read
-	reading   int        // how many goroutines read it now
-	mostReads int        // and at the most
+	reading   int        // goroutines reading it now
+	mostReads int        // their maximum
 }
 
-// openLong opens a screen and tells it of so many exchanges of five blocks, of which the first and one in the
-// middle are about needles.
+// openLong opens a screen with exchanges of five blocks each; the first one and one in the middle are about needles.
 func openLong(t *testing.T, exchanges int) *storedUI {
 	t.Helper()
 	x := &storedUI{testUI: open(t, 120, 32)}
@@ -68,7 +67,7 @@ func openLong(t *testing.T, exchanges int) *storedUI {
 	return x
 }
 
-// begin counts a goroutine that begins to read the file.
+// begin counts a goroutine that starts reading the file.
 func (x *storedUI) begin() {
 	x.counting.Lock()
 	defer x.counting.Unlock()
@@ -79,7 +78,7 @@ func (x *storedUI) begin() {
 	}
 }
 
-// end counts one that has read it.
+// end counts a goroutine that has read it.
 func (x *storedUI) end() {
 	x.counting.Lock()
 	defer x.counting.Unlock()
@@ -97,7 +96,7 @@ func (x *storedUI) exchange(n int, text string) {
 	x.record(append(calls, answer(fmt.Sprintf("answer %d.", n)))...)
 }
 
-// record tells the screen what its file has, too.
+// record applies events that the file has, too.
 func (x *storedUI) record(payloads ...event.Event) {
 	for i, p := range payloads {
 		if !x.lost {
@@ -108,19 +107,19 @@ func (x *storedUI) record(payloads ...event.Event) {
 	x.rest()
 }
 
-// letRead lets one reading of the file go on, and draws what came of it.
+// letRead lets one read of the file finish, and draws the result.
 func (x *storedUI) letRead() {
 	x.gate <- struct{}{}
 	x.rest()
 }
 
-// letAll lets all readings of the file go on, and draws what came of them.
+// letAll lets all reads of the file finish, and draws the results.
 func (x *storedUI) letAll() {
 	close(x.gate)
 	x.rest()
 }
 
-// wantFew fails if more blocks are in memory than are near the view.
+// wantFew fails if memory holds more blocks than those near the view.
 func (x *storedUI) wantFew() {
 	x.t.Helper()
 	shown, _, _ := state.Shown(&x.u.state)
@@ -131,7 +130,7 @@ func (x *storedUI) wantFew() {
 
 const manyBlocks = 3000
 
-// On a long session the screen keeps the end, and shows the same as ever.
+// A long session keeps only its end in memory and looks the same.
 func TestLongSessionIsTrimmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -145,8 +144,8 @@ func TestLongSessionIsTrimmed(t *testing.T) {
 	})
 }
 
-// Paging up passes every prompt once, in order, up to the first, and paging down the same ones down to the last; what shows while
-// a part is read stays where it is when that comes. No more is in memory than what is near.
+// Paging up passes every prompt once, in order, to the first, and paging down passes them back to the last. The view
+// does not move when a part has been read. Memory holds only what is near the view.
 func TestPagingThroughALongSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -221,7 +220,7 @@ func reversed(lines []string) []string {
 	return lines
 }
 
-// The key for the beginning leads to the first prompt, however long that takes to read.
+// The key for the start leads to the first prompt, however long reading takes.
 func TestBeginningOfALongSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -237,8 +236,8 @@ func TestBeginningOfALongSession(t *testing.T) {
 	})
 }
 
-// A search finds what is not in memory, one match after the other in both directions, and says that it searches
-// while that is read. It counts all matches, and keeps none of what it read.
+// A search finds matches outside memory, one after the other in both directions, and shows that it is searching while
+// parts are read. It counts all matches and keeps no part.
 func TestFindInATrimmedSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -269,7 +268,7 @@ func TestFindInATrimmedSession(t *testing.T) {
 		x.Press("Esc", "Esc")
 		for _, k := range []struct{ text, status, shown string }{
 			{"output 2 of prompt 7.", "1 of 1", "output 2 of prompt 7."},
-			{"no such thing", "no match", "a needle"}, // who asks goes to the end
+			{"no such thing", "no match", "a needle"}, // a new search starts at the end
 			{"output 1 of prompt", "900 of 900", "a needle"},
 		} {
 			x.Paste("/find " + k.text)
@@ -282,7 +281,7 @@ func TestFindInATrimmedSession(t *testing.T) {
 	})
 }
 
-// Whichever way somebody goes from match to match, and whatever is read back for another reason meanwhile, none is left out.
+// Stepping through matches in any direction skips none, whatever parts are read back in between.
 func TestFindLeavesNoMatchOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -308,7 +307,7 @@ func TestFindLeavesNoMatchOut(t *testing.T) {
 				x.rest()
 			case 2:
 				x.exchange(manyBlocks+step, "more")
-			case 3: // from now on who goes on does that while a part beside the match is read
+			case 3: // from now on steps are taken while a part next to the match is read
 				if x.gate == nil {
 					x.gate = make(chan struct{})
 				}
@@ -335,7 +334,7 @@ func TestFindLeavesNoMatchOut(t *testing.T) {
 	})
 }
 
-// Who goes back to a prompt that was let go sees what came before that.
+// A rewind to a prompt outside memory shows what came before the prompt.
 func TestRewindInATrimmedSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -369,7 +368,8 @@ func TestRewindInATrimmedSession(t *testing.T) {
 	})
 }
 
-// While the text of a search is typed, the view stays among the blocks that are there, and what is typed on starts from the same place.
+// While a search text is typed, the view stays in the blocks in memory, and each longer text searches from the same
+// position.
 func TestTypingASearchInATrimmedSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -390,7 +390,7 @@ func TestTypingASearchInATrimmedSession(t *testing.T) {
 	})
 }
 
-// What somebody selects stays, and so do the rows.
+// A selection and its rows stay.
 func TestSelectionKeepsBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -410,7 +410,7 @@ func TestSelectionKeepsBlocks(t *testing.T) {
 	})
 }
 
-// Commands that need all of the conversation have it.
+// Commands that need the whole conversation get it.
 func TestCommandsReadATrimmedSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -448,7 +448,7 @@ func TestCommandsReadATrimmedSession(t *testing.T) {
 	})
 }
 
-// Nothing goes that the file does not have.
+// Blocks that the file does not have are not dropped.
 func TestUnstoredSessionIsNotTrimmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, 10)
@@ -462,7 +462,7 @@ func TestUnstoredSessionIsNotTrimmed(t *testing.T) {
 	})
 }
 
-// A file that can't be read is said once, and what is there stays in use.
+// An unreadable file is reported once, and blocks in memory stay usable.
 func TestTrimmedSessionWithoutItsFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// editFrom gives a text, or the draft for "", to the person's editor, and takes what becomes of
-// it as the draft.
+// editFrom opens text, or the draft if it is empty, in the user's editor and makes the result the draft.
 func (u *UI) editFrom(text string) {
 	text, err := u.deps.Edit("prompt.md", cmp.Or(text, u.v.prompt.Text()))
 	if err != nil {
@@ -16,8 +15,7 @@ func (u *UI) editFrom(text string) {
 	u.v.prompt.Replace(strings.TrimSuffix(text, "\n"))
 }
 
-// lookAs returns a function that shows a text in the person's editor, as a file of that name; what
-// they change there is of no consequence.
+// lookAs returns a function that shows a text in the user's editor under a file name; changes are ignored.
 func lookAs(u *UI, name string) func(text string) {
 	return func(text string) {
 		if _, err := u.deps.Edit(name, text); err != nil {

@@ -24,7 +24,7 @@ func TestPromptAndBlocksInTheEditor(t *testing.T) {
 			t.Errorf("the editor got %q with %q", name, given)
 		}
 		x.Press("Ctrl+_")
-		x.Want("> a draft") // it can be undone
+		x.Want("> a draft") // the edit can be undone
 		fails = errors.New("no editor")
 		x.Press("Ctrl+G")
 		x.Want("no editor", "> a draft")

@@ -7,8 +7,8 @@ import (
 	"buddy/agent/event"
 )
 
-// What is answered at another screen is said with where that was, what is answered here is not; the
-// line goes with the next task.
+// An answer from another screen is shown with that screen's name, an answer from this screen is not; the line
+// disappears with the next task.
 func TestAnsweredAtAnotherScreen(t *testing.T) {
 	const place = "ssh from 10.0.0.5, pts/3"
 	question := event.QuestionAsked{ID: "q", CallID: "c1", Text: "Which port?"}
@@ -45,7 +45,7 @@ func TestAnsweredAtAnotherScreen(t *testing.T) {
 					}
 					x.Want(tt.want)
 					x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
-					x.Want(tt.want) // for a person who looks later
+					x.Want(tt.want) // stays for a user who looks later
 					x.tell(event.TaskStarted{ID: 2, Kind: event.MainTask, Title: "next"})
 					x.unwanted("another screen")
 				})
@@ -54,7 +54,7 @@ func TestAnsweredAtAnotherScreen(t *testing.T) {
 	}
 }
 
-// A call that is unfolded says where the person was who approved it.
+// An unfolded call names the screen that approved it.
 func TestCallSaysWhereItWasApproved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -70,8 +70,8 @@ func TestCallSaysWhereItWasApproved(t *testing.T) {
 	})
 }
 
-// A reason for denying that is being typed is not lost when the request is answered at another screen:
-// it is in the prompt, where the next keys go. One that was sent is not.
+// An unsent reason for denying is kept when the request is answered at another screen: it moves to the prompt, where
+// the next keys go. A sent reason does not.
 func TestReasonWhenAnsweredElsewhere(t *testing.T) {
 	for name, tt := range map[string]struct {
 		draft string

@@ -19,8 +19,8 @@ import (
 	"buddy/views/draw"
 )
 
-// TestEveryKey presses each key of the table on the whole screen, where it applies: it does
-// something that a person can see, or sends, copies, opens or leaves something.
+// TestEveryKey presses each key of the table on the whole screen where it applies: each has a visible effect, or sends,
+// copies, opens or leaves something.
 func TestEveryKey(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -50,7 +50,7 @@ func TestEveryKey(t *testing.T) {
 	}
 }
 
-// pressOne goes to a place, presses a key there and looks what that did.
+// pressOne goes to a place, presses a key there and checks for an effect.
 func pressOne(t *testing.T, store sessions.Store, scope keymap.Scope, enter func(*testUI), a keymap.Action, key string) {
 	x := busyScreen(t, store)
 	if special := placesOf[a]; special != nil {
@@ -76,7 +76,7 @@ func pressOne(t *testing.T, store sessions.Store, scope keymap.Scope, enter func
 	}
 }
 
-// marks is all by which a key can be noticed.
+// marks returns everything by which a key can be noticed.
 func (x *testUI) marks(a keymap.Action) string {
 	x.Settle()
 	if !x.Running() {
@@ -87,7 +87,7 @@ func (x *testUI) marks(a keymap.Action) string {
 	for y := range rows {
 		for c := range cols {
 			text, style, _ := x.Cell(c, y)
-			if strings.Contains("◐◓◑◒", text) { // turns by itself
+			if strings.Contains("◐◓◑◒", text) { // an animation
 				text = "◐"
 			}
 			b.WriteString(text)
@@ -153,7 +153,7 @@ func focusOn(p layout.Pane, press ...string) func(*testUI) {
 	}
 }
 
-// rested gives a pane the keys, and waits until it takes them: not those for what was there before.
+// rested gives a pane the keys, and waits for the end of the grace period.
 func rested(p layout.Pane) func(*testUI) {
 	return func(x *testUI) {
 		focusOn(p)(x)
@@ -161,7 +161,7 @@ func rested(p layout.Pane) func(*testUI) {
 	}
 }
 
-// approvalFor asks about a long script.
+// approvalFor asks for approval of a long script.
 func approvalFor(press ...string) func(*testUI) {
 	return func(x *testUI) {
 		act := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Risk: action.Low, Why: "to see", Command: strings.Repeat("echo words of it\n", 90)}
@@ -173,7 +173,7 @@ func approvalFor(press ...string) func(*testUI) {
 	}
 }
 
-// questionFor asks with more lines than there is room for.
+// questionFor asks a question with more lines than fit.
 func questionFor(x *testUI) {
 	x.tell(event.QuestionAsked{ID: "q1", CallID: "c3", Text: strings.Repeat("a line\n", 80), Choices: strings.Split(strings.Repeat("a choice,", 9), ",")})
 	x.Press("F8", "PgDn", "Down", "Down", "Down", "Down")
@@ -188,7 +188,7 @@ func confirming(s keymap.Scope) func(*testUI) {
 	}
 }
 
-// midway types a line and goes to its middle.
+// midway types a line and moves to its middle.
 func midway(enter func(*testUI), text string) func(*testUI) {
 	return func(x *testUI) {
 		enter(x)
@@ -199,7 +199,7 @@ func midway(enter func(*testUI), text string) func(*testUI) {
 
 const draft = "one (two) three\nfour five (six) seven\neight nine ten"
 
-// drafting has the cursor in the middle of the second of three lines.
+// drafting puts the cursor in the middle of the second of three lines.
 func drafting(x *testUI) {
 	x.Paste(draft)
 	x.Press("Up", "Home", "Ctrl+Right", "Ctrl+Right", "Left")
@@ -262,10 +262,10 @@ var places = map[keymap.Scope]func(*testUI){
 	keymap.Changes: func(x *testUI) { x.Type("/diff\n"); x.Press("PgDn") },
 }
 
-// choices are the last ones of places that have few.
+// choices holds the last choice of scopes that have few.
 var choices = map[keymap.Scope]string{keymap.Approval: "3", keymap.Confirm: "2", keymap.Leaving: "3"}
 
-// placesOf lists the places where some actions do something.
+// placesOf holds the places where some actions have an effect.
 var placesOf = map[keymap.Action]func(*testUI){
 	keymap.ShowApproval: approvalFor("Esc"),
 	keymap.NextPane:     drafted,
@@ -278,13 +278,13 @@ var placesOf = map[keymap.Action]func(*testUI){
 	},
 }
 
-// drafted is the prompt some time after something was typed there.
+// drafted is the prompt with a draft, some time after typing.
 func drafted(x *testUI) {
 	drafting(x)
 	x.rest()
 }
 
-// browsing shows the sessions that were read.
+// browsing opens the list of sessions.
 func browsing(press ...string) func(*testUI) {
 	return func(x *testUI) {
 		x.Press("F4")
@@ -294,7 +294,7 @@ func browsing(press ...string) func(*testUI) {
 	}
 }
 
-// firstPress are keys to press before, where one does something only then.
+// firstPress holds keys to press before keys that need them.
 var firstPress = map[keymap.Scope]map[keymap.Action][]string{
 	keymap.Vi: {
 		keymap.ViSeekAgain: {"f", "e"}, keymap.ViSeekBack: {"f", "e", ";"}, keymap.ViPut: {"x"}, keymap.ViPutBefore: {"x"},
@@ -310,7 +310,7 @@ var firstPress = map[keymap.Scope]map[keymap.Action][]string{
 	keymap.Pager:    {keymap.FindNext: {"/", "l", "i", "Enter"}, keymap.FindPrevious: {"/", "l", "i", "Enter"}},
 }
 
-// thenPress are keys that complete what a key began.
+// thenPress holds keys that complete a key.
 var thenPress = map[keymap.Action][]string{
 	keymap.ViTop: {"g"}, keymap.ViFind: {"s"}, keymap.ViTill: {"s"}, keymap.ViFindBack: {"f"}, keymap.ViTillBack: {"f"},
 	keymap.ViDelete: {"w"}, keymap.ViChange: {"w"}, keymap.ViReplace: {"X"}, keymap.ViYank: {"y", "p"}, keymap.ViYankLine: {"p"},

@@ -23,13 +23,13 @@ import (
 	"buddy/themes"
 )
 
-// cable is a terminal that somebody types into and that tells when a frame came.
+// cable is a terminal with simulated typing that reports each frame.
 type cable struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	cols    int
 	rows    int
 	resized func()
-	left    []byte // was typed and not read yet
+	left    []byte // typed and not read yet
 	written int64
 	seen    func(frame []byte) // may be nil
 
@@ -83,7 +83,7 @@ func (d *cable) Resized(f func()) {
 	d.resized = f
 }
 
-// resize gives the terminal another size.
+// resize changes the size of the terminal.
 func (d *cable) resize(cols, rows int) {
 	d.mu.Lock()
 	d.cols, d.rows = cols, rows
@@ -92,7 +92,7 @@ func (d *cable) resize(cols, rows int) {
 	f()
 }
 
-// onFrame sets what is called with each frame, on the UI goroutine.
+// onFrame sets a function that is called with each frame, on the UI goroutine.
 func (d *cable) onFrame(f func([]byte)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -110,8 +110,7 @@ type liveUI struct {
 	seq    uint64
 	clock  int32 // of the UI goroutine's thread
 
-	// turn, if set, is called with each piece of work that waits for its turn on the UI
-	// goroutine, such as a slice of a search.
+	// turn, if set, runs each piece of work that waits for the UI goroutine, such as a slice of a search.
 	turn func(work func())
 }
 
@@ -130,7 +129,7 @@ func benchScreen(b *testing.B, at *cable) (*screen.Screen, *themes.Theme) {
 	return s, theme
 }
 
-// benchDeps are those of a screen that nobody waits for.
+// benchDeps returns dependencies that do nothing.
 func benchDeps(s *screen.Screen, theme *themes.Theme) Deps {
 	return Deps{
 		Looks: Looks{Theme: theme, ShowTokens: true}, Terminal: Terminal{Attention: Attention{Notify: s.Notify}},
@@ -143,8 +142,7 @@ func benchDeps(s *screen.Screen, theme *themes.Theme) Deps {
 	}
 }
 
-// goLive runs the whole screen until the end of the benchmark. prepare, if it is not nil,
-// fills it before the first frame.
+// goLive runs the whole screen until the end of the benchmark. prepare, unless nil, fills it before the first frame.
 func goLive(b *testing.B, cols, rows int, prepare func(*liveUI)) *liveUI {
 	b.Helper()
 	x := &liveUI{b: b, cable: newCable(cols, rows), events: make(chan event.Envelope, 256), turn: func(work func()) { work() }}
@@ -195,7 +193,7 @@ func (x *liveUI) envelopes(payloads ...event.Event) []event.Envelope {
 	return all
 }
 
-// do calls f on the UI goroutine and waits until what it changed is drawn.
+// do calls f on the UI goroutine and waits until the result is drawn.
 func (x *liveUI) do(f func()) {
 	for _, g := range []func(){f, func() {}} {
 		done := make(chan struct{})
@@ -204,12 +202,11 @@ func (x *liveUI) do(f func()) {
 	}
 }
 
-// lag tells how long something took. Own is the most that can have been our own work: the
-// time that passed, or the processor's time of the thread of the UI if that is less, as it
-// is where others use the machine.
+// lag is a measured duration. own excludes the time that other processes used the machine: the CPU time of the UI
+// thread if that is less than the wall time.
 type lag struct{ wall, own time.Duration }
 
-// begin starts a measurement on a thread by its clock.
+// begin starts a measurement, with a thread's CPU clock.
 func begin(clock int32) func() lag {
 	at, used := time.Now(), processorTime(clock)
 	return func() lag {
@@ -226,7 +223,7 @@ func processorTime(clock int32) time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// reportLags says in ms what of the lags is at some percent, 100 for the longest.
+// reportLags reports percentiles of the lags in ms, 100 for the longest.
 func reportLags(b *testing.B, lags []lag, what string, percents ...int) {
 	b.Helper()
 	for _, kind := range []struct {
@@ -248,8 +245,7 @@ func reportLags(b *testing.B, lags []lag, what string, percents ...int) {
 	}
 }
 
-// echo types a key and returns how long it takes until the terminal gets it back. The key
-// must be one that nothing else shows.
+// echo types a key and returns how long the terminal takes to show it. Nothing else may show the same key.
 func (x *liveUI) echo(key byte) lag {
 	seen := make(chan lag, 1)
 	var end func() lag
@@ -273,7 +269,7 @@ func (x *liveUI) echo(key byte) lag {
 	}
 }
 
-// paneRows returns what a log in a pane of 120×40 shows.
+// paneRows returns the rows of a log in a pane of 120×40.
 func paneRows(from int) []string {
 	rows := make([]string, 40)
 	for i := range rows {
@@ -282,7 +278,7 @@ func paneRows(from int) []string {
 	return rows
 }
 
-// stream sends so many deltas a second and ten pictures of each pane until stop is closed.
+// stream sends perSecond deltas a second and ten updates of each pane until stop is closed.
 func (x *liveUI) stream(stop <-chan struct{}, perSecond, panes int) {
 	text := strings.Repeat("The rounding in `tax.go` **truncates** instead of rounding, so a price of 19.99 becomes 19.98.\n\n"+
 		"```go\nfunc Tax(cents int) int {\n\treturn (cents*19 + 50) / 100\n}\n```\n\n- one item of a list, with a little text\n- and another one\n\n", 200)
@@ -310,8 +306,8 @@ func (x *liveUI) stream(stop <-chan struct{}, perSecond, panes int) {
 	}
 }
 
-// A key shows within 2 ms of our own time (p99) while 2,000 deltas a second stream and four
-// panes on the screen change ten times a second each.
+// A key shows within 2 ms of own time (p99) while 2,000 deltas a second stream and four panes change ten times a second
+// each.
 func BenchmarkKeyEcho(b *testing.B) {
 	for _, load := range []struct{ deltas, panes int }{{0, 0}, {2000, 0}, {2000, 4}} {
 		b.Run(fmt.Sprintf("%d-deltas-%d-panes", load.deltas, load.panes), func(b *testing.B) {

@@ -11,7 +11,7 @@ import (
 	"buddy/app/layout"
 )
 
-// answer is a whole answer of the model.
+// answer is a complete answer of the model.
 func answer(text string) event.Event {
 	return event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: text}}
 }
@@ -29,7 +29,7 @@ func TestFindFlow(t *testing.T) {
 		x.Want("find: needle", "3 of 3", "No needle here", "keep (n next")
 		x.Press("Enter", "N", "N")
 		x.Want("find: needle", "1 of 3", "n next", "N previous", "Esc close", "where is the needle?")
-		x.Press("Esc") // back to the prompt and the place
+		x.Press("Esc") // back to the prompt and the previous position
 		x.Want("No needle here")
 		x.unwanted("find:", "1 of 3")
 		if x.focus() != layout.Prompt {
@@ -41,7 +41,7 @@ func TestFindFlow(t *testing.T) {
 		x.Press("Enter", "N")
 		x.Want("2 of 3")
 		x.Paste("needle")
-		x.Want("> needle") // text goes to the prompt, and the search ends where it led
+		x.Want("> needle") // text goes to the prompt, and the search ends at its match
 		x.unwanted("find:", "2 of 3")
 		x.Press("Ctrl+U")
 		x.rest()
@@ -74,7 +74,7 @@ func TestFindCommand(t *testing.T) {
 	})
 }
 
-// A search of 10 MB takes turns with keys.
+// A search through 10 MB does not block keys.
 func TestFindInLongSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -95,7 +95,7 @@ func TestFindInLongSession(t *testing.T) {
 	})
 }
 
-// What a pane says on the edge that it shares with the prompt can be read.
+// The notice on the edge between a pane and the prompt is readable.
 func TestNewTextIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

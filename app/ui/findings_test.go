@@ -30,7 +30,7 @@ var found = event.ReviewFinished{
 	},
 }
 
-// The findings of a review are a block of the conversation and a list, which shows all of the one that is chosen.
+// The findings of a review are a block of the conversation and a list, which shows all of the chosen finding.
 func TestFindingsOnScreen(t *testing.T) {
 	for _, size := range [][2]int{{120, 32}, {80, 24}, {40, 12}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -58,10 +58,10 @@ func TestFindingsOnScreen(t *testing.T) {
 	}
 }
 
-// code is a file with something wrong in line 3.
+// code is a file with an error in line 3.
 const code = "package a\n\nvar bad = 1\n"
 
-// reviewed puts files into a folder, and returns it with the findings of a review of them.
+// reviewed writes files to a folder, and returns it with a review of them.
 func reviewed(t *testing.T, files map[string]string, all ...event.Finding) (string, event.ReviewFinished) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -80,8 +80,8 @@ func reviewed(t *testing.T, files map[string]string, all ...event.Finding) (stri
 	return dir, done
 }
 
-// Each finding opens its file at its line, as long as that is the line that was meant; else it is said what
-// has become of it.
+// Each finding opens its file at its line if the line still has the reviewed text; otherwise a message explains what
+// changed.
 func TestFindingsOpenTheirFiles(t *testing.T) {
 	dir, done := reviewed(t, map[string]string{"a.go": code, "moved.go": code, "lost.go": code, "gone.go": code, "-o": code},
 		event.Finding{File: "a.go", Line: 3, Text: "one"}, event.Finding{File: "moved.go", Line: 3, Text: "two"},
@@ -153,7 +153,7 @@ func TestFindingsOpenTheirFiles(t *testing.T) {
 	})
 }
 
-// What a review on another machine found is not looked for on this one.
+// Findings of a review on another machine do not open files on this one.
 func TestFindingsOfAnotherMachine(t *testing.T) {
 	dir, done := reviewed(t, map[string]string{"a.go": code}, event.Finding{File: "a.go", Line: 3, Text: "one"})
 	done.Target = "web-02"
@@ -168,7 +168,7 @@ func TestFindingsOfAnotherMachine(t *testing.T) {
 	})
 }
 
-// A session that is gone on with still has the findings of its last review.
+// A resumed session still has the findings of its last review.
 func TestFindingsSurviveResume(t *testing.T) {
 	dir, done := reviewed(t, map[string]string{"a.go": code}, event.Finding{File: "a.go", Line: 3, Text: "one"})
 	synctest.Test(t, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestFindingsSurviveResume(t *testing.T) {
 	})
 }
 
-// stored returns an event as a journal gives it back.
+// stored returns an event as a journal returns it.
 func stored(t *testing.T, env event.Envelope) event.Envelope {
 	t.Helper()
 	if !event.Durable(env.Payload) {
@@ -204,8 +204,7 @@ func stored(t *testing.T, env event.Envelope) event.Envelope {
 	return env
 }
 
-// Escape sequences in findings reach the terminal neither from the block nor from the list, though they would
-// change it.
+// Escape sequences in findings reach the terminal neither from the block nor from the list.
 func TestHostileFindings(t *testing.T) {
 	const evil = "\x1b]2;owned\a\x1b[2J\u202egnp.exe"
 	control := apptest.NewTerminal(80, 24)
@@ -229,7 +228,7 @@ func TestHostileFindings(t *testing.T) {
 	})
 }
 
-// A review is asked for at once, also while the agent works.
+// A review is requested at once, even while the agent works.
 func TestReviewWhileATaskWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)

@@ -11,29 +11,29 @@ import (
 	"buddy/views/markup"
 )
 
-// start holds what the person can begin with, and what they came for.
+// start holds the choices of the first screen, and the position to go to.
 type start struct {
-	goal   slash.Spot // to go to when it has been read
+	goal   slash.Spot // shown when it has been read
 	first  First
 	recent []Recent
 }
 
-// First says what an empty conversation shows below what buddy is.
+// First holds what an empty conversation shows below the description of buddy.
 type First struct {
-	Lines   []string // what to try; untrusted
-	Missing string   // why no model answers, which offers choices; untrusted
+	Lines   []string // examples to try; untrusted
+	Missing string   // why no model answers, shown with choices; untrusted
 	Local   string   // the model servers that were found, if a model is missing; untrusted
-	Offer   string   // what Enter does about it, such as "use qwen3"; "" for nothing; untrusted
-	Use     string   // the model that Enter takes; "" lets the person choose one of this machine
+	Offer   string   // the effect of Enter, such as "use qwen3"; "" for none; untrusted
+	Use     string   // the model that Enter selects; "" lets the user choose a local one
 }
 
-// Recent is a session that the first screen offers by a digit.
+// Recent is a session that the first screen offers under a digit.
 type Recent struct {
-	ID, Line string // Line is safe
+	ID, Line string // Line is safe to draw
 }
 
-// Examples returns what to try first. The demo has a tour; without an instruction file there is a command that lets the
-// model write one.
+// Examples returns suggestions for the first prompt. The demo has a tour; without an instruction file, /init is
+// suggested.
 func Examples(demo, instructions bool) First {
 	first, last := "Ask anything, or run a shell command with !  (e.g. !git status)", "Press ? for the keys"
 	if demo {
@@ -51,16 +51,16 @@ func SetFirst(u *UI, f First) {
 	showFirst(u)
 }
 
-// OfferRecent makes the first screen offer sessions.
+// OfferRecent lists sessions on the first screen.
 func OfferRecent(u *UI, recent []Recent) {
 	u.start.recent = recent
 	showFirst(u)
 }
 
-// firstChoices lists what a person without a model can begin with.
+// firstChoices lists the choices of a user without a model.
 var firstChoices = [...]string{"Add an API key", "Use a model on this machine", "Try the tour (20 s)"}
 
-// choose takes one of them.
+// choose runs choice n.
 func choose(u *UI, n int) {
 	u.v.prompt.SetText("")
 	switch n {
@@ -73,7 +73,7 @@ func choose(u *UI, n int) {
 	}
 }
 
-// accept takes what Enter on an empty prompt is offered for.
+// accept does what the first screen offers for Enter on an empty prompt.
 func accept(u *UI) {
 	switch f := u.start.first; {
 	case f.Missing == "" || f.Offer == "" || state.Begun(&u.state):
@@ -84,7 +84,7 @@ func accept(u *UI) {
 	}
 }
 
-// offeredChoices returns how many choices there are, none if a model answers.
+// offeredChoices returns the number of choices, 0 if a model answers.
 func (s *start) offeredChoices() int {
 	if s.first.Missing == "" {
 		return 0
@@ -92,7 +92,7 @@ func (s *start) offeredChoices() int {
 	return len(firstChoices)
 }
 
-// showFirst shows what the first screen says now.
+// showFirst updates the first screen.
 func showFirst(u *UI) {
 	s := &u.start
 	lines := []string{"buddy runs commands in panes you can watch and asks before any change."}
@@ -127,14 +127,14 @@ func showFirst(u *UI) {
 	u.v.conversation.SetWelcome(lines)
 }
 
-// modelCame takes the choices away once a model answers.
+// modelCame removes the choices once a model answers.
 func modelCame(u *UI, e event.ModelSwitched) {
 	if u.start.first.Missing != "" && e.API != model.Demo {
 		SetFirst(u, Examples(false, true))
 	}
 }
 
-// offered returns the number that a text is on the first screen, from 0; -1 if it is none or the conversation has begun.
+// offered returns the index of the offer that text is the digit of; -1 if it is none or the conversation has started.
 func offered(u *UI, text string) int {
 	n := u.start.offeredChoices() + len(u.start.recent)
 	if n == 0 || len(text) != 1 || text[0] < '1' || int(text[0]-'1') >= n || state.Begun(&u.state) {
@@ -143,8 +143,8 @@ func offered(u *UI, text string) int {
 	return int(text[0] - '1')
 }
 
-// takeOffer takes the choice or opens the session that a sent text is the digit of, and reports whether it is one. Only
-// Enter does: a prompt may begin with a digit.
+// takeOffer runs the choice or opens the session whose digit was sent, and reports whether text was one. The digit
+// needs Enter because a prompt may start with a digit.
 func takeOffer(u *UI, text string) bool {
 	n := offered(u, strings.TrimSpace(text))
 	if n < 0 {

@@ -18,8 +18,8 @@ func TestRecentSessionsOpenWithDigitAndEnter(t *testing.T) {
 	const first, second = "0001-0000-0000-0000", "0002-0000-0000-0000"
 	for _, c := range []struct {
 		name, typed string
-		notice      bool   // one came before
-		busy        bool   // the conversation has begun
+		notice      bool   // one was shown before
+		busy        bool   // the conversation has started
 		opens       string // the session
 		sends       string
 	}{
@@ -63,7 +63,7 @@ func TestRecentSessionsOpenWithDigitAndEnter(t *testing.T) {
 	}
 }
 
-// A person without a model chooses what to do by a digit; when a model answers, the choices go.
+// Without a model the user chooses by a digit; the choices disappear when a model answers.
 func TestChoicesWithoutModel(t *testing.T) {
 	apptest.Home(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -94,8 +94,8 @@ func TestChoicesWithoutModel(t *testing.T) {
 	})
 }
 
-// Enter takes the model of the only server on this machine, or leads to its models; a prompt is sent as always, and
-// nothing is taken once the conversation has begun.
+// Enter selects the model of the only local server, or opens the list of local models; a prompt is sent as always, and
+// nothing is selected once the conversation has started.
 func TestEnterTakesTheLocalModel(t *testing.T) {
 	for _, c := range []struct {
 		name, use string
@@ -129,7 +129,7 @@ func TestEnterTakesTheLocalModel(t *testing.T) {
 	}
 }
 
-// The sheet of keys closes with any key; a character begins a prompt.
+// Any key closes the cheat sheet; a character starts a prompt.
 func TestCheatSheet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
@@ -150,7 +150,7 @@ func TestCheatSheet(t *testing.T) {
 	})
 }
 
-// In the conversation the sheet closes as well without doing what the key means there: no block unfolds.
+// In the conversation, too, the key that closes the sheet has no other effect: no block unfolds.
 func TestCheatSheetInTheConversation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)

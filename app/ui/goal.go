@@ -6,7 +6,7 @@ import (
 	"buddy/app/state"
 )
 
-// goTo shows a place of the session, at once or when it has been read.
+// goTo shows a position of the session as soon as it has been read.
 func goTo(u *UI, s slash.Spot) {
 	if s == (slash.Spot{}) {
 		return
@@ -16,7 +16,7 @@ func goTo(u *UI, s slash.Spot) {
 	u.arrive()
 }
 
-// arrive goes to the place that somebody waits for, if there is one and it has been read.
+// arrive shows the requested position if it has been read, or starts reading it.
 func (u *UI) arrive() {
 	s := u.start.goal
 	if s == (slash.Spot{}) {

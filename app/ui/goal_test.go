@@ -11,7 +11,7 @@ import (
 	"buddy/app/state"
 )
 
-// needles is a session with a text near its beginning, in the output of a call.
+// needles is a session with a text near its start, in the output of a call.
 func needles() []event.Envelope {
 	code := 0
 	payloads := []event.Event{
@@ -34,7 +34,7 @@ func hitOf(env event.Envelope, text string) slash.Spot {
 	return slash.Hit{Event: env}.Spot(text)
 }
 
-// A search leads to what it found, also where that has not been read yet.
+// A search leads to its hit even if that part has not been read yet.
 func TestGoToHit(t *testing.T) {
 	all := needles()
 	for _, size := range [][2]int{{120, 32}, {40, 12}} {

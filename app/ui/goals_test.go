@@ -9,8 +9,8 @@ import (
 	"buddy/agent/model"
 )
 
-// TestGoalOnScreen: a goal is typed, the header counts its turns, its checks are calls as any other, and what
-// becomes of it is a line.
+// TestGoalOnScreen: a goal is typed, the header counts its turns, its checks are ordinary calls, and its outcome is a
+// line.
 func TestGoalOnScreen(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 32}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestGoalOnScreen(t *testing.T) {
 	}
 }
 
-// TestGoalOfAnotherProcess: one that an earlier process worked for is shown as paused; press Enter to continue.
+// TestGoalOfAnotherProcess: a goal of an earlier process is shown as paused, and Enter continues it.
 func TestGoalOfAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -69,13 +69,13 @@ func TestGoalOfAnotherProcess(t *testing.T) {
 		x.tell(event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
 		x.Want("goal paused")
 		x.tell(event.Interrupted{Text: "the goal is paused · Enter resumes it", CanContinue: true},
-			event.TaskStarted{ID: 7, Kind: event.ShellTask, Title: "make run"}) // a command that is followed again changes nothing of that
+			event.TaskStarted{ID: 7, Kind: event.ShellTask, Title: "make run"}) // resuming a background command does not change the goal
 		x.Press("Enter")
 		x.took(event.Continue{})
 	})
 }
 
-// TestNoGoalBesideASubagent: while the conversation of a subagent shows, nothing begins in the main one.
+// TestNoGoalBesideASubagent: nothing starts in the main conversation while a subagent's is shown.
 func TestNoGoalBesideASubagent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := team(t, 120, 32)

@@ -16,9 +16,9 @@ import (
 	"buddy/app/state"
 )
 
-// paste goes to what has the focus.
+// paste passes pasted text to the view with the focus.
 func (u *UI) paste(p screen.Paste) {
-	u.hint("", "") // as a key does: what would have been confirmed is not
+	u.hint("", "") // as a key does: cancels a pending confirmation
 	u.overlays.cheat = false
 	u.dock.loseLetter()
 	text := p.Text
@@ -51,8 +51,8 @@ func (u *UI) paste(p screen.Paste) {
 	}
 }
 
-// closeCheat closes the cheat sheet at a key, and reports whether that was all: a character begins a prompt, and the keys that
-// are named there do what they say, but for those that would stop, send or quit.
+// closeCheat closes the cheat sheet at a key, and reports whether the key is used up: a character starts a prompt, and
+// the keys named there work, except those that would stop, send or quit.
 func closeCheat(u *UI, p keymap.Press) bool {
 	was := u.overlays.cheat && !u.overlays.covered()
 	u.overlays.cheat = false
@@ -67,18 +67,18 @@ func closeCheat(u *UI, p keymap.Press) bool {
 	return false
 }
 
-// asksForHelp reports whether a question mark typed in a scope would begin a prompt: it opens the cheat sheet then.
+// asksForHelp reports whether a question mark typed in a scope opens the cheat sheet, because it would start a prompt.
 func asksForHelp(u *UI, scope keymap.Scope) bool {
 	return u.v.prompt.Empty() && (scope == keymap.Prompt || scope == keymap.Vi || paneOf[scope] != layout.Prompt)
 }
 
-// typesOn takes a character that what has the focus would not: it begins a prompt, or opens the help. It reports
-// whether it was one.
+// typesOn handles a character that the focused view does not use: it opens the cheat sheet or starts a prompt. It
+// reports whether it did.
 func typesOn(u *UI, scope keymap.Scope, text string) bool {
 	switch {
 	case text == "?" && asksForHelp(u, scope):
 		u.overlays.cheat = true
-	case paneOf[scope] != layout.Prompt: // it means nothing there: it begins a prompt
+	case paneOf[scope] != layout.Prompt: // the pane has no use for it
 		u.dock.typeOn(text)
 	default:
 		return false
@@ -86,18 +86,18 @@ func typesOn(u *UI, scope keymap.Scope, text string) bool {
 	return true
 }
 
-// lookUp returns what a key means to what has the keys, or everywhere.
+// lookUp returns the meaning of a key in the focused view, or else everywhere.
 func lookUp(u *UI, ev *tcell.EventKey) keymap.Press {
 	scope, _ := u.target()
 	scopes := scope.Chain()
-	if u.dock.letter != nil { // the key may continue a text that the letter starts
+	if u.dock.letter != nil { // the key may continue a text that starts with the letter
 		scopes = slices.Insert(scopes, 1, keymap.Prompt)
 	}
 	return u.deps.Keys.Lookup(ev, scopes...)
 }
 
-// key gives a key to what has the focus, or does what it means everywhere. It returns what the key means, which no
-// view looks up again.
+// key passes a key to the focused view or runs its global action. It returns what the key means, so that no view looks
+// it up again.
 func (u *UI) key(ev *tcell.EventKey) (p keymap.Press) {
 	if u.deps.Now().Before(u.grace) {
 		return p
@@ -119,7 +119,7 @@ func (u *UI) key(ev *tcell.EventKey) (p keymap.Press) {
 	case viewed(u, p.Action):
 	case p.Scope != keymap.Global:
 		view.Press(p)
-	case scope == keymap.Secret && p.Action != keymap.Redraw: // what lies below would change unseen
+	case scope == keymap.Secret && p.Action != keymap.Redraw: // the view below would change unseen
 	default:
 		u.dock.approval.Hear()
 		u.global(p.Action, before)
@@ -127,8 +127,8 @@ func (u *UI) key(ev *tcell.EventKey) (p keymap.Press) {
 	return p
 }
 
-// viewed carries out an action that changes what of the screen is seen, from whatever has the focus, and
-// reports whether it is one.
+// viewed runs an action that changes the visible part of the screen, whatever has the focus, and reports whether it is
+// one.
 func viewed(u *UI, a keymap.Action) bool {
 	switch a {
 	case keymap.FullScreen:
@@ -143,13 +143,13 @@ func viewed(u *UI, a keymap.Action) bool {
 	return true
 }
 
-// readOn scrolls the conversation by pages from the prompt, down if they are positive.
+// readOn scrolls the conversation by pages from the prompt, down if positive.
 func readOn(u *UI, pages int) {
 	_, _, _, h := u.v.conversation.GetRect()
-	u.v.conversation.Scroll(pages * max(h-2, 1)) // a row stays to read on from, and one says that there is more
+	u.v.conversation.Scroll(pages * max(h-2, 1)) // one row overlaps, and one tells that there is more
 }
 
-// target returns what takes the keys, and as what.
+// target returns the view that has the keys, and its scope.
 func (u *UI) target() (keymap.Scope, keyView) {
 	if o := u.overlays.top(); o != nil {
 		return o.Scope(), o
@@ -158,7 +158,7 @@ func (u *UI) target() (keymap.Scope, keyView) {
 	return v.Scope(), v
 }
 
-// global does what a key means everywhere. pending is the action that the key before asked to confirm.
+// global runs an action that works everywhere. pending is the action that the key before asked to confirm.
 func (u *UI) global(a, pending keymap.Action) {
 	switch a {
 	case keymap.Interrupt:
@@ -190,23 +190,23 @@ func (u *UI) global(a, pending keymap.Action) {
 	}
 }
 
-// toggleHelp opens the help, with the keys of what has the focus first, or closes it.
+// toggleHelp opens the help, with the keys of the focused view first, or closes it.
 func toggleHelp(u *UI) {
 	scope, _ := u.target()
 	u.v.help.SetScope(scope)
-	u.overlays.help = !u.overlays.help && !u.v.secret.Asking() // which lies over it
+	u.overlays.help = !u.overlays.help && !u.v.secret.Asking() // the secret's dialog covers the help
 }
 
-// lists holds what opens a list over the panes.
+// lists maps actions to the lists that they open over the panes.
 var lists = map[keymap.Action]func(*UI){
 	keymap.Rewind: func(u *UI) { runWords(u, []string{"rewind"}) }, keymap.ShowSessions: browse, keymap.Transcript: showTranscript,
 	keymap.ShowPalette: func(u *UI) { u.overlays.palette() },
 }
 
-// cyclePanes goes to the next pane or the one before, unless the person is in the middle of typing.
+// cyclePanes focuses the next or previous pane, unless the user is in the middle of typing.
 func cyclePanes(u *UI, a keymap.Action) {
 	switch {
-	case u.overlays.covered(): // nobody would see that the focus moved
+	case u.overlays.covered(): // the change of focus would be invisible
 	case !u.dock.typing(u.deps.Now()):
 		u.arranged.cycle(a, u.input(u.arranged.lay.in.W, u.arranged.lay.in.H))
 	case !u.v.prompt.Popup().Reopen():
@@ -214,8 +214,8 @@ func cyclePanes(u *UI, a keymap.Action) {
 	}
 }
 
-// interrupt is Ctrl-C: it closes a list that a person opened, else copies what is selected, else stops the running task, else drops the draft, else quits when
-// it comes twice.
+// interrupt handles Ctrl-C, the first of these that applies: close an open list, copy the selection, quit if pressed
+// twice, stop the running task, discard the draft, ask for a second press.
 func (u *UI) interrupt(pending keymap.Action) {
 	switch t := stoppable(u); {
 	case u.overlays.sheet != nil && u.overlays.copySelection():
@@ -235,8 +235,7 @@ func (u *UI) interrupt(pending keymap.Action) {
 	}
 }
 
-// suspend gives the terminal to the shell for a while. A person who meant to undo what was typed learns
-// the key for that.
+// suspend gives the terminal to the shell, and tells users who wanted to undo typing the key for that.
 func suspend(u *UI) {
 	if err := u.deps.Suspend(); err != nil {
 		u.hint("", err.Error())
@@ -245,9 +244,9 @@ func suspend(u *UI) {
 	u.hint("", u.deps.Keys.Name(keymap.Suspend)+" suspends buddy; to undo typing, press "+u.deps.Keys.Name(keymap.Undo))
 }
 
-// back is Esc: it closes what lies on top, else goes to the prompt, else stops the main task,
-// whatever is typed. What the task waits for ends as cancelled; nothing is denied. Twice while nothing
-// runs it lets a person go back to before a prompt.
+// back handles Esc: it closes the top view, else focuses the prompt, else stops the main task, whatever is typed.
+// Requests of the task end as cancelled, not denied. Pressed twice while nothing runs, it opens the list of prompts to
+// rewind to.
 func (u *UI) back(pending keymap.Action) {
 	switch {
 	case u.arranged.focus == layout.Prompt && u.v.prompt.EndInsert():
@@ -272,8 +271,8 @@ func (u *UI) back(pending keymap.Action) {
 	}
 }
 
-// MouseHandler focuses the pane under the pointer and passes the action to it. A dialog
-// keeps everything below it from being touched. A key that is named can be clicked.
+// MouseHandler focuses the pane under the pointer and passes the action to it. An overlay shields everything below it.
+// Keys named on the screen can be clicked.
 func (u *UI) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 		u.overlays.cheat = u.overlays.cheat && action == tview.MouseMove

@@ -26,8 +26,7 @@ var arms = map[string]int{
 	"┼": armUp | armDown | armLeft | armRight,
 }
 
-// badJoints are the cells of a screen where lines do not meet. A line at the left or right
-// may be interrupted by what is written on it.
+// badJoints returns the cells where lines do not meet. Text may interrupt a line at the left or right edge.
 func badJoints(x *testUI) (bad []string) {
 	w, h, _ := x.Size()
 	at := func(col, row int) (text string, have int) {
@@ -58,7 +57,7 @@ func badJoints(x *testUI) (bad []string) {
 	return bad
 }
 
-// Wherever borders meet, at any size and in any arrangement, their lines do.
+// Borders meet at any size and in any arrangement.
 func TestBordersMeet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

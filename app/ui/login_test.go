@@ -14,8 +14,8 @@ import (
 	"buddy/config"
 )
 
-// TestLoginOnScreen: the key that is typed or pasted is on no screen, in no command,
-// in no line of the history and in no draft; it is kept, and the demo gives way.
+// TestLoginOnScreen: a typed or pasted API key is on no screen, in no command, history or draft; it is stored, and its
+// model replaces the demo.
 func TestLoginOnScreen(t *testing.T) {
 	apptest.Home(t)
 	synctest.Test(t, func(t *testing.T) {

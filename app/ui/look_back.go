@@ -6,11 +6,11 @@ import (
 	"buddy/app/state"
 )
 
-// lookBack passes the blocks of the conversation to do, the newest first, and calls what do returns. Where do wants more
-// blocks than are in memory, it is called again on another goroutine, with all of them: they are read back some parts at
-// a time, and not kept. In a session that was only just opened it waits for the beginning first.
+// lookBack passes the blocks of the conversation to do, newest first, and calls the function that do returns. If do
+// wants more blocks than are in memory, it is called again on another goroutine with all blocks, read back some parts
+// at a time and not kept. In a session that is still being read, lookBack waits for its start first.
 func lookBack(u *UI, do func(newest iter.Seq[*state.Block]) (then func(), err error)) error {
-	blocks, more := u.following.shown(&u.state).Blocks, false // arguments that are wrong need no block
+	blocks, more := u.following.shown(&u.state).Blocks, false // wrong arguments need no block
 	then, err := do(func(yield func(*state.Block) bool) {
 		more = true
 		for b := range state.Newest(blocks) {
@@ -69,8 +69,7 @@ func copied(blocks []*state.Block) []*state.Block {
 	return all
 }
 
-// readBackwards passes blocks, and then those of the parts before them, to a function, the last one first, until that
-// returns false.
+// readBackwards passes blocks, and then those of the parts before them, to f, last one first, until f returns false.
 func readBackwards(file SessionFile, blocks []*state.Block, parts []state.Part, f func(*state.Block) bool) error {
 	for {
 		for b := range state.Newest(blocks) {

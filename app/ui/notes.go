@@ -7,16 +7,16 @@ import (
 	"buddy/agent/action"
 )
 
-// noteTime says how long a note shows.
+// noteTime is how long a note shows.
 const noteTime = 2 * time.Second
 
-// noted holds what the status line says for a moment.
+// noted holds the note of the status line.
 type noted struct {
-	mode  action.Mode // that was in force last
-	times int         // how many notes there were: the end of an earlier one does not end a later one
+	mode  action.Mode // the last mode in force
+	times int         // number of notes: the end of an earlier one must not remove a later one
 }
 
-// note shows a text in the status line for a moment, whatever is typed.
+// note shows text in the status line for noteTime, whatever is typed.
 func note(u *UI, text string) {
 	u.noted.times++
 	this := u.noted.times
@@ -28,7 +28,7 @@ func note(u *UI, text string) {
 	})
 }
 
-// noteMode says which mode is in force, when that has changed while the person looks.
+// noteMode shows the new mode when it changed.
 func noteMode(u *UI) {
 	mode := u.state.Info.Mode
 	if before := u.noted.mode; before != "" && mode != before {
@@ -37,7 +37,7 @@ func noteMode(u *UI) {
 	u.noted.mode = mode
 }
 
-// modeMeans names the modes and says what happens to calls in them.
+// modeMeans describes each mode.
 var modeMeans = map[action.Mode]string{
 	action.ModeAsk:    "Ask mode: you approve every change",
 	action.ModeStrict: "Strict mode: you approve every call",

@@ -7,7 +7,7 @@ import (
 	"buddy/app/slash"
 )
 
-// What the prompt offers says in at most eight words what it does, the commands that are used most first.
+// Completed commands have help of at most eight words; the most used come first.
 func TestOfferedCommandsAreBrief(t *testing.T) {
 	all := offeredCommands(nil)
 	for i, want := range []string{"/model", "/resume", "/new", "/compact", "/review", "/plan", "/status", "/diff", "/undo"} {

@@ -10,7 +10,7 @@ import (
 	"buddy/views/dialog"
 )
 
-// openOutput shows the whole output of a call.
+// openOutput shows the full output of a call.
 func (u *UI) openOutput(c *state.Call) {
 	if c == nil {
 		u.hint("", "there is no output yet")
@@ -28,7 +28,7 @@ func (u *UI) openOutput(c *state.Call) {
 	u.v.pager.Show(d)
 }
 
-// openRun shows all of what ran in a pane: a task, else a call.
+// openRun shows the task that ran in a pane, or else the call.
 func (u *UI) openRun(c *state.Call, t *state.Task) {
 	switch {
 	case t != nil:
@@ -48,7 +48,7 @@ func showOutput(u *UI, args string) error {
 	})
 }
 
-// showTranscript opens what the model was told and said, at its end, or closes it.
+// showTranscript opens the messages to and from the model at their end, or closes them.
 func showTranscript(u *UI) {
 	if u.v.pager.Open() {
 		u.v.pager.Close()
@@ -71,7 +71,7 @@ func showTranscript(u *UI) {
 	})
 }
 
-// editOutput shows a document in the person's editor.
+// editOutput shows a document in the user's editor.
 func editOutput(u *UI, d dialog.Document) {
 	if err := u.deps.Look("output.txt", io.NewSectionReader(d.Text, 0, d.Size)); err != nil {
 		u.hint("", err.Error())

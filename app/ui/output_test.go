@@ -26,7 +26,7 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// The whole output comes from the files of the call, as far as there are any.
+// The whole output comes from the files of the call, if there are any.
 func TestDocument(t *testing.T) {
 	dir := t.TempDir()
 	both, long := filepath.Join(dir, "1"), filepath.Join(dir, "2")
@@ -110,7 +110,7 @@ func TestOpenOutput(t *testing.T) { // o opens the complete output
 		x.unwanted("again to quit")
 		x.tell(event.ToolRequested{CallID: "c2", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: "rm x"}},
 			event.ApprovalAsked{ID: "a2", CallID: "c2", Action: ls})
-		x.Want("‖ 1 approval") // below it
+		x.Want("‖ 1 approval") // below the pager
 		x.Press("F8")
 		x.Want("Run this command?")
 		x.Press("F8", "/")
@@ -120,7 +120,7 @@ func TestOpenOutput(t *testing.T) { // o opens the complete output
 	})
 }
 
-// What a full-screen program sent is no text: what can be read of it is shown.
+// The output of a full-screen program is not plain text: its readable part is shown.
 func TestOpenOutputOfATerminal(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "out"), "before\r\n\x1b[?1049h\x1b[2;1HGARBLE\x1b[?1049l\x1b[1mafter\x1b[m\r\n")
@@ -143,7 +143,7 @@ func TestOpenOutputOfATerminal(t *testing.T) {
 	})
 }
 
-// Ctrl+O shows what the model has, as the model has it, and closes it again; the draft stays.
+// Ctrl+O opens and closes the messages as the model sees them; the draft stays.
 func TestTranscriptOnScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)

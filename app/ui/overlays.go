@@ -10,15 +10,13 @@ import (
 	"buddy/views/dialog"
 )
 
-// overlayView is a view that lies over the panes: a dialog, a list or a pager. While it is
-// the top one, it takes all keys and the mouse.
+// overlayView is a view over the panes: a dialog, a list or a pager. The top one takes all keys and the mouse.
 type overlayView interface {
 	keyView
 	SetTheme(*themes.Theme)
 }
 
-// boxed is an overlay in the middle of the screen, of the size that it wants. Others lie
-// above the prompt.
+// boxed is an overlay in the middle of the screen that chooses its size. Others fill the space above the prompt.
 type boxed interface {
 	Size(maxW, maxH int) (w, h int)
 }
@@ -26,29 +24,26 @@ type boxed interface {
 // overlay is one level of the stack.
 type overlay struct {
 	open func() bool
-	view func() overlayView // while it is open; nil for none
-	// pastes reports whether the view takes what is pasted while it is open; if not, the next
-	// open level may. nil is always.
+	view func() overlayView
+	// pastes reports whether the open view takes pasted text; if not, the next open level may. nil means always.
 	pastes func() bool
 }
 
-// overlays holds the stack and which of its levels are open, but for what the views know
-// themselves.
+// overlays holds the stack, and which levels are open as far as the views don't know themselves.
 type overlays struct {
 	stack   []overlay        // the top level first
-	views   []overlayView    // that live as long as the UI
-	dock    *dock            // one of the levels, while it has the keys
+	views   []overlayView    // living as long as the UI
+	dock    *dock            // a level while it has the keys
 	deps    *Deps            // for the lists
-	help    bool             // the help shows
-	cheat   bool             // the cheat sheet shows, below all else; the next key closes it
+	help    bool             // whether the help is open
+	cheat   bool             // whether the cheat sheet shows, below all overlays; the next key closes it
 	pickers []*dialog.Picker // the last one shows
-	sheet   overlayView      // the changes or the findings, over the pickers; nil while closed
+	sheet   overlayView      // the changes or the findings, above the pickers; nil while closed
 	palette func()           // opens the list of commands
-	shown   []*shownList     // those of the pickers that a command answered with
+	shown   []*shownList     // the pickers that a command answered with
 }
 
-// stackUp sets the stack, the top level first: where several are open, the first one shows. It is
-// the only place that knows the order.
+// stackUp sets the stack, the top level first. It is the only place that defines the order.
 func (l *overlays) stackUp(v *viewSet) {
 	d := l.dock
 	is := func(v overlayView) func() overlayView { return func() overlayView { return v } }
@@ -64,7 +59,7 @@ func (l *overlays) stackUp(v *viewSet) {
 	l.views = []overlayView{v.secret, v.help, d.confirm, d.approval, d.question, v.ask, v.pager}
 }
 
-// top returns what lies on top of the panes and takes keys and the mouse, nil if nothing does.
+// top returns the overlay that takes keys and the mouse, nil for none.
 func (l *overlays) top() overlayView {
 	for _, o := range l.stack {
 		if o.open() {
@@ -77,7 +72,7 @@ func (l *overlays) top() overlayView {
 // covered reports whether an overlay takes keys and the mouse.
 func (l *overlays) covered() bool { return l.top() != nil }
 
-// docked returns what is docked unless something lies over it, else nil.
+// docked returns the docked dialog unless an overlay covers it, else nil.
 func (l *overlays) docked() dockedView {
 	v := l.dock.view()
 	if v == nil || l.top() != nil && l.top() != overlayView(v) {
@@ -86,8 +81,8 @@ func (l *overlays) docked() dockedView {
 	return v
 }
 
-// under returns the overlay that the mouse is for, nil if it is for a pane. What is docked, in a
-// place of its own, leaves the panes above it to the mouse, other overlays don't.
+// under returns the overlay that a mouse event is for, nil if it is for a pane. A docked dialog leaves the panes above
+// it to the mouse; other overlays cover everything.
 func (l *overlays) under(ev *tcell.EventMouse, dock layout.Rect) tview.Primitive {
 	v := l.docked()
 	switch {
@@ -99,8 +94,7 @@ func (l *overlays) under(ev *tcell.EventMouse, dock layout.Rect) tview.Primitive
 	return nil
 }
 
-// copySelection copies what is selected in the dialog that has the keys, and reports whether
-// anything is.
+// copySelection copies the selection of the dialog that has the keys, and reports whether there is one.
 func (l *overlays) copySelection() bool {
 	if v := l.docked(); v != nil && v.CopySelection() {
 		return true
@@ -109,7 +103,7 @@ func (l *overlays) copySelection() bool {
 	return ok && v.CopySelection()
 }
 
-// pasteInto returns the overlay that takes what is pasted, nil if none does.
+// pasteInto returns the overlay that takes pasted text, nil for none.
 func (l *overlays) pasteInto() overlayView {
 	for _, o := range l.stack {
 		if o.open() && (o.pastes == nil || o.pastes()) {
@@ -122,7 +116,7 @@ func (l *overlays) pasteInto() overlayView {
 // listOpen reports whether a list or a sheet is open.
 func (l *overlays) listOpen() bool { return len(l.pickers) > 0 || l.sheet != nil }
 
-// list returns the one of them that shows, nil if none is open.
+// list returns the top list or sheet, nil if none is open.
 func (l *overlays) list() overlayView {
 	switch n := len(l.pickers); {
 	case l.sheet != nil:
@@ -151,7 +145,7 @@ func (l *overlays) closeLists() {
 	l.sheet = nil
 }
 
-// pick opens a list. What it was opened from stays below it.
+// pick opens a list on top of the current one.
 func (l *overlays) pick(o dialog.PickerOptions) *dialog.Picker {
 	closed := o.OnClose
 	o.OnClose = func() {
@@ -175,8 +169,8 @@ func (l *overlays) unpick() {
 // closeSheet closes the changes or the findings.
 func (l *overlays) closeSheet() { l.sheet = nil }
 
-// toggle closes what a person opened over the panes, or opens a list if there is nothing.
-// The list shows: help goes, and what has to be answered comes first.
+// toggle closes the list that the user opened over the panes, or else calls open. It closes the help, and refuses while
+// a request has the keys.
 func (u *UI) toggle(open func()) {
 	if u.v.secret.Asking() {
 		return

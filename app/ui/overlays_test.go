@@ -15,8 +15,8 @@ import (
 	"buddy/views/dialog"
 )
 
-// Whatever is open at once, the overlays lie over each other in one order: the one that
-// takes the keys is the one that is drawn, and pastes go to the first that takes text.
+// Whatever is open at once, overlays have one order: the one that has the keys is the one drawn on top, and pastes go
+// to the first that accepts text.
 func TestOverlaysAreOneStack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -31,8 +31,7 @@ func TestOverlaysAreOneStack(t *testing.T) {
 	})
 }
 
-// checkStack opens all overlays of a screen on which an approval waits, and closes them. It
-// runs on the goroutine of the screen.
+// checkStack opens and closes all overlays of a screen with a pending approval. Call it on the UI goroutine.
 func checkStack(t *testing.T, u *UI) {
 	var list *dialog.Picker
 	levels := []struct {
@@ -52,7 +51,7 @@ func checkStack(t *testing.T, u *UI) {
 	if u.overlays.covered() || u.overlays.pasteInto() != nil {
 		t.Error("something lies over the panes before anything is open")
 	}
-	var taking []string // the views that take a paste, the lowest first
+	var taking []string // the views that accept a paste, the lowest first
 	for _, l := range levels {
 		l.open()
 		scope, view := u.target()

@@ -11,7 +11,7 @@ import (
 	"buddy/views/draw"
 )
 
-// askToKill kills a pane once the person has said so again, unless there is a reason not to.
+// askToKill kills a pane after a confirmation, or shows why it can't.
 func askToKill(u *UI, id, name, why string) {
 	if why != "" {
 		u.hint("", why)
@@ -28,7 +28,7 @@ func askToKill(u *UI, id, name, why string) {
 	})
 }
 
-// Running returns what people call the tasks that have not ended.
+// Running returns the titles of the tasks that have not ended.
 func Running(u *UI) (titles []string) {
 	for _, t := range unfinished(&u.state) {
 		titles = append(titles, draw.FirstLine(t.Title))
@@ -46,7 +46,7 @@ func unfinished(s *state.State) (all []*state.Task) {
 	return all
 }
 
-// typeInto makes keys go to the command that runs in a pane, and returns why not.
+// typeInto directs keys to the command that runs in a pane, or returns why it can't.
 func typeInto(u *UI) (why string) {
 	c := u.following.shown(&u.state).Focused
 	if c == nil || c.State != state.CallRunning || c.Pane == "" {
@@ -66,7 +66,7 @@ func typeInto(u *UI) (why string) {
 	return ""
 }
 
-// shownPanes returns the panes whose pictures are on the screen.
+// shownPanes returns the panes whose contents are on the screen.
 func shownPanes(v *viewSet, lay *placed) []string {
 	if lay.Panes[layout.Live].Empty() {
 		v.panes.Hide()
@@ -74,10 +74,10 @@ func shownPanes(v *viewSet, lay *placed) []string {
 	return v.panes.Visible()
 }
 
-// watched are the panes whose pictures were asked for last.
+// watched holds the panes whose contents were last requested.
 type watched []string
 
-// update asks for the pictures of these panes and of no others.
+// update requests the contents of these panes only.
 func (w *watched) update(ids []string, send func(event.Command)) {
 	if !slices.Equal(ids, *w) {
 		*w = ids

@@ -9,9 +9,8 @@ import (
 	"buddy/app/layout"
 )
 
-// BenchmarkPanesFrame is one frame of the whole screen with 16 panes side by side, of which
-// each prints ten times a second: what 33 ms bring, five new pictures. 30 frames a second
-// and what BenchmarkWatch of package tmux takes shall be 6 % of a core in all.
+// BenchmarkPanesFrame draws one frame with 16 panes side by side that each print ten times a second: 33 ms bring five
+// updates. 30 frames a second and BenchmarkWatch of package tmux together may use 6 % of a core.
 func BenchmarkPanesFrame(b *testing.B) {
 	f := newFrames(b)
 	f.tell(event.SessionCreated{Cwd: "/home/ann/shop", Target: "local", Model: "m"})

@@ -14,7 +14,7 @@ import (
 	"buddy/views/draw"
 )
 
-// twoPanes are the shared pane and the one of a command.
+// twoPanes are the shared pane and a command's pane.
 var twoPanes = []event.Event{
 	event.PaneOpened{Pane: "%1", Title: "shared", Target: "local", Attach: "tmux attach"},
 	event.PaneOpened{Pane: "%2", Title: "server", Target: "local", Attach: "tmux attach"},
@@ -26,14 +26,14 @@ var twoPanes = []event.Event{
 func openPanes(t *testing.T, cols, rows int) *testUI {
 	x := open(t, cols, rows)
 	x.tell(twoPanes...)
-	time.Sleep(2 * draw.GracePeriod) // a pane that has only just come is not typed into
+	time.Sleep(2 * draw.GracePeriod) // a pane can't be typed into right after it opened
 	x.u.deps.Later(func() { x.u.arranged.setFocus(layout.Live) })
 	x.Settle()
 	x.took()
 	return x
 }
 
-// sentAs returns the commands of one kind that were sent so far, and forgets them.
+// sentAs returns and removes the sent commands of one kind.
 func sentAs[C event.Command](x *testUI) []C {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -48,7 +48,7 @@ func sentAs[C event.Command](x *testUI) []C {
 	return all
 }
 
-// typed returns what was sent to a pane.
+// typed returns the bytes sent to a pane.
 func typed(x *testUI, pane string) string {
 	var all []byte
 	for _, in := range sentAs[event.PaneInput](x) {
@@ -89,7 +89,7 @@ func TestTypingIntoPane(t *testing.T) { // i … Ctrl+]
 	})
 }
 
-// No key meant for a pane answers an approval, and the approval is seen.
+// No key meant for a pane answers an approval, and the approval is visible.
 func TestApprovalWhileTyping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openPanes(t, 120, 32)
@@ -114,7 +114,7 @@ func TestApprovalWhileTyping(t *testing.T) {
 	})
 }
 
-// What is typed on when the pane closes means nothing here.
+// Keys typed on after the pane has closed do nothing.
 func TestTypingEndsWithThePane(t *testing.T) {
 	for name, gone := range map[string]event.Event{"closed": event.PaneClosed{Pane: "%2"}, "lost": event.PaneLost{Pane: "%2", Why: "killed"}} {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestTypingEndsWithThePane(t *testing.T) {
 	}
 }
 
-// A pane that is gone is not typed into; a click elsewhere ends typing.
+// A closed pane can't be typed into; a click elsewhere ends typing.
 func TestTypingEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openPanes(t, 120, 32)
@@ -175,7 +175,7 @@ func TestWatchedPanes(t *testing.T) {
 		x.Press("h")
 		watched("%1")
 		x.inside(func() { x.u.arranged.setFocus(layout.Tasks) })
-		x.Resize(80, 24) // where a line says what runs
+		x.Resize(80, 24) // a line names the command instead
 		x.inside(func() { x.u.arranged.setFocus(layout.Prompt) })
 		x.inside(func() { x.u.arranged.tab = layout.Conversation })
 		watched()
@@ -188,12 +188,12 @@ func TestWatchedPanes(t *testing.T) {
 	})
 }
 
-func TestKillPane(t *testing.T) { // kill on x (asks); never the shared one
+func TestKillPane(t *testing.T) { // x asks and kills; never the shared pane
 	synctest.Test(t, func(t *testing.T) {
 		x := openPanes(t, 120, 32)
 		x.Press("x")
 		x.Want("Kill this pane?", "server", "1  Yes", "2  No")
-		x.Press("G", "j", "Space") // they scroll
+		x.Press("G", "j", "Space") // these scroll
 		x.Press("n")
 		x.unwanted("Kill this pane?")
 		x.Press("x", "Esc", "x", "y")
@@ -227,7 +227,7 @@ func TestQuitWhilePanesRun(t *testing.T) {
 		x.tell(twoPanes...)
 		x.Type("/quit\n")
 		x.Settle()
-		x.Press("Enter") // too soon: nothing was chosen
+		x.Press("Enter") // within the grace period: nothing was chosen
 		x.Want("Quit?")
 		x.Press("Down", "Enter") // the first choice is to leave it running
 		if err := x.Ended(); err != nil || x.left.Kill || !x.left.Detach {
@@ -237,7 +237,7 @@ func TestQuitWhilePanesRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(append(twoPanes, event.TaskFinished{ID: 9, Outcome: event.Completed})...)
-		x.Press("Ctrl+D") // nothing runs: nothing is asked
+		x.Press("Ctrl+D") // nothing runs, so nothing is asked
 		_ = x.Ended()
 	})
 }
@@ -258,7 +258,7 @@ func TestPaneHistory(t *testing.T) {
 		x.Press("PgUp")
 		x.unwanted("row 499.")
 		x.tell(event.PaneScreen{Pane: "%2", W: 120, H: 40, Rows: []string{"newer"}})
-		x.unwanted("newer") // it stands still
+		x.unwanted("newer") // scrolled output does not move
 		x.Press("g")
 		x.Want("row 1.", "─ row 1 of 500")
 		x.Press("Esc")
@@ -273,7 +273,7 @@ func TestPaneHistory(t *testing.T) {
 	})
 }
 
-// Several panes side by side where there is room, with what their commands do and where.
+// Several panes fit side by side, with the status of their commands and the target.
 func TestPaneGrid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openPanes(t, 160, 40)
@@ -299,7 +299,7 @@ func TestPaneGrid(t *testing.T) {
 	})
 }
 
-// The pane in which a command begins shows, but a key goes to the one that the person saw.
+// The pane of a new command shows, but a key goes to the one that the user saw.
 func TestPanesFollowCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -317,7 +317,7 @@ func TestPanesFollowCommands(t *testing.T) {
 		}
 		x.Press("Ctrl+]", "Esc")
 		x.Want("▸server")
-		x.Press("Tab", "Tab", "i") // at once: meant for the other one
+		x.Press("Tab", "Tab", "i") // too early: meant for the other pane
 		x.unwanted("typing ·")
 		time.Sleep(draw.GracePeriod)
 		x.Press("i", "c")
@@ -327,8 +327,8 @@ func TestPanesFollowCommands(t *testing.T) {
 	})
 }
 
-// TestSendToTheBackground: /bg and b in Live send the command that runs; its task shows, and the
-// conversation goes on.
+// TestSendToTheBackground: /bg and b in Live send the running command to the background; its task shows, and the
+// conversation continues.
 func TestSendToTheBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -346,8 +346,8 @@ func TestSendToTheBackground(t *testing.T) {
 	})
 }
 
-// Two panes in which something runs show at once where there is room: side by side in a wide column and on a page, one
-// above the other in a high one, with the sizes of what shows of them.
+// Two panes with running commands show at once if they fit: side by side in a wide column and on a page, one above the
+// other in a high one. The panes get their visible sizes.
 func TestTwoRunningPanesShowAtOnce(t *testing.T) {
 	for _, size := range [][2]int{{120, 32}, {200, 60}, {80, 24}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -383,7 +383,7 @@ func TestTwoRunningPanesShowAtOnce(t *testing.T) {
 				both(true)
 			}
 			x.tell(event.ToolResult{CallID: "a", Name: "run_shell"})
-			if x.focus() != layout.Live { // where the person is nothing changes
+			if x.focus() != layout.Live { // a pane with the focus does not change
 				x.Want("login:")
 				x.unwanted("$ go test")
 			}

@@ -12,14 +12,14 @@ import (
 	"buddy/views/dialog"
 )
 
-// pickTheme lets a person choose colours, which show while they move.
+// pickTheme lets the user choose a theme, previewed while moving.
 func pickTheme(l *overlays, c *colouring, tell func(string)) {
 	before, auto := c.Theme, c.Auto
 	p := l.pick(dialog.PickerOptions{
 		Title: "Themes", Hint: "type to filter; move to preview",
 		OnMove: func(r show.Row) {
 			if r.ID == themes.Auto && auto {
-				c.set(before) // what the terminal said
+				c.set(before) // the theme for the terminal's background
 			} else if t, err := c.Colours.Load(r.ID); err == nil {
 				c.set(t)
 			} else {
@@ -55,7 +55,7 @@ func pickTheme(l *overlays, c *colouring, tell func(string)) {
 	p.Select(now)
 }
 
-// pickCommand lets a person choose a command or an action, and runs it.
+// pickCommand lets the user choose a command or an action, and runs it.
 func pickCommand(l *overlays, command func(slash.Command), action func(keymap.Scope, layout.Pane, keymap.Entry)) {
 	rows := make(map[string]func())
 	var all []show.Row
@@ -88,15 +88,13 @@ func pickCommand(l *overlays, command func(slash.Command), action func(keymap.Sc
 	p.SetRows(all)
 }
 
-// paneOf holds the pane in which keys of a scope apply; for those that apply everywhere it is the
-// prompt.
+// paneOf maps a scope to the pane where its keys apply; global keys apply in the prompt.
 var paneOf = map[keymap.Scope]layout.Pane{
 	keymap.Global: layout.Prompt, keymap.Prompt: layout.Prompt, keymap.Conversation: layout.Conversation,
 	keymap.Panes: layout.Live, keymap.Tasks: layout.Tasks,
 }
 
-// runnable reports whether an action is worth a row in a list: moving and typing are not, nor is
-// opening the list.
+// runnable reports whether an action gets a row in the list: moving, typing and opening the list do not.
 func runnable(e keymap.Entry) bool {
 	for _, s := range e.Scopes {
 		if s == keymap.Reason || s == keymap.Amend || s == keymap.Help && e.Action != keymap.Back {
@@ -110,7 +108,7 @@ func runnable(e keymap.Entry) bool {
 	return true
 }
 
-// runChosen runs a command that may need arguments: then it waits for them at the prompt.
+// runChosen runs a command, or puts it into the prompt if it needs arguments.
 func (u *UI) runChosen(c slash.Command) {
 	if c.Args == "" || strings.HasPrefix(c.Args, "[") {
 		runCommand(u, "/"+c.Name)
@@ -121,7 +119,7 @@ func (u *UI) runChosen(c slash.Command) {
 	u.hint("", c.Args)
 }
 
-// runAction does what a key of a pane does there.
+// runAction runs a pane's key in that pane.
 func (u *UI) runAction(s keymap.Scope, pane layout.Pane, e keymap.Entry) {
 	if s == keymap.Global {
 		u.global(e.Action, "")

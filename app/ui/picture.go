@@ -1,6 +1,6 @@
 package ui
 
-// pastedPicture returns the file of a picture whose path was pasted, "" for another text.
+// pastedPicture returns the file of a picture whose path was pasted, "" for other text.
 func pastedPicture(u *UI, text string) (path string) {
 	if u.deps.Picture == nil {
 		return ""
@@ -8,7 +8,7 @@ func pastedPicture(u *UI, text string) (path string) {
 	return u.deps.Picture(text)
 }
 
-// insertPicture puts the picture of the clipboard into the prompt, when it has been read.
+// insertPicture puts the picture of the clipboard into the prompt once it has been read.
 func insertPicture(u *UI) {
 	if u.deps.ClipboardPicture == nil {
 		return

@@ -27,7 +27,7 @@ func TestPicturesAreChips(t *testing.T) {
 		x.Press("Ctrl+V")
 		x.Settle()
 		x.Want("> see [image 1] and [image 2]")
-		x.Press("Backspace", "Backspace") // the blank, and the picture as one
+		x.Press("Backspace", "Backspace") // the space, and the picture as one
 		x.Settle()
 		x.unwanted("[image 2]", "[image 1] and [")
 		x.Type(" that\n")

@@ -20,14 +20,14 @@ var aPlan = event.QuestionAsked{
 		"```steps\n- description: reproduce it\n  tool: run_shell\n  risk: low\n- description: fix tax.go\n  depends_on: [1]\n  requires_approval: true\n```\n",
 }
 
-// planning returns what comes before a plan shows.
+// planning returns the events before a plan is shown.
 func planning() []event.Event {
 	all := append([]event.Event{event.PlanEntered{File: aPlan.Plan, Before: action.ModeAsk}, event.ModeChanged{Mode: action.ModePlan}}, running[:3]...)
 	return append(all, event.ToolRequested{CallID: "c1", Name: "exit_plan", Arguments: "{}", Action: action.Action{Kind: action.Internal, Tool: "exit_plan"}})
 }
 
-// The plan stands between the conversation and the prompt, as Markdown, with the mode in the header; on
-// a small screen the beginning of it, with what it can be answered.
+// The plan is between the conversation and the prompt, as Markdown, with the mode in the header; a small screen shows
+// its start and the choices.
 func TestPlanOnScreen(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 32}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -55,8 +55,8 @@ func TestPlanOnScreen(t *testing.T) {
 	}
 }
 
-// The plan is edited in the person's editor; what they leave is the answer. Without a change, or where the
-// editor fails, the plan still waits.
+// The plan is edited in the user's editor; the result is the answer. Without a change, or if the editor fails, the plan
+// stays pending.
 func TestPlanIsEdited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -91,8 +91,8 @@ func TestPlanIsEdited(t *testing.T) {
 	})
 }
 
-// Esc goes back to the prompt and leaves the plan open; a key that was typed for the prompt answers
-// nothing, and Shift+Tab, which would end mode plan, does nothing while it waits.
+// Esc goes back to the prompt and leaves the plan open; a key typed for the prompt does not answer, and Shift+Tab,
+// which would end plan mode, does nothing while the plan is pending.
 func TestPlanIsLeftOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -115,8 +115,8 @@ func TestPlanIsLeftOpen(t *testing.T) {
 	})
 }
 
-// Each choice of a plan is what its label says; the one that keeps planning asks for a remark, which may be empty,
-// and Esc leads back from there.
+// Each choice of a plan does what its label says; the choice that keeps planning asks for feedback, which may be empty,
+// and Esc leads back from it.
 func TestPlanChoices(t *testing.T) {
 	for _, tt := range []struct {
 		before action.Mode
@@ -153,7 +153,7 @@ func TestPlanChoices(t *testing.T) {
 	}
 }
 
-// /plan begins mode plan, and the work on a prompt if there is one; Shift+Tab comes to it as well.
+// /plan starts plan mode, and a turn if it has a prompt; Shift+Tab reaches plan mode as well.
 func TestPlanCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)

@@ -8,9 +8,9 @@ import (
 	"buddy/agent/event"
 )
 
-const longestGap = 2 * time.Second // that is waited for, whatever the speed
+const longestGap = 2 * time.Second // waited for between two events, at any speed
 
-// How many times as fast as it went a session may be shown.
+// The limits of the replay speed, as a factor.
 const (
 	SlowestReplay = 0.125
 	FastestReplay = 64.0
@@ -19,19 +19,19 @@ const (
 // player sends the events of a stored session at their pace. Any goroutine may use it.
 type player struct {
 	mu      sync.Mutex // guards all below
-	turn    int        // what comes before this one is shown at once
+	turn    int        // events before this turn are shown at once
 	speed   float64
 	paused  bool
-	at      time.Time     // when the last event was recorded
-	since   time.Time     // real time from which at goes on
-	changed chan struct{} // closed, and made anew, when speed or paused changes
+	at      time.Time     // session time at since
+	since   time.Time     // real time from which the session time runs
+	changed chan struct{} // closed and replaced when speed or paused changes
 }
 
 func newPlayer(speed float64, turn int) *player {
 	return &player{speed: speed, turn: turn, since: time.Now(), changed: make(chan struct{})}
 }
 
-// now is the time of the session that is shown.
+// now returns the current time of the replayed session.
 func (p *player) now() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,14 +46,14 @@ func (p *player) clock() time.Time {
 	return p.at.Add(time.Duration(float64(time.Since(p.since)) * p.speed))
 }
 
-// pace returns the speed, and whether nothing moves.
+// pace returns the speed, and whether the replay is paused.
 func (p *player) pace() (speed float64, paused bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.speed, p.paused
 }
 
-// change changes the pace.
+// change applies f and wakes the waiting player.
 func (p *player) change(f func(*player)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,8 +64,7 @@ func (p *player) change(f func(*player)) {
 	p.changed = make(chan struct{})
 }
 
-// play sends all events of a session and reports whether it came to the
-// end. It holds one event at a time.
+// play sends all events of a session, one at a time, and reports whether it reached the end.
 func (p *player) play(ctx context.Context, events Recording, out chan<- event.Envelope) (ended bool, err error) {
 	before := p.turn > 0
 	err = events(func(env event.Envelope) bool {
@@ -87,19 +86,18 @@ func (p *player) play(ctx context.Context, events Recording, out chan<- event.En
 	return err == nil && ctx.Err() == nil, err
 }
 
-// jump makes it the time of an event at once.
+// jump sets the session time.
 func (p *player) jump(to time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at, p.since = to, time.Now()
 }
 
-// wait lets the time until an event pass, at most longestGap of it, and reports whether
-// ctx still goes on. A pause is as long as the person wants.
+// wait waits until the time of an event, at most longestGap plus pauses, and reports whether ctx is still active.
 func (p *player) wait(ctx context.Context, until time.Time) bool {
 	p.mu.Lock()
 	if p.at.IsZero() || until.Before(p.at) {
-		p.at = until // the first, or a clock that was set back
+		p.at = until // the first event, or a clock that was set back
 	}
 	p.since = time.Now()
 	p.mu.Unlock()
@@ -123,7 +121,7 @@ func (p *player) wait(ctx context.Context, until time.Time) bool {
 	}
 }
 
-// rest waits for a gap, a change of the pace or the end.
+// rest waits for a gap, a change of the pace or the end of ctx.
 func (*player) rest(ctx context.Context, gap time.Duration, paused bool, changed <-chan struct{}) bool {
 	var over <-chan time.Time
 	if !paused {

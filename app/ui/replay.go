@@ -25,12 +25,12 @@ import (
 // watchRoom limits the events of a replay that wait for the next draw.
 const watchRoom = 256
 
-// Recording calls show for the events of a stored session, in their order, until it returns
-// false. The error says why the rest can't be read.
+// Recording calls show for the events of a stored session, in order, until show returns false. The error explains why
+// the rest can't be read.
 type Recording func(show func(event.Envelope) bool) error
 
-// Replay shows a stored session at that many times its speed until the person leaves it or
-// ctx ends; what comes before a turn, if that is not 0, is shown at once. home is the person's folder, "" when it is unknown.
+// Replay shows a stored session at speed times its original speed until the user leaves it or ctx ends. Events before a
+// turn, if not 0, are shown at once. home is the user's home folder, "" if unknown.
 func Replay(ctx context.Context, s *screen.Screen, look Looks, keys *keymap.Map, events Recording, home string, speed float64, turn int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -50,17 +50,17 @@ func Replay(ctx context.Context, s *screen.Screen, look Looks, keys *keymap.Map,
 	return err
 }
 
-// viewer is the full screen without a program behind it: a session passes by.
+// viewer is the full screen of a replayed session, without a runtime.
 type viewer struct {
 	ui     *UI
 	loop   *loop.Loop[event.Envelope]
 	player *player
 	events chan event.Envelope
-	ended  string // what is said when all was shown
-	told   string // instead of what the player does, until the next key
+	ended  string // message after the last event
+	told   string // shown instead of the player's status until the next key
 }
 
-// errWatching answers all that a person can't do here.
+// errWatching answers everything that a replay can't do.
 var errWatching = errors.New("this is a replay: you can only watch")
 
 func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *player, stop func()) *viewer {
@@ -102,7 +102,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 			return show.Answer{}, errWatching
 		},
 		Leave: func(n slash.Next) {
-			if n.Detach { // there is nothing that would go on
+			if n.Detach { // nothing would keep running
 				v.told = errWatching.Error()
 				return
 			}
@@ -111,7 +111,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 		Saved: SavedSessions{Running: func() map[string]string { return nil }},
 	})
 	v.ui.overlays.palette = func() { pickCommand(&v.ui.overlays, v.run, v.ui.runAction) }
-	v.ui.v.conversation.OnClick = nil // there is no prompt to go back to
+	v.ui.v.conversation.OnClick = nil // there is no prompt to focus
 	v.ui.arranged.setFocus(layout.Conversation)
 	v.loop = loop.New(loop.Config[event.Envelope]{
 		Screen: s, Root: v.ui, Events: v.events, Apply: v.ui.apply, Key: v.key, Stop: stop,
@@ -121,22 +121,22 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 	return v
 }
 
-// end says on the screen that there is no more.
+// end shows that there are no more events, and why.
 func (v *viewer) end(whole bool, err error) {
 	text := "end of the session"
 	switch {
 	case err != nil:
 		text = "the rest of the session can't be read: " + err.Error()
 	case !whole:
-		return // the person has left
+		return // the user has left
 	}
 	v.loop.Post(func() {
 		v.ended = text
-		v.pace(func(p *player) { p.paused = true }) // clocks stand still
+		v.pace(func(p *player) { p.paused = true }) // stops the clocks
 	})
 }
 
-// key gives a key to the player, or to what scrolls.
+// key passes a key to the player or to the screen.
 func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 	scope, _ := v.ui.target()
 	switch {
@@ -149,9 +149,9 @@ func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 		if p := v.ui.key(ev); leaves && p.Action == keymap.Back && v.ui.arranged.focus == layout.Prompt { // there was no search or selection to end
 			follow(v.ui, 0)
 		}
-		v.ui.dock.held = false // the answer comes as it came then
+		v.ui.dock.held = false // the recorded answer follows
 		if v.ui.arranged.focus == layout.Prompt {
-			v.ui.v.prompt.SetText("") // there is nobody to write to
+			v.ui.v.prompt.SetText("") // nobody would receive it
 			v.ui.arranged.setFocus(layout.Conversation)
 		}
 		v.status()
@@ -159,7 +159,7 @@ func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 	return nil
 }
 
-// run runs a command that only looks; others have no program to ask.
+// run runs a command that only shows something; others need a runtime.
 func (v *viewer) run(c slash.Command) {
 	switch c.Name {
 	case "help", "find", "output", "copy", "theme", "quit":
@@ -169,7 +169,7 @@ func (v *viewer) run(c slash.Command) {
 	}
 }
 
-// control does what a key of the player means, and reports whether it is one.
+// control runs a key of the player, and reports whether it is one.
 func (v *viewer) control(key rune) bool {
 	switch key {
 	case 'q':
@@ -192,7 +192,7 @@ func (v *viewer) pace(f func(*player)) {
 	v.ui.deps.Tick(v.ui.busy)
 }
 
-// status says what the player does and what its keys are.
+// status shows the state of the player and its keys.
 func (v *viewer) status() {
 	speed, paused := v.player.pace()
 	text := "replay at " + strconv.FormatFloat(speed, 'g', -1, 64) + "× · space pauses"

@@ -19,7 +19,7 @@ import (
 	"buddy/themes"
 )
 
-// recorded stores a session: what happens and how many milliseconds after the beginning.
+// recorded stores a session with events at given milliseconds after its start.
 func recorded(t *testing.T) *sessions.Journal {
 	t.Helper()
 	store, _, err := sessions.Dir(t.TempDir(), sessions.Automatic)
@@ -59,7 +59,7 @@ func recorded(t *testing.T) *sessions.Journal {
 	return j
 }
 
-// replaying shows the recorded session in a synctest bubble.
+// replaying replays the recorded session in a synctest bubble.
 func replaying(t *testing.T, speed float64) (*apptest.UI, *viewer) {
 	t.Helper()
 	theme, err := themes.Load("", "dark")
@@ -87,21 +87,20 @@ func unseen(t *testing.T, ui *apptest.UI, text string) {
 	}
 }
 
-// A replay goes as the session went, with waits of at most two seconds; it answers nothing
-// and takes no prompt.
+// A replay keeps the recorded pace, with waits of at most two seconds; it answers nothing and accepts no prompt.
 func TestReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ui, v := replaying(t, 1)
 		ui.Want("first question", "replay at 1×", "space pauses", "q quits")
 		unseen(t, ui, "first answer")
-		time.Sleep(1500 * time.Millisecond) // of the two seconds that four become
+		time.Sleep(1500 * time.Millisecond) // of the two seconds that four are cut to
 		ui.Settle()
 		unseen(t, ui, "first answer")
 		time.Sleep(600 * time.Millisecond)
 		ui.Settle()
 		ui.Want("first answer", "rm x")
 
-		ui.Type("yy") // answers no approval and is no text
+		ui.Type("yy") // answers no approval and types nothing
 		time.Sleep(200 * time.Millisecond)
 		ui.Settle()
 		ui.Want("Run this command?")
@@ -132,7 +131,7 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// The speed changes at any time, within bounds.
+// The speed changes at any time, within limits.
 func TestReplaySpeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ui, _ := replaying(t, 4)
@@ -152,7 +151,7 @@ func TestReplaySpeed(t *testing.T) {
 	})
 }
 
-// In a replay every key and every row of the palette does something harmless or says why not.
+// In a replay every key and every row of the palette does something harmless or explains why not.
 func TestReplayTakesEveryKeyAndCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ui, _ := replaying(t, 64)
@@ -181,7 +180,7 @@ func TestReplayTakesEveryKeyAndCommand(t *testing.T) {
 	})
 }
 
-// TestReplayFromATurn: what was before the turn is shown at once, the rest as it went.
+// TestReplayFromATurn: events before the turn are shown at once, the rest at the recorded pace.
 func TestReplayFromATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

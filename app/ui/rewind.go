@@ -8,7 +8,7 @@ import (
 	"buddy/app/state"
 )
 
-// backAtRest is Esc where there is nothing to close or to stop: the second one opens the list of prompts.
+// backAtRest handles Esc when there is nothing to close or stop: the second one opens the list of prompts.
 func backAtRest(u *UI, pending keymap.Action) {
 	switch {
 	case u.state.Running() != nil || len(u.state.Back.Borders) == 0:
@@ -19,7 +19,7 @@ func backAtRest(u *UI, pending keymap.Action) {
 	}
 }
 
-// goesBack notes the prompt whose text comes into the editor once a command has gone back to before it.
+// goesBack records the prompt that a rewind goes back to before, whose text the editor gets when the rewind is done.
 func goesBack(u *UI, c event.Command) {
 	r, ok := c.(event.Rewind)
 	i := slices.IndexFunc(u.state.Back.Borders, func(b state.Border) bool { return b.Seq == r.ToSeq })
@@ -28,8 +28,8 @@ func goesBack(u *UI, c event.Command) {
 	}
 }
 
-// tookBack puts the text of the prompt that this screen went back to before into the editor. What was there
-// is kept in the history. The zero event is none.
+// tookBack puts the text of the prompt that this screen rewound to before into the editor, after saving the draft in
+// the history. It ignores the zero event.
 func tookBack(u *UI, p event.HistoryRewound) {
 	if p.ToSeq == 0 {
 		return
@@ -39,7 +39,7 @@ func tookBack(u *UI, p event.HistoryRewound) {
 	if p.Redo || b.Seq == 0 || p.ToSeq != b.Seq || u.following.on() {
 		return
 	}
-	u.v.conversation.Bottom() // what came of it is to be seen
+	u.v.conversation.Bottom() // shows the result of the rewind
 	if !u.v.prompt.Empty() {
 		u.v.prompt.Discard()
 	}

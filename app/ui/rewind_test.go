@@ -12,7 +12,7 @@ import (
 	"buddy/app/slash"
 )
 
-// asked shows exchanges that have ended, one for each prompt.
+// asked shows finished exchanges, one for each prompt.
 func (x *testUI) asked(prompts ...string) {
 	for i, text := range prompts {
 		x.tell(
@@ -24,7 +24,7 @@ func (x *testUI) asked(prompts ...string) {
 	}
 }
 
-// wants fails the test unless each of the texts is on the screen; one that begins with ! must not be.
+// wants fails the test unless each text is on the screen; one that starts with ! must not be.
 func (x *testUI) wants(texts ...string) {
 	x.t.Helper()
 	for _, text := range texts {
@@ -36,16 +36,16 @@ func (x *testUI) wants(texts ...string) {
 	}
 }
 
-// seqOf returns the number of the prompt with an index.
+// seqOf returns the number of the prompt at an index.
 func (x *testUI) seqOf(i int) uint64 { return x.u.state.Back.Borders[i].Seq }
 
-// TestEscTwiceGoesBack: at rest the list of prompts opens, says what has changed, and the text of the prompt comes
-// into the editor; what was typed is kept in the history.
+// TestEscTwiceGoesBack: without a running task the list of prompts opens with the changes since each; the text of the
+// chosen prompt goes into the editor, and the draft into the history.
 func TestEscTwiceGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
 		x.Press("Esc", "Esc")
-		x.wants("!Rewind to before") // there is nothing
+		x.wants("!Rewind to before") // there are no prompts
 		x.asked("fix the tests", "write docs")
 		x.since = []undo.Change{{Prompt: 1, Files: 12, Added: 1345, Removed: 21}}
 		x.Type("a draft")
@@ -68,7 +68,7 @@ func TestEscTwiceGoesBack(t *testing.T) {
 	})
 }
 
-// TestEscWhileATaskRunsStopsIt, and opens no list.
+// TestEscWhileATaskRunsStopsIt: and it opens no list.
 func TestEscWhileATaskRunsStopsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -80,7 +80,7 @@ func TestEscWhileATaskRunsStopsIt(t *testing.T) {
 	})
 }
 
-// TestRewindChoices: each sends what it says; a fork leaves the session as it is.
+// TestRewindChoices: each choice sends its commands; a fork leaves the session unchanged.
 func TestRewindChoices(t *testing.T) {
 	for choice, want := range map[string]func(at uint64) []event.Command{
 		"conversation": func(at uint64) []event.Command { return []event.Command{event.Rewind{ToSeq: at, Conversation: true}} },
@@ -100,14 +100,14 @@ func TestRewindChoices(t *testing.T) {
 	}
 }
 
-// TestUndoAsks when prompts came after the one whose changes go back, and names that.
+// TestUndoAsks: undo asks, and names the later prompts, if there are any after the one whose changes it reverts.
 func TestUndoAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
 		x.asked("fix the tests", "write docs")
 		x.since = []undo.Change{{Prompt: 2, Files: 1, Added: 1}}
 		x.Type("/undo")
-		x.Press("Esc", "Enter") // the list of commands closes
+		x.Press("Esc", "Enter") // closes the completion list
 		x.took(event.Undo{})
 		x.since = []undo.Change{{Prompt: 1, Files: 2, Added: 3, Removed: 1, Later: 1}}
 		x.Type("/undo")
@@ -125,8 +125,8 @@ func TestUndoAsks(t *testing.T) {
 	})
 }
 
-// TestJoinedPromptsAreInTheList: a prompt that was sent while an exchange ran is listed, and says that it goes back
-// with the one that it joined.
+// TestJoinedPromptsAreInTheList: a prompt that was sent during an exchange is listed, marked as rewinding together with
+// the prompt that it joined.
 func TestJoinedPromptsAreInTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -152,8 +152,8 @@ func TestJoinedPromptsAreInTheList(t *testing.T) {
 	})
 }
 
-// TestUnknownChangesAreNotNoChange: whoever chooses a prompt before the files were compared, or where that failed, is not
-// told that no file goes back.
+// TestUnknownChangesAreNotNoChange: a choice made before the files were compared, or after the comparison failed, does
+// not claim that no file changes.
 func TestUnknownChangesAreNotNoChange(t *testing.T) {
 	for name, c := range map[string]struct {
 		fails error
@@ -170,7 +170,7 @@ func TestUnknownChangesAreNotNoChange(t *testing.T) {
 				if c.fails == nil {
 					works := 0
 					x.u.deps.Background = func(work func() func()) {
-						if works++; works == 1 { // the comparison takes its time
+						if works++; works == 1 { // the comparison takes some time
 							work()()
 						}
 					}

@@ -15,11 +15,11 @@ import (
 	"buddy/views/viewtest"
 )
 
-// scene holds what a screen shows.
+// scene holds the events that a screen shows.
 type scene struct {
 	name string
 	tell []event.Event
-	late []event.Event // told after the screen was drawn once
+	late []event.Event // applied after the first draw
 }
 
 func call(id, tool string, a action.Action) []event.Event {
@@ -31,7 +31,7 @@ func ended(id, tool, result string, code int) event.Event {
 	return event.ToolResult{CallID: id, Name: tool, Result: "[exit code 0, no output]", Aside: "[exit code 0, no output]", ExitCode: &code, DurationMS: 3200, Tail: result}
 }
 
-// begun is a prompt that is answered, in a session with a title.
+// begun is an answered prompt in a session with a title.
 func begun(more ...[]event.Event) []event.Event {
 	all := []event.Event{
 		event.SessionRenamed{Title: "checkout taxes"},
@@ -47,7 +47,7 @@ func begun(more ...[]event.Event) []event.Event {
 	return all
 }
 
-// testRun is a command whose pane shows how tests fail, beside a server in the background.
+// testRun is a command whose pane shows failing tests, next to a background server.
 func testRun() []event.Event {
 	test := call("c1", "run_shell", action.Action{Kind: action.Shell, Command: "go test ./checkout/..."})
 	test[1] = event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"}
@@ -61,7 +61,7 @@ func testRun() []event.Event {
 	})...)
 }
 
-// fleet is a command on four targets, of which one has failed.
+// fleet is a command on four targets that fails on one.
 func fleet() []event.Event {
 	act := action.Action{Kind: action.Shell, Command: "systemctl is-active nginx", Cwd: "/"}
 	var events []event.Event
@@ -75,7 +75,7 @@ func fleet() []event.Event {
 	return append(events, call("c1", "run_shell", act)...)
 }
 
-// longDiff is a change of a file with more lines than there are rows.
+// longDiff is a file change with more lines than there are rows.
 func longDiff() []event.Event {
 	var b strings.Builder
 	b.WriteString("@@ -1,3 +1,43 @@\n package checkout\n \n-func Tax(cents int) int { return cents * 19 / 100 }\n")
@@ -89,7 +89,7 @@ func longDiff() []event.Event {
 	}
 }
 
-// scenes lists what the screen shows in the work of a day.
+// scenes lists the screens of a day's work.
 var scenes = []scene{
 	{name: "first"},
 	{name: "idle", tell: begun(testRun(), []event.Event{
@@ -114,7 +114,7 @@ var scenes = []scene{
 // screenSizes are those of phones, old terminals, windows and whole monitors.
 var screenSizes = [][2]int{{40, 12}, {80, 24}, {100, 30}, {120, 32}, {200, 50}}
 
-// Every scene at every size looks as its golden file does.
+// Every scene at every size matches its golden file.
 func TestScreens(t *testing.T) {
 	for _, s := range scenes {
 		for _, size := range screenSizes {
@@ -128,7 +128,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// The colours of the screens in which most of them show are those of the theme.
+// The scenes with most colours use those of the theme.
 func TestScreensHaveTheColoursOfTheTheme(t *testing.T) {
 	for _, s := range scenes {
 		if s.name != "command" && s.name != "approval" {
@@ -148,19 +148,18 @@ func TestScreensHaveTheColoursOfTheTheme(t *testing.T) {
 	}
 }
 
-// open starts the screen and tells it what the scene holds.
+// open starts the screen with the events of the scene.
 func (s scene) open(t *testing.T, cols, rows int) *testUI {
 	x := open(t, cols, rows)
 	x.tell(s.tell...)
 	if len(s.late) > 0 {
 		x.tell(s.late...)
 	}
-	time.Sleep(1500 * time.Millisecond) // times are those of a whole second
+	time.Sleep(1500 * time.Millisecond) // shown times are in whole seconds
 	return x
 }
 
-// styles returns the screen, and below each row that has one a letter for the style of each cell; what the
-// letters mean stands at the end.
+// styles returns the screen with a letter for the style of each cell below each row, and a legend at the end.
 func (x *testUI) styles() string {
 	x.Settle()
 	cols, rows, _ := x.Size()

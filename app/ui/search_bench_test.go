@@ -9,8 +9,8 @@ import (
 	"buddy/agent/model"
 )
 
-// A search in 100 MB of conversation goes to its first match within 100 ms and knows them
-// all within a second; keys are not blocked meanwhile.
+// A search in 100 MB of conversation goes to its first match within 100 ms and counts all within a second, without
+// blocking keys.
 func BenchmarkSearch100MB(b *testing.B) {
 	for _, text := range []string{"zebra crossing", "rounding Error"} {
 		b.Run(strings.ReplaceAll(text, " ", "-"), func(b *testing.B) {
@@ -54,7 +54,7 @@ func BenchmarkSearch100MB(b *testing.B) {
 	}
 }
 
-// findStatus returns what the lower border of the conversation says of a search.
+// findStatus returns the search status on the lower border of the conversation.
 func (x *liveUI) findStatus() string {
 	left, top, w, h := x.u.v.conversation.GetRect()
 	var row strings.Builder
@@ -66,8 +66,7 @@ func (x *liveUI) findStatus() string {
 	return said
 }
 
-// hundredMB fills a screen with answers and outputs, of which each 101st
-// has what is sought.
+// hundredMB fills a screen with answers and outputs; every 101st has a match.
 func hundredMB(x *liveUI) {
 	words := strings.Fields("the price of a book is truncated where it should be rounded so that tests of taxes and totals fail; see `tax.go` and **Sum** for more [of it](https://example.org/a) or not")
 	text := func(n, size int) string {

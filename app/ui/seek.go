@@ -8,28 +8,28 @@ import (
 )
 
 const (
-	seekParts = 32       // parts that are searched before the screen is told
-	endSlice  = 64 << 10 // bytes of theEnd that are searched with one frame
+	seekParts = 32       // parts searched before the screen is updated
+	endSlice  = 64 << 10 // bytes of theEnd searched per frame
 )
 
-// theEnd and theRest stand for parts: the blocks that are always in memory, and those that the search began in.
+// theEnd stands for the blocks that are always in memory, theRest for those that the search started in.
 const (
 	theEnd  = -1
 	theRest = -2
 )
 
-// sought holds what a search knows of parts that are not in memory.
+// sought holds the matches of a search in parts that are not in memory.
 type sought struct {
 	id     int                         // of the search
 	counts map[int]int                 // matches, by part
-	end    map[*state.Block]blockCount // in the blocks of theEnd
-	tried  map[int]bool                // parts that the next match was looked for in
+	end    map[*state.Block]blockCount // by block of theEnd
+	tried  map[int]bool                // parts in which the next match was looked for
 }
 
-// blockCount holds the matches in a block as of its change number gen, when its text had size bytes.
+// blockCount holds the matches in a block at its change number gen, when its text had size bytes.
 type blockCount struct{ gen, size, count int }
 
-// seekOn searches what is not in memory: it leads to the next match if one is wanted, else it counts.
+// seekOn searches the parts that are not in memory: it goes to the next match if one is wanted, else it counts matches.
 func seekOn(u *UI) {
 	search, ok := transcript.Sought(u.v.conversation)
 	f := soughtFor(u, search, ok)
@@ -54,8 +54,8 @@ func seekOn(u *UI) {
 	}
 }
 
-// next returns the first of some parts that is not counted or, if a match is wanted, that has one and was not tried.
-// ok is false if there is none.
+// next returns the first part that is not counted or, if a match is wanted, that has one and was not tried. ok is false
+// if there is none.
 func (f *sought) next(parts []int, wanted bool) (n int, counted, ok bool) {
 	for _, n := range parts {
 		count, known := f.counts[n]
@@ -66,7 +66,7 @@ func (f *sought) next(parts []int, wanted bool) (n int, counted, ok bool) {
 	return 0, false, false
 }
 
-// soughtFor returns what is known for a search, nil if there is none.
+// soughtFor returns the known matches of a search, nil if there is no search.
 func soughtFor(u *UI, search transcript.Search, ok bool) *sought {
 	e := &u.earlier
 	if u.following.on() {
@@ -85,7 +85,8 @@ func soughtFor(u *UI, search transcript.Search, ok bool) *sought {
 	return e.sought
 }
 
-// nextSought returns what is known for a search when the one before it knows before, which may be nil.
+// nextSought returns the matches that a new search can reuse from the one before, which may be nil: no match stays no
+// match when the text gets longer.
 func nextSought(before *sought, search transcript.Search) *sought {
 	f := &sought{id: search.ID, counts: make(map[int]int), end: make(map[*state.Block]blockCount)}
 	if before == nil || before.id < search.Adds {
@@ -104,7 +105,7 @@ func nextSought(before *sought, search transcript.Search) *sought {
 	return f
 }
 
-// leadTo seeks the next match in a part, which then shows.
+// leadTo shows a part and seeks the next match in it.
 func leadTo(u *UI, f *sought, n, by int) {
 	if f.tried == nil {
 		f.tried = make(map[int]bool)
@@ -131,8 +132,8 @@ func leadTo(u *UI, f *sought, n, by int) {
 	}
 }
 
-// beyond returns the parts that Shown does not return, in the order in which a search comes to them: onwards
-// from those that are, and around. Parts that can't be read are left out.
+// beyond returns the readable parts that Shown does not return, in search order: from the shown parts to the end, then
+// from the start.
 func beyond(s *state.State, by int) (order []int) {
 	from, to, gone := state.Span(s)
 	below, lost := to < gone, state.Lost(s)
@@ -153,7 +154,7 @@ func beyond(s *state.State, by int) (order []int) {
 	return order
 }
 
-// tellBeyond tells the conversation how many matches are known that do not show.
+// tellBeyond shows the number of known matches outside the shown parts in the conversation.
 func tellBeyond(u *UI, f *sought) {
 	from, to, gone := state.Span(&u.state)
 	above, below, all := 0, 0, true
@@ -180,11 +181,11 @@ func tellBeyond(u *UI, f *sought) {
 	transcript.SetBeyond(u.v.conversation, above, below, all)
 }
 
-// countEnd counts the matches in theEnd. If that takes long, all is false, and it goes on with the next frame.
+// countEnd counts the matches in theEnd. If it takes too long, all is false and the next frame continues.
 func countEnd(u *UI, f *sought) (n int, all bool) {
 	count, budget := transcript.Counter(u.v.conversation), endSlice
 	before := f.end
-	f.end, all = make(map[*state.Block]blockCount, len(before)), true // without blocks that have gone
+	f.end, all = make(map[*state.Block]blockCount, len(before)), true // drops blocks that no longer exist
 	for i, b := range u.state.Blocks {
 		k, known := before[b]
 		if !known || k.gen != b.Gen || k.size != len(b.Text) {
@@ -203,7 +204,7 @@ func countEnd(u *UI, f *sought) (n int, all bool) {
 	return n, all
 }
 
-// countParts counts the matches in some parts, from one on whose count is not known.
+// countParts counts the matches in up to seekParts uncounted parts, starting at n.
 func countParts(u *UI, f *sought, n, by int) {
 	from, to, gone := state.Span(&u.state)
 	unknown := func(n int) bool {

@@ -10,7 +10,7 @@ import (
 	"buddy/app/state"
 )
 
-// A search ends when the session file can't be read, and finds what is in memory.
+// A search ends when the session file can't be read, and finds matches in memory.
 func TestFindEndsWithoutTheFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -30,7 +30,7 @@ func TestFindEndsWithoutTheFile(t *testing.T) {
 	})
 }
 
-// When the file is lost while the beginning is on the screen, that stays there, and a search goes on to the end.
+// When the file is lost while the start is shown, the start stays on the screen, and a search continues to the end.
 func TestFindInTheEndWithoutTheFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -47,7 +47,7 @@ func TestFindInTheEndWithoutTheFile(t *testing.T) {
 	})
 }
 
-// However fast the text of a search is typed, the file is read by one search at a time.
+// However fast a search text is typed, one search at a time reads the file.
 func TestTypingASearchReadsTheFileOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -65,7 +65,7 @@ func TestTypingASearchReadsTheFileOnce(t *testing.T) {
 	})
 }
 
-// A person who ends a search while its next match is read back stays where they are.
+// Ending a search while its next match is read back keeps the position.
 func TestEndOfASearchKeepsThePlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -73,7 +73,7 @@ func TestEndOfASearchKeepsThePlace(t *testing.T) {
 		x.Paste("/find prompt 7. ")
 		x.Press("Enter")
 		x.rest()
-		x.letRead() // counted, now it is shown
+		x.letRead() // it was counted and is now shown
 		x.Press("Esc", "PgUp", "PgUp", "PgUp")
 		x.rest()
 		was := x.Screen()
@@ -84,7 +84,7 @@ func TestEndOfASearchKeepsThePlace(t *testing.T) {
 	})
 }
 
-// A person who sends a prompt while the next match is looked for sees the answer to it, not the match.
+// A prompt sent while the next match is looked for shows its answer, not the match.
 func TestPromptEndsTheWayToAMatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -104,7 +104,7 @@ func TestPromptEndsTheWayToAMatch(t *testing.T) {
 	})
 }
 
-// The keys for the next and the previous prompt reach it behind more calls than are kept in memory.
+// The keys for the next and the previous prompt reach it across more calls than memory holds.
 func TestPromptsFarApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, 2)
@@ -131,7 +131,7 @@ func TestPromptsFarApart(t *testing.T) {
 	})
 }
 
-// Arguments that are wrong are said at once, without reading the session.
+// Wrong arguments are reported at once, without reading the session.
 func TestWrongArgumentsReadNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -149,7 +149,7 @@ func TestWrongArgumentsReadNothing(t *testing.T) {
 	})
 }
 
-// A rewind on another screen does not move a person who looks at what comes before it; their own leads to the end.
+// A rewind on another screen does not move a view of earlier parts; the user's own rewind leads to the end.
 func TestRewindWhileSomebodyLooksBack(t *testing.T) {
 	for name, own := range map[string]bool{"own": true, "of another screen": false} {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestRewindWhileSomebodyLooksBack(t *testing.T) {
 	}
 }
 
-// Blocks that come while the text of a search is typed are counted, even if its first letters were nowhere before.
+// Blocks added while a search text is typed are counted, even if its first letters had no match before.
 func TestFindCountsWhatComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -206,7 +206,8 @@ func TestFindCountsWhatComes(t *testing.T) {
 	})
 }
 
-// Matches are counted again when a part of the conversation goes, or comes back, and neither moves who looks at another.
+// Matches are counted again when a part of the conversation is removed or restored; the view of another part does not
+// move.
 func TestFindCountsAfterARewind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)

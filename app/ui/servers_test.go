@@ -8,7 +8,7 @@ import (
 	"buddy/agent/event"
 )
 
-// While servers start the header counts them.
+// The header counts servers that are starting.
 func TestServersThatStartAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -24,11 +24,11 @@ func TestServersThatStartAreCounted(t *testing.T) {
 		x.tell(event.MCPServer{Server: "a", State: "starting"})
 		x.Want("1 of 2 servers starting")
 		x.tell(event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
-		x.unwanted("starting") // another process has other servers
+		x.unwanted("starting") // another process has its own servers
 	})
 }
 
-// The prompts of servers are completed while these are ready.
+// Prompts of servers complete while the servers are ready.
 func TestPromptsOfServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

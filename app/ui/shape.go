@@ -1,15 +1,14 @@
 package ui
 
-// Shape holds how a person arranged the screen. Whoever runs the screen keeps it for each
-// folder.
+// Shape holds how the user arranged the screen. The caller saves it for each folder.
 type Shape struct {
-	Side   int  `json:"side,omitempty"`   // percent of the width for the column; 0 = as drawn
-	Live   int  `json:"live,omitempty"`   // percent of its rows for Live; 0 = what the tasks leave
-	Hidden bool `json:"folded,omitempty"` // the column is not to be seen
+	Side   int  `json:"side,omitempty"`   // percent of the width for the column; 0 = default
+	Live   int  `json:"live,omitempty"`   // percent of the column's rows for Live; 0 = the rows that Tasks leaves
+	Hidden bool `json:"folded,omitempty"` // the column is hidden
 	Wide   bool `json:"wide,omitempty"`   // the column takes most of the width
 }
 
-// The bounds of a shape, in percent, and how far one key goes.
+// The bounds of a shape, in percent, and the step of one key.
 const (
 	leastShare = 20
 	mostShare  = 80
@@ -18,7 +17,7 @@ const (
 
 func share(n int) int { return max(leastShare, min(n, mostShare)) }
 
-// Bound brings the shares of a shape that was read within their bounds.
+// Bound limits the shares of a shape that was read from a file.
 func (s *Shape) Bound() {
 	for _, n := range []*int{&s.Side, &s.Live} {
 		if *n != 0 {

@@ -9,7 +9,7 @@ import (
 	"buddy/app/layout"
 )
 
-// The column can be arranged by keys and with the mouse; the arrangement is kept.
+// Keys and the mouse arrange the column; the arrangement is kept.
 func TestArrange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -57,7 +57,7 @@ func TestArrange(t *testing.T) {
 		if got := width(layout.Live); got != 60 || x.shape.Wide || x.shape.Hidden {
 			t.Errorf("width %d when it shows again; kept %+v", got, x.shape)
 		}
-		x.Press("F3", "Alt+Right") // from its width on, which is no longer that of a wide one
+		x.Press("F3", "Alt+Right") // starts from the current width, which is no longer that of a wide column
 		if got := width(layout.Live); got < 70 || got > 79 || x.shape.Wide {
 			t.Errorf("width %d of a wide column that a key made narrower; kept %+v", got, x.shape)
 		}

@@ -12,20 +12,20 @@ import (
 	"buddy/agent/model"
 )
 
-// overloaded is a request that failed for the nth time.
+// overloaded is the n-th failure of a request.
 func overloaded(n int) event.Event {
 	return event.ModelRetry{
 		Attempt: n, Of: 6, WaitMS: 12_000, Why: "api.x: 529 overloaded: Busy", Short: "Overloaded (529)", Raw: "https://api.x/v1 529\n{\"error\":{\"message\":\"Busy\"}}",
 	}
 }
 
-// failed tells that the last attempt has failed.
+// failed reports that the last attempt has failed.
 var failed = event.Error{
 	Text: "api.x: 529 overloaded: Busy (tried 6 times)", NextStep: "choose another model with /model", Code: "task_failed",
 	Raw: "https://api.x/v1 529\n{\"error\":{\"message\":\"Busy\"}}",
 }
 
-// TestRetryTakesTheFailedAttemptBack: what a failed attempt said goes, and one muted line says how many there were.
+// TestRetryTakesTheFailedAttemptBack: the text of a failed attempt disappears, and one muted line counts the attempts.
 func TestRetryTakesTheFailedAttemptBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -38,8 +38,8 @@ func TestRetryTakesTheFailedAttemptBack(t *testing.T) {
 	})
 }
 
-// TestWaitsToTryAgain: a request that waits to be sent again is one line, which counts. Enter sends it now, Esc
-// stops it; what is left is one line.
+// TestWaitsToTryAgain: a request that waits for its next attempt is one line with a countdown. Enter sends it now, Esc
+// stops it; one line remains.
 func TestWaitsToTryAgain(t *testing.T) {
 	for _, size := range sizes {
 		synctest.Test(t, func(t *testing.T) {
@@ -78,8 +78,8 @@ func once(x *testUI, texts ...string) {
 	}
 }
 
-// TestErrorOnce: an error takes the place of the attempts and is said once, with what to do; what the provider
-// answered shows on Enter, and goes with another one. Read back it is the same.
+// TestErrorOnce: an error replaces its attempts and is shown once, with a next step; Enter unfolds the provider's
+// answer, and folds it again. The stored session shows the same.
 func TestErrorOnce(t *testing.T) {
 	for _, size := range sizes {
 		synctest.Test(t, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestErrorOnce(t *testing.T) {
 			once(x, "529", "tried 6 times", "/model")
 			x.unwanted("{", "https://", "attempt 3")
 			x.golden("error")
-			x.Press("Alt+Up") // the conversation is before the prompt
+			x.Press("Alt+Up") // the order of panes
 			for x.u.arranged.focus.String() != "Conversation" {
 				x.Press("Alt+Up")
 			}
@@ -102,7 +102,7 @@ func TestErrorOnce(t *testing.T) {
 	}
 }
 
-// TestRetryElsewhere: where the end of the conversation does not show, the status line counts.
+// TestRetryElsewhere: when the end of the conversation is not visible, the status line counts.
 func TestRetryElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
@@ -119,8 +119,8 @@ func TestRetryElsewhere(t *testing.T) {
 	})
 }
 
-// TestQueueOnScreen: prompts that wait show above the prompt with their text; Up in an empty prompt takes the
-// last one back, to be edited.
+// TestQueueOnScreen: queued prompts show above the prompt with their text; Up in an empty prompt takes the last one
+// back for editing.
 func TestQueueOnScreen(t *testing.T) {
 	for _, size := range [][2]int{{120, 32}, {80, 24}, {40, 12}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -149,8 +149,7 @@ func TestQueueOnScreen(t *testing.T) {
 	}
 }
 
-// TestNewModeShowsForAMoment: the mode that is in force now is in the status line for two seconds, also while
-// somebody types.
+// TestNewModeShowsForAMoment: the new mode is in the status line for two seconds, even while the user types.
 func TestNewModeShowsForAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -170,8 +169,8 @@ func TestNewModeShowsForAMoment(t *testing.T) {
 	})
 }
 
-// TestTypeIntoTheCommand: F6 leads from the prompt into the pane of the command that runs, once that has run for
-// a moment; every key goes there until Ctrl+].
+// TestTypeIntoTheCommand: F6 leads from the prompt into the pane of a command that has been running for a moment; every
+// key goes there until Ctrl+].
 func TestTypeIntoTheCommand(t *testing.T) {
 	for _, size := range [][2]int{{120, 32}, {80, 24}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -200,8 +199,7 @@ func TestTypeIntoTheCommand(t *testing.T) {
 	}
 }
 
-// TestIdleHasNoTimer: the status line has the loop tick while something runs and the terminal has the focus, and at
-// no other time.
+// TestIdleHasNoTimer: the loop ticks only while something runs and the terminal has the focus.
 func TestIdleHasNoTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -220,8 +218,8 @@ func TestIdleHasNoTimer(t *testing.T) {
 	})
 }
 
-// TestCommandThatWaitsForKeys: it is said in the status line with the key that leads into its pane, and who looks
-// elsewhere is called once.
+// TestCommandThatWaitsForKeys: the status line shows it with the key that leads into its pane, and an absent user is
+// notified once.
 func TestCommandThatWaitsForKeys(t *testing.T) {
 	for _, size := range sizes {
 		synctest.Test(t, func(t *testing.T) {
@@ -245,7 +243,8 @@ func TestCommandThatWaitsForKeys(t *testing.T) {
 	}
 }
 
-// TestRetryKeysStayWhole: the keys of a request that waits are never broken, and the last row does not say that Enter sends.
+// TestRetryKeysStayWhole: the keys of a waiting request are never broken, and the last row does not offer Enter for
+// sending.
 func TestRetryKeysStayWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)

@@ -10,8 +10,8 @@ import (
 	"buddy/agent/model"
 )
 
-// While the window changes its size 200 times in 2 s, with 10 MB of conversation and four
-// panes on the screen, no key waits longer than 16 ms.
+// While the window is resized 200 times in 2 s, with 10 MB of conversation and four panes, no key waits longer than 16
+// ms.
 func BenchmarkResizeStorm(b *testing.B) {
 	x := goLive(b, 160, 50, func(x *liveUI) {
 		answer := strings.Repeat("The rounding in `tax.go` **truncates** instead of rounding, so a price of 19.99 becomes 19.98.\n\n", 20)
@@ -39,7 +39,7 @@ func BenchmarkResizeStorm(b *testing.B) {
 		}()
 		for n, storm := 0, true; storm; n++ {
 			lags = append(lags, x.echo("ZQ"[n%2]))
-			x.cable.typed <- []byte{0x15} // frames that are painted in full repeat the key
+			x.cable.typed <- []byte{0x15} // fully painted frames repeat the key
 			select {
 			case <-ended:
 				storm = false
@@ -50,7 +50,7 @@ func BenchmarkResizeStorm(b *testing.B) {
 	reportLags(b, lags, "key", 50, 99, 100)
 }
 
-// An answer of 200 KB at full speed costs the terminal at most three times its bytes.
+// An answer of 200 KB at full speed sends the terminal at most three times its bytes.
 func BenchmarkAnswerBytes(b *testing.B) {
 	x := goLive(b, 160, 50, nil)
 	const part = "The rounding in `tax.go` **truncates** instead of rounding, so a price of 19.99 becomes 19.98.\n\n```go\nfunc Tax(cents int) int {\n\treturn (cents*19 + 50) / 100\n}\n```\n\n- one item\n- and another one\n\n"
@@ -72,7 +72,7 @@ func BenchmarkAnswerBytes(b *testing.B) {
 	b.ReportMetric(float64(x.cable.bytes()-before)/float64(n*len(text)), "bytes/byte")
 }
 
-// bytes returns how much was written so far.
+// bytes returns the number of bytes written so far.
 func (d *cable) bytes() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,38 +12,36 @@ import (
 	"buddy/views/transcript"
 )
 
-// following shows the conversation of a subagent in the place of the main one, and keeps what was
-// typed to each: what is sent is for whose conversation shows.
+// following shows the conversation of a subagent in place of the main one. A prompt goes to the shown conversation, so
+// each keeps its own draft.
 type following struct {
-	task   int                      // 0: the main conversation shows
-	main   *transcript.Conversation // while another one shows
+	task   int                      // the shown subagent's task; 0 for the main conversation
+	main   *transcript.Conversation // while another one is shown
 	drafts map[int]unsent           // by task; 0 is the main conversation
 }
 
-// unsent is a text that was typed in a conversation and not sent.
+// unsent is a draft in a conversation.
 type unsent struct {
 	text    string
 	answers string // id of the question that it answers
 }
 
-// on reports whether the conversation of a subagent shows.
+// on reports whether the conversation of a subagent is shown.
 func (f *following) on() bool { return f.task != 0 }
 
-// shownColours are those of the conversation that shows in the place of the main one.
+// shownColours passes the theme to the conversation shown in place of the main one.
 type shownColours struct{ u *UI }
 
-// SetTheme changes them.
 func (c *shownColours) SetTheme(t *themes.Theme) {
 	if c.u.following.on() {
 		c.u.v.conversation.SetTheme(t)
 	}
 }
 
-// errMainOnly says why something is not done while the conversation of a subagent shows.
+// errMainOnly refuses a command while the conversation of a subagent is shown.
 var errMainOnly = errors.New("this command works only in the main conversation: go back to it first")
 
-// follow shows the conversation of a subagent; what is typed from then on is for it. 0 shows the main
-// conversation again.
+// follow shows the conversation of a subagent, which then gets the typed prompts. 0 shows the main conversation again.
 func follow(u *UI, id int) {
 	f := &u.following
 	if t := u.state.Tasks.Get(id); id == f.task || id != 0 && (t == nil || t.Agent == nil) {
@@ -75,7 +73,7 @@ func follow(u *UI, id int) {
 	u.update(state.Everything)
 }
 
-// shown returns the conversation that shows.
+// shown returns the state of the shown conversation.
 func (f *following) shown(s *state.State) *state.State {
 	if t := s.Tasks.Get(f.task); t != nil && t.Agent != nil {
 		return t.Agent.Talk
@@ -83,7 +81,7 @@ func (f *following) shown(s *state.State) *state.State {
 	return s
 }
 
-// agent returns the subagent whose conversation shows, nil for the main one.
+// agent returns the subagent whose conversation is shown, nil for the main one.
 func (f *following) agent(s *state.State) *state.Task {
 	if !f.on() {
 		return nil
@@ -91,8 +89,8 @@ func (f *following) agent(s *state.State) *state.Task {
 	return s.Tasks.Get(f.task)
 }
 
-// sendTo hands a prompt to the subagent whose conversation shows. One that has ended takes none: the
-// text stays where it is.
+// sendTo sends a prompt to the subagent whose conversation is shown. If the subagent has ended, the text goes back to
+// the prompt.
 func sendTo(u *UI, t *state.Task, text string) {
 	if t == nil || t.State == state.TaskDone || t.State == state.TaskCancelling {
 		u.hint("", "this agent has ended and can't read your message · press "+u.deps.Keys.Name(keymap.Back)+" for the main conversation")
@@ -102,8 +100,7 @@ func sendTo(u *UI, t *state.Task, text string) {
 	u.send(event.Submit{Text: text, Task: t.ID})
 }
 
-// stoppable returns the task that Ctrl-C stops: the subagent whose conversation shows, else the main
-// task. It is nil if that does not run.
+// stoppable returns the task that Ctrl-C stops: the shown subagent, else the main task; nil if it does not run.
 func stoppable(u *UI) *state.Task {
 	if !u.following.on() {
 		return u.state.Running()
@@ -114,7 +111,7 @@ func stoppable(u *UI) *state.Task {
 	return nil
 }
 
-// toWhom says for whom what is typed is, "" for the main agent.
+// toWhom returns the receiver of prompts for the prompt and for its border, "" for the main agent.
 func (f *following) toWhom(s *state.State) (prefix, border string) {
 	t := f.agent(s)
 	switch {
@@ -126,7 +123,7 @@ func (f *following) toWhom(s *state.State) (prefix, border string) {
 	return t.Label(), "to " + t.Label()
 }
 
-// borderMode returns what stands on the border of the prompt.
+// borderMode returns the label on the border of the prompt.
 func borderMode(u *UI) string {
 	_, to := u.following.toWhom(&u.state)
 	if mode := u.dock.mode(); to == "" || mode != "" && u.dock.answers != "" {
@@ -137,7 +134,7 @@ func borderMode(u *UI) string {
 	return to
 }
 
-// sendForMain sends a command unless it is for the main conversation and that does not show.
+// sendForMain sends a command unless it needs the main conversation and another one is shown.
 func sendForMain(u *UI, c event.Command) {
 	err := mainOnly(u, c)
 	switch c.(type) {
@@ -153,14 +150,14 @@ func sendForMain(u *UI, c event.Command) {
 	u.deps.Send(c)
 }
 
-// Send hands a command to the session as if the person had given it here. UI goroutine only.
+// Send sends a command to the session as if the user had given it here. Call it on the UI goroutine.
 func Send(u *UI, c event.Command) {
 	goesBack(u, c)
 	sendForMain(u, c)
 }
 
-// mainOnly keeps commands that begin something in the main conversation from doing that while another
-// one shows: nobody would see it, and what was typed there was not meant for the main agent.
+// mainOnly refuses commands that start something in the main conversation while another one is shown: the user would
+// not see it, and the text was not meant for the main agent.
 func mainOnly(u *UI, c event.Command) error {
 	if !u.following.on() {
 		return nil
@@ -180,7 +177,7 @@ func mainOnly(u *UI, c event.Command) error {
 	return nil
 }
 
-// Draft returns what was typed to the main agent and not sent. UI goroutine only.
+// Draft returns the unsent prompt to the main agent. Call it on the UI goroutine.
 func Draft(u *UI) string {
 	if u.following.on() {
 		return u.following.drafts[0].text

@@ -25,7 +25,7 @@ func (x *testUI) on(branch, task int, payloads ...event.Event) {
 	x.Settle()
 }
 
-// begins lets the main agent call a subagent, task n on branch n.
+// begins makes the main agent call a subagent, task n on branch n.
 func (x *testUI) begins(n int, name, title string, background bool) {
 	call := fmt.Sprint("call-", n)
 	x.on(0, 1, event.ToolRequested{CallID: call, Name: "agent", Action: action.Action{Kind: action.Internal, Tool: "agent", Op: name + ": " + title}},
@@ -38,7 +38,7 @@ func (x *testUI) begins(n int, name, title string, background bool) {
 	}
 }
 
-// works lets a subagent do a turn with a call.
+// works makes a subagent do a turn with a call.
 func (x *testUI) works(n int, says, tool, subject string) {
 	id := fmt.Sprint("c", x.seq)
 	x.on(n, n, event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: says, ToolCalls: []model.ToolCall{{ID: id}}}},
@@ -48,8 +48,7 @@ func (x *testUI) works(n int, says, tool, subject string) {
 		event.TurnFinished{Usage: &model.Usage{Prompt: 4000, Completion: 100}, Cost: model.Dollar / 100})
 }
 
-// team is a main agent with two subagents that work, one of them in the background, and one that has
-// ended.
+// team is a main agent with two working subagents, one of them in the background, and one that has ended.
 func team(t *testing.T, cols, rows int) *testUI {
 	x := open(t, cols, rows)
 	x.tell(event.PromptSubmitted{ID: 1, Text: "Who calls retry()?"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "Who calls retry()?"},
@@ -68,7 +67,7 @@ func team(t *testing.T, cols, rows int) *testUI {
 	return x
 }
 
-// golden compares the screen with a file, but for what moves.
+// golden compares the screen with a file, ignoring animations.
 func (x *testUI) golden(name string) {
 	x.t.Helper()
 	cols, rows, _ := x.Size()
@@ -83,8 +82,8 @@ func (x *testUI) golden(name string) {
 // sizes are the screens of these tests.
 var sizes = [][2]int{{120, 32}, {80, 24}}
 
-// What subagents do is one block each in the main conversation, with how far they are, and a tree among
-// the tasks with what each used and the sum.
+// Each subagent is one block with its progress in the main conversation, and Tasks shows a tree with the usage of each
+// and the sum.
 func TestSubagentsOnScreen(t *testing.T) {
 	for _, size := range sizes {
 		synctest.Test(t, func(t *testing.T) {
@@ -100,8 +99,8 @@ func TestSubagentsOnScreen(t *testing.T) {
 	}
 }
 
-// A subagent is opened in Tasks, followed while it works, steered by what is typed there, and left with
-// Esc, which stops nothing. What was typed to each stays with it.
+// A subagent is opened in Tasks, followed while it works, steered by prompts, and left with Esc, which stops nothing.
+// Each conversation keeps its own draft.
 func TestFollowingASubagent(t *testing.T) {
 	for _, size := range sizes {
 		synctest.Test(t, func(t *testing.T) {
@@ -142,8 +141,8 @@ func (x *testUI) openAgent(id int) {
 	x.Press("Enter")
 }
 
-// What is typed to a subagent never reaches the main agent: not when it has ended meanwhile, not as a
-// command of the shell, not as a command that begins a prompt.
+// Text typed to a subagent never reaches the main agent: not when the subagent has ended in the meantime, not as a
+// shell command, not as a command that starts a prompt.
 func TestNothingTypedToASubagentReachesTheMainAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := team(t, 120, 32)
@@ -173,7 +172,7 @@ func TestNothingTypedToASubagentReachesTheMainAgent(t *testing.T) {
 	})
 }
 
-// The draft that is saved is that for the main agent, whoever is followed.
+// The saved draft is the one for the main agent, whichever conversation is shown.
 func TestTheSavedDraftIsForTheMainAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := team(t, 120, 32)
@@ -190,8 +189,8 @@ func TestTheSavedDraftIsForTheMainAgent(t *testing.T) {
 	})
 }
 
-// Seven subagents ask at once: seven requests in order, each titled with who asks, each answered on its
-// own; a key typed in the prompt answers none.
+// Seven subagents ask at once: seven requests in order, each titled with its agent and answered separately; a key typed
+// in the prompt answers none.
 func TestSevenSubagentsAskAtOnce(t *testing.T) {
 	for _, size := range sizes {
 		synctest.Test(t, func(t *testing.T) {
@@ -201,7 +200,7 @@ func TestSevenSubagentsAskAtOnce(t *testing.T) {
 				x.begins(n, "explore", fmt.Sprint("part ", n), false)
 			}
 			x.Type("half a prom")
-			for n := 2; n <= 8; n++ { // the models of all give their calls the same id
+			for n := 2; n <= 8; n++ { // all models use the same call id
 				act := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: fmt.Sprint("make part", n)}
 				x.on(n, n, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: fmt.Sprint("{", n, "}"), Action: act},
 					event.ApprovalAsked{ID: fmt.Sprint("a", n), CallID: "c1", Action: act, Agent: fmt.Sprint("explore: part ", n)})
@@ -210,7 +209,7 @@ func TestSevenSubagentsAskAtOnce(t *testing.T) {
 			x.Type("pt, yes ")
 			x.took()
 			x.Want("> half a prompt, yes")
-			<-time.After(time.Second / 2) // from the edge of a second, where it is by chance which of two shows
+			<-time.After(time.Second / 2) // avoids the edge of a second, where either count may show
 			x.golden("agents-ask")
 			for n := 2; n <= 8; n++ {
 				x.Want(fmt.Sprintf("explore: part %d asks", n), fmt.Sprint("make part", n))
@@ -239,7 +238,7 @@ func TestSevenSubagentsAskAtOnce(t *testing.T) {
 	}
 }
 
-// Cancelling in Tasks is for the subagent that is selected; the tree is gone when all has ended.
+// Cancelling in Tasks cancels the selected subagent; the tree disappears when all have ended.
 func TestCancellingASubagent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := team(t, 120, 32)
@@ -253,7 +252,7 @@ func TestCancellingASubagent(t *testing.T) {
 	})
 }
 
-// A call is a way to its subagent, too.
+// A call leads to its subagent, too.
 func TestACallLeadsToItsSubagent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := team(t, 120, 32)

@@ -8,7 +8,7 @@ import (
 	"buddy/app/slash"
 )
 
-// submit takes a line from the prompt.
+// submit handles a line sent from the prompt.
 func (u *UI) submit(text string) {
 	if takeOffer(u, text) {
 		return
@@ -22,7 +22,7 @@ func (u *UI) submit(text string) {
 	if !slash.Private(text) {
 		u.deps.Record(text)
 	}
-	u.v.conversation.Bottom() // what is sent, and what it leads to, is to be seen
+	u.v.conversation.Bottom() // shows the sent prompt and the answer
 	u.arranged.tab, u.arranged.zoom = layout.Conversation, false
 	if runCommand(u, text) || u.runTyped(text) {
 		return
@@ -38,25 +38,24 @@ func (u *UI) submit(text string) {
 	u.send(event.Submit{Text: text})
 }
 
-// quits reports whether a line ends the session, for which nobody has to run it.
+// quits reports whether a line is /quit, which works without a running session.
 func quits(line string) bool {
 	name, _, _ := slash.Split(line)
 	c, known := slash.Find(name)
 	return known && c.Name == "quit"
 }
 
-// goOn takes up what was interrupted, or starts the session if nobody runs it, whichever conversation shows.
+// goOn continues an interrupted session, or restarts one that no process runs, whichever conversation is shown.
 func goOn(u *UI) {
 	if u.heard.lost {
-		u.heard.lost = false // once is enough
+		u.heard.lost = false // one restart is enough
 		u.deps.Send(event.Continue{})
 		return
 	}
 	sendForMain(u, event.Continue{})
 }
 
-// runTyped runs what follows a "!" as a command of the person, and reports whether there is
-// one.
+// runTyped runs the text after a "!" as a shell command of the user, and reports whether there is one.
 func (u *UI) runTyped(text string) bool {
 	if !slash.ShellLine(text) {
 		return false
@@ -75,8 +74,7 @@ func (u *UI) runTyped(text string) bool {
 	return true
 }
 
-// send hands over a prompt with the pictures that it names. One that can't be read
-// leaves the prompt where it was.
+// send sends a prompt with the pictures that it names. If a picture can't be read, the text goes back to the prompt.
 func (u *UI) send(s event.Submit) {
 	if err := mainOnly(u, s); err != nil {
 		u.hint("", err.Error())

@@ -13,8 +13,8 @@ import (
 	"buddy/app/state"
 )
 
-// The first frame of a stored session shows its end; what ran does not run any more, an
-// approval that was open is not open yet, and the rest comes in front.
+// The first frame of a stored session shows its end: former tasks are not running, a former approval is not open yet,
+// and the rest is prepended.
 func TestTailFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -48,7 +48,8 @@ func TestTailFirst(t *testing.T) {
 	})
 }
 
-// A command that is about all of the conversation waits for the beginning, one that finds what it is about in the end does not.
+// A command about the whole conversation waits for the start to be read; one that finds its subject at the end does
+// not.
 func TestCommandsWaitForTheBeginning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -91,8 +92,8 @@ func TestCommandsWaitForTheBeginning(t *testing.T) {
 	})
 }
 
-// PgUp in the prompt reads what is above, with the draft where it was; the row below the text says that there
-// is more and how to come back. Who reads is not in the middle of typing: Tab leads on at once.
+// PgUp in the prompt scrolls up and keeps the draft; the row below the text tells that there is more and how to come
+// back. Reading is not typing: Tab moves on at once.
 func TestPagingFromThePrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

@@ -13,7 +13,7 @@ import (
 	"buddy/views/dialog"
 )
 
-// askTimeout asks how long a task may still take.
+// askTimeout asks for the time limit of a task.
 func askTimeout(ask *dialog.Ask, send func(event.Command), id int) {
 	ask.Show(fmt.Sprintf("Time limit for task #%d", id), "Cancel the task after (30s, 10m, 1h):", func(text string) error {
 		set, err := slash.Timeout(id, text)
@@ -24,7 +24,7 @@ func askTimeout(ask *dialog.Ask, send func(event.Command), id int) {
 	})
 }
 
-// openTask shows a task: the conversation of a subagent, of others what is known of them.
+// openTask shows the conversation of a subagent, or the details of another task.
 func openTask(u *UI, t *state.Task) {
 	if t.Agent != nil {
 		follow(u, t.ID)
@@ -33,7 +33,7 @@ func openTask(u *UI, t *state.Task) {
 	u.v.pager.Show(taskDocument(&u.state, t, u.deps.Now()))
 }
 
-// taskDocument returns what is known of a task, and its output if it is a command.
+// taskDocument returns the details of a task, with the output of a command.
 func taskDocument(s *state.State, t *state.Task, now time.Time) dialog.Document {
 	d := dialog.Document{Title: fmt.Sprintf("Task #%d", t.ID)}
 	p := slash.Pieces{}
@@ -52,7 +52,7 @@ func taskDocument(s *state.State, t *state.Task, now time.Time) dialog.Document 
 	return d
 }
 
-// onTerminal reports whether the call which began a task had a terminal to itself.
+// onTerminal reports whether the call that started a task had its own terminal.
 func onTerminal(s *state.State, t *state.Task) bool {
 	for _, b := range slices.Backward(s.Blocks) {
 		if b.Call != nil && b.Call.Dir != "" && (t.Dir == b.Call.Dir || filepath.Dir(t.Dir) == b.Call.Dir) { // one of several targets
@@ -62,7 +62,7 @@ func onTerminal(s *state.State, t *state.Task) bool {
 	return false
 }
 
-// describe returns what is known of a task, a line for each fact.
+// describe returns the details of a task, one per line.
 func describe(s *state.State, t *state.Task, now time.Time) string {
 	var b strings.Builder
 	line := func(name, value string) {

@@ -9,7 +9,7 @@ import (
 	"buddy/app/show"
 )
 
-// TestListOfTasks: it follows what runs, stops a task only after a question, and a line can be typed for a deed.
+// TestListOfTasks: the list follows the running tasks, asks before stopping one, and accepts a typed argument.
 func TestListOfTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

@@ -10,14 +10,14 @@ import (
 	"buddy/themes"
 )
 
-// Colours are the themes that there are.
+// Colours loads the available themes.
 type Colours struct {
-	Dir   string // of a person's own; "" for none
-	Plain bool   // no colours are wanted
-	Light bool   // the terminal's background, until the terminal reports it
+	Dir   string // the user's own themes; "" for none
+	Plain bool   // whether colours are disabled
+	Light bool   // the assumed terminal background, until the terminal reports it
 }
 
-// Load returns a theme by its name. For auto it is the one for the background that the terminal is believed to have.
+// Load returns a theme by name. auto is the theme for the assumed terminal background.
 func (c Colours) Load(name string) (*themes.Theme, error) {
 	switch {
 	case name == themes.Auto && c.Light:
@@ -32,18 +32,17 @@ func (c Colours) Load(name string) (*themes.Theme, error) {
 	return t, err
 }
 
-// colouring keeps the colours of the screen: those that a person chose, or those for the
-// terminal's background.
+// colouring holds the theme of the screen: the user's choice, or the one for the terminal's background.
 type colouring struct {
 	*Looks
 	views []coloured
-	ask   func() // the terminal for its background
+	ask   func() // asks the terminal for its background
 }
 
 // coloured is implemented by everything that has colours.
 type coloured interface{ SetTheme(*themes.Theme) }
 
-// set changes the colours of everything.
+// set changes the theme of all views.
 func (c *colouring) set(t *themes.Theme) {
 	c.Theme = t
 	for _, v := range c.views {
@@ -51,30 +50,30 @@ func (c *colouring) set(t *themes.Theme) {
 	}
 }
 
-// follow makes the colours those for the terminal's background, as soon as it tells.
+// follow switches to the theme for the terminal's background as soon as the terminal reports it.
 func (c *colouring) follow() {
 	c.Auto = true
 	c.ask()
 }
 
-// background learns the terminal's background.
+// background switches to the theme for the reported terminal background.
 func (c *colouring) background(of tcell.Color) {
 	if !c.Auto {
 		return
 	}
 	name := "dark"
-	if r, g, b := of.RGB(); 299*r+587*g+114*b > 127_500 { // how bright the eye finds it, of 255,000
+	if r, g, b := of.RGB(); 299*r+587*g+114*b > 127_500 { // brightness as the eye sees it, of 255,000
 		name = "light"
 	}
 	if name == c.Theme.Name {
 		return
 	}
-	if t, err := c.Colours.Load(name); err == nil { // built in: it can be read
+	if t, err := c.Colours.Load(name); err == nil { // built in, so it can be read
 		c.set(t)
 	}
 }
 
-// take makes the colours those of the theme of a name.
+// take loads and applies a theme by name.
 func (c *colouring) take(name string) error {
 	t, err := c.Colours.Load(name)
 	if err != nil {
@@ -84,7 +83,7 @@ func (c *colouring) take(name string) error {
 	return nil
 }
 
-// use makes the colours those of a theme that was read by that name.
+// use applies a theme that was loaded under a name.
 func (c *colouring) use(name string, t *themes.Theme) {
 	c.set(t)
 	if c.Auto = name == themes.Auto; c.Auto {
@@ -92,7 +91,7 @@ func (c *colouring) use(name string, t *themes.Theme) {
 	}
 }
 
-// theme changes the colours, or lists what there is.
+// theme changes the theme, or opens the list of themes.
 func theme(u *UI, name string) error {
 	if name == "" {
 		pickTheme(&u.overlays, &u.colours, u.Tell)
@@ -105,16 +104,16 @@ func theme(u *UI, name string) error {
 	return err
 }
 
-// keepTheme says that a theme is used, for how long, and how it is kept.
+// keepTheme tells that a theme applies to this session, and how to keep it.
 func keepTheme(name string) string {
 	return fmt.Sprintf("Theme %s is used in this session. To keep it, set [ui] theme = %q in your settings.", name, name)
 }
 
-// Follow makes the colours those for the terminal's background, as soon as it tells.
+// Follow switches to the theme for the terminal's background as soon as the terminal reports it.
 func (u *UI) Follow() { u.colours.follow() }
 
-// TakeTheme makes the colours those of the theme of that name.
+// TakeTheme applies a theme that was loaded under a name.
 func (u *UI) TakeTheme(name string, t *themes.Theme) { u.colours.use(name, t) }
 
-// Theme is the theme in use, and whether it follows the terminal's background.
+// Theme returns the theme in use, and whether it follows the terminal's background.
 func (u *UI) Theme() (t *themes.Theme, auto bool) { return u.colours.Theme, u.colours.Auto }

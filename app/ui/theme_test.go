@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Asked after the first frame, 200 ms, else dark.
+// The terminal is asked after the first frame; without an answer within 200 ms the theme is dark.
 func TestThemeFollowsTheBackground(t *testing.T) {
 	for name, c := range map[string]struct {
 		wait   time.Duration
@@ -32,7 +32,7 @@ func TestThemeFollowsTheBackground(t *testing.T) {
 				if c.answer != "" {
 					x.Terminal.Type("\x1b]11;" + c.answer + "\x1b\\")
 				}
-				x.Want(" > Ask anything") // nothing of the answer was typed into the prompt
+				x.Want(" > Ask anything") // the terminal's answer was not typed into the prompt
 				x.unwanted("rgb")
 				if got := x.u.deps.Theme.Name; got != c.want {
 					t.Errorf("theme %s, want %s", got, c.want)
@@ -47,7 +47,7 @@ func TestThemeFollowsTheBackground(t *testing.T) {
 	}
 }
 
-// Another theme is not replaced by an answer that comes later.
+// A chosen theme is not replaced by a later answer of the terminal.
 func TestChosenThemeStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

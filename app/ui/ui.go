@@ -1,7 +1,6 @@
-// Package ui is the full screen: which view is where, which of them a key, the mouse or a
-// paste is for, the dialogs and lists over them, and what a command after a slash does. It
-// draws what the events tell and sends commands; what else it needs from the program comes
-// in as functions, in [Deps], so that it runs no tool, no tmux and no model itself.
+// Package ui is the full screen: it places the views, directs keys, the mouse and pastes to them, opens dialogs and
+// lists over them, and runs slash commands. It draws events and sends commands. Everything else comes in as functions
+// in [Deps], so that the package runs no tool, no tmux and no model.
 //
 //	u := ui.New(ui.Deps{Keys: keys, Send: session.Send, Leave: leave, …})
 //	l := u.Loop(s, events, stop)
@@ -37,8 +36,8 @@ import (
 	"buddy/views/transcript"
 )
 
-// UI is the full screen: the state, the views that draw it, and what the person means by
-// a key. It lives on the UI goroutine: so do calls of its methods, but before Run.
+// UI is the full screen: the state, the views that draw it, and the meaning of keys. Use it on the UI goroutine, or
+// before Run.
 type UI struct {
 	tview.Box
 	deps  Deps
@@ -53,35 +52,33 @@ type UI struct {
 	pending   pending
 	busy      bool
 	start     start
-	heard     heard // from the session
+	heard     heard
 	earlier   earlier
 
-	pressed pressed // with the mouse
+	pressed pressed // by the mouse
 
-	grace     time.Time // until then keys do nothing: they were meant for a pane that has closed
+	grace     time.Time // until then keys are ignored: they were meant for a pane that has closed
 	watched   watched
 	attention attention
 	noted     noted
 }
 
-// heard tells how far the screen has heard its session, and what that calls it.
+// heard holds how much of the session this screen has received, and its name in the session.
 type heard struct {
 	newest uint64       // number of the newest event
-	place  string       // how the session calls this screen when that answers; "" while that is not known
-	told   bool         // that something was answered at another screen, until the next task begins
-	lost   bool         // nobody runs the session; see Lose
-	back   state.Border // the prompt that this screen asked to go back to before; Seq 0 is none
+	place  string       // the session's name for this screen in answers; "" while unknown
+	told   bool         // whether an answer at another screen is shown, until the next task starts
+	lost   bool         // whether no process runs the session; see Lose
+	back   state.Border // the prompt that this screen asked to rewind to before; Seq 0 for none
 }
 
-// pending is a confirmation that the next key may give: an action that does more when it
-// comes twice.
+// pending is an action that takes effect when its key comes twice in a row.
 type pending struct {
 	action  keymap.Action
-	running bool // only while the task runs
+	running bool // whether the confirmation ends with the task
 }
 
-// Deps hold what the screen needs from outside. Its functions are called on the UI
-// goroutine.
+// Deps holds what the screen needs from outside. Its functions are called on the UI goroutine.
 type Deps struct {
 	Looks
 	Terminal
@@ -89,42 +86,42 @@ type Deps struct {
 	Drafting
 	Send      func(event.Command) // to the runtime
 	Keys      *keymap.Map
-	Home      string           // the person's folder, for people; "" is unknown
-	Leave     func(slash.Next) // the person leaves the session
-	Shape     Shape            // how the panes were arranged
-	KeepShape func(Shape)      // the panes are arranged anew
-	// Run runs a command of the table, its name and then its arguments; from any goroutine, and it may take long.
+	Home      string           // the user's home folder, to abbreviate paths; "" is unknown
+	Leave     func(slash.Next) // leaves the session
+	Shape     Shape            // how the panes were arranged last
+	KeepShape func(Shape)      // called after the panes are rearranged
+	// Run runs a command, given as its name and arguments. It is called from any goroutine and may take long.
 	Run   func(now slash.Now, words []string) (show.Answer, error)
 	Saved SavedSessions
 	File  SessionFile
 }
 
-// Timing holds the clock, and runs functions later or elsewhere.
+// Timing holds the clock, and runs functions later or in the background.
 type Timing struct {
 	Now   func() time.Time            // from any goroutine
-	Tick  func(on bool)               // something moves, or nothing does any more
-	Later func(func())                // runs it on the UI goroutine, after what waits there; from any goroutine
-	After func(time.Duration, func()) // the same, when some time has passed
+	Tick  func(on bool)               // starts or stops the animation ticks
+	Later func(func())                // runs it on the UI goroutine, after pending work; from any goroutine
+	After func(time.Duration, func()) // as Later, after a delay
 
-	// Background calls work on another goroutine and what it returns on this one.
+	// Background calls work on another goroutine and the function it returns on the UI goroutine.
 	Background func(work func() (apply func()))
 }
 
 // Drafting holds what writing a prompt needs.
 type Drafting struct {
 	Draft  func()                                          // the draft changed
-	Record func(text string)                               // a line for the history
+	Record func(text string)                               // adds a line to the history
 	Files  func(query string, answer func(paths []string)) // answers later, on the UI goroutine
-	// Arguments asks what the last word of a command's line may become; answers later, on the UI goroutine.
+	// Arguments completes the last word of a command line; it answers later, on the UI goroutine.
 	Arguments func(line string, answer func(words []draw.CommandHelp))
 	Attach    func(prompt string) ([]model.Image, error) // the pictures that a prompt names
-	// Picture returns the file of a picture whose path was pasted, "" for another text.
+	// Picture returns the file of a picture whose path was pasted, "" for other text.
 	Picture func(pasted string) (path string)
 	// ClipboardPicture returns a file with the picture of the clipboard. It may take seconds.
 	ClipboardPicture func() (path string, err error)
 }
 
-// Looks are the colours now, and which others there are.
+// Looks holds the current theme and the available ones.
 type Looks struct {
 	Theme   *themes.Theme
 	Colours Colours
@@ -133,26 +130,26 @@ type Looks struct {
 	ShowTokens bool // in the header
 }
 
-// Terminal holds what goes to the terminal other than what is drawn.
+// Terminal holds effects on the terminal other than drawing.
 type Terminal struct {
-	Repaint       func()                                  // draws every cell anew
-	AskBackground func()                                  // whose answer the loop passes on
+	Repaint       func()                                  // draws every cell again
+	AskBackground func()                                  // the loop passes the answer on
 	Copy          func(text string)                       // to the clipboard
-	Edit          func(name, text string) (string, error) // in the person's editor
-	Look          func(name string, text io.Reader) error // the same for what is only looked at, of any size
-	OpenAt        func(path string, line int) error       // a file itself in that editor; line 0 is its beginning
+	Edit          func(name, text string) (string, error) // in the user's editor
+	Look          func(name string, text io.Reader) error // read-only, of any size
+	OpenAt        func(path string, line int) error       // opens the file itself in the editor; line 0 is its start
 	MayOpen       func(path string) bool                  // whether the terminal may open a file that an answer links to
-	Suspend       func() error                            // gives the terminal to the shell until that gives it back
+	Suspend       func() error                            // gives the terminal to the shell until it is resumed
 	Attention     Attention
 }
 
-// viewSet holds the views, each of which lives as long as the UI.
+// viewSet holds the views, which live as long as the UI.
 type viewSet struct {
 	header       *views.Header
 	conversation *transcript.Conversation
 	panes        *panes.Panes
 	tasks        *views.Tasks
-	strip        *panes.Strip // in the place of both
+	strip        *panes.Strip // in place of panes and tasks on a narrow screen
 	status       *views.StatusLine
 	queue        *views.Queue
 	border       *draw.Border
@@ -165,7 +162,7 @@ type viewSet struct {
 	ask          *dialog.Ask
 }
 
-// keyView is a view that can have the keys: that of a pane, or an overlay.
+// keyView is a view that can have the keys: a pane's view or an overlay.
 type keyView interface {
 	tview.Primitive
 	Scope() keymap.Scope
@@ -177,7 +174,7 @@ func (v *viewSet) pane(p layout.Pane) keyView {
 	return [...]keyView{v.prompt, v.conversation, v.panes, v.tasks}[p]
 }
 
-// coloured returns the views that show without an overlay.
+// coloured returns the views that are drawn without an overlay.
 func (v *viewSet) coloured() []coloured {
 	return []coloured{v.header, v.conversation, v.panes, v.tasks, v.strip, v.status, v.queue, v.border, v.prompt, v.footer, v.cheat}
 }
@@ -220,7 +217,7 @@ func New(d Deps) *UI {
 	return u
 }
 
-// connect gives the views what their keys do.
+// connect sets the callbacks of the views.
 func (u *UI) connect() {
 	d := &u.deps
 	u.v.panes.SetNow(d.Now)
@@ -269,7 +266,7 @@ func (u *UI) connect() {
 	u.v.prompt.OnRetry = func() { sendForMain(u, event.RetryNow{}) }
 }
 
-// newConversation returns a view of a conversation, whose keys do what they do in each.
+// newConversation returns the view of a conversation, with its callbacks set.
 func newConversation(u *UI) *transcript.Conversation {
 	d := &u.deps
 	c := transcript.NewConversation(d.Theme, d.Keys)
@@ -286,7 +283,7 @@ func newConversation(u *UI) *transcript.Conversation {
 	return c
 }
 
-// apply folds events into the state and tells the views.
+// apply applies events to the state and updates the views.
 func (u *UI) apply(batch []event.Envelope) bool {
 	var ch state.Changed
 	asked, other, stale := len(requestsIn(&u.state)), "", false
@@ -308,7 +305,7 @@ func (u *UI) apply(batch []event.Envelope) bool {
 		}
 	}
 	if len(requestsIn(&u.state)) > asked && u.arranged.focus == layout.Prompt {
-		u.arranged.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
+		u.arranged.tab = layout.Conversation // on a narrow screen another pane may hide the request
 	}
 	changed := u.update(ch)
 	trimBlocks(u)
@@ -320,9 +317,8 @@ func (u *UI) apply(batch []event.Envelope) bool {
 	return changed || other != ""
 }
 
-// ApplyTail shows the end of a stored session. Unless it runs, resumed says with what it goes on:
-// what an earlier process left running does not run any more; the runtime says the same when it is
-// there.
+// ApplyTail shows the end of a stored session. Unless the session runs, resumed holds the settings to resume with, and
+// marks what an earlier process left unfinished as ended; the runtime reports the same once it has started.
 func (u *UI) ApplyTail(session string, newest []event.Envelope, resumed *event.SessionResumed) {
 	u.state.ApplyTail(newest)
 	env := event.Envelope{Session: session}
@@ -342,7 +338,7 @@ type updated interface {
 	Update(*state.State, state.Changed)
 }
 
-// update tells the views what changed and reports whether anything did.
+// update updates the views and reports whether anything changed.
 func (u *UI) update(ch state.Changed) bool {
 	if ch == 0 {
 		return false
@@ -374,11 +370,11 @@ func (u *UI) update(ch state.Changed) bool {
 	return true
 }
 
-// quit ends the session; while something runs it asks what becomes of that.
+// quit ends the session, and asks about running tasks.
 func (u *UI) quit() { runWords(u, []string{"quit"}) }
 
-// Begin does what the person asked for when they came to a session: shows a place, opens the list of
-// sessions, sends a prompt as if it were typed.
+// Begin does what the user came to a session for: show a position, open the list of sessions, or send a prompt as if
+// typed.
 func Begin(u *UI, n slash.Next) {
 	goTo(u, n.Spot)
 	if n.Browse {
@@ -395,11 +391,10 @@ func (u *UI) Info() state.Info { return u.state.Info }
 // Tell shows a line until the next key.
 func (u *UI) Tell(text string) { u.hint("", text) }
 
-// Prompt returns the view of the prompt, for its history, its mode and what is in it.
+// Prompt returns the view of the prompt.
 func (u *UI) Prompt() *prompt.Prompt { return u.v.prompt }
 
-// Prepend puts the part of a session that comes before all that is there in front of it. Its first blocks
-// may have been trimmed.
+// Prepend puts the earlier part of a session in front of the blocks, the first of which may have been trimmed.
 func (u *UI) Prepend(before *state.State) {
 	u.update(u.state.PrependState(before))
 	u.arrive()
@@ -410,13 +405,13 @@ func (u *UI) Prepend(before *state.State) {
 	}
 }
 
-// TakeKeys makes the keys those of another map.
+// TakeKeys replaces the key map.
 func (u *UI) TakeKeys(keys *keymap.Map) {
 	u.deps.Keys.Take(keys)
 	u.update(state.Everything)
 }
 
-// hint shows a line until the next key, which may confirm an action that has to come twice.
+// hint shows a line until the next key. confirm is the action that this key may confirm.
 func (u *UI) hint(confirm keymap.Action, text string) {
 	u.pending = pending{action: confirm}
 	u.v.status.SetHint(text)
@@ -431,7 +426,7 @@ func (u *UI) Loop(s *screen.Screen, events <-chan event.Envelope, stop func()) *
 	})
 }
 
-// focused learns whether the terminal has the focus; spinners rest while it has not.
+// focused records whether the terminal has the focus; without it spinners stop.
 func (u *UI) focused(on bool) {
 	u.attention.focused(on, &u.state)
 	u.deps.Tick(u.busy && on)

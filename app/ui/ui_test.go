@@ -27,7 +27,7 @@ import (
 	"buddy/views/draw"
 )
 
-// testUI is the full screen on a terminal in memory, fed by hand.
+// testUI is the full screen on a terminal in memory, fed by the test.
 type testUI struct {
 	*apptest.UI
 	since    []undo.Change
@@ -37,7 +37,7 @@ type testUI struct {
 	events   chan event.Envelope
 	seq      uint64
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	sent   []event.Command
 	copied string
 
@@ -47,17 +47,17 @@ type testUI struct {
 	store   sessions.Store
 	setup   *compose.Setup
 	exports []string
-	edited  string               // the name of what was opened in the editor
+	edited  string               // the name of the text that was opened in the editor
 	openErr error                // of the editor
-	opened  []string             // files that were opened there, with the line
-	kept    string               // a key that was asked for
-	diff    string               // that /diff shows
-	lists   map[string]show.List // that commands answer with, by their words
+	opened  []string             // files opened there, with the line
+	kept    string               // an API key that was entered
+	diff    string               // shown by /diff
+	lists   map[string]show.List // answers of commands, by their words
 	shown   map[string]show.Document
 	ran     []string // other commands that were run
 }
 
-// runSession runs what concerns saved sessions; ok is false for any other line.
+// runSession runs the commands about saved sessions; ok is false for any other line.
 func (x *testUI) runSession(line string) (a show.Answer, err error, ok bool) {
 	verb, arg, _ := strings.Cut(strings.TrimPrefix(line, "session "), " ")
 	switch {
@@ -83,7 +83,7 @@ func (x *testUI) runSession(line string) (a show.Answer, err error, ok bool) {
 	return a, fmt.Errorf("%q is not known", verb), true
 }
 
-// run answers with a list, or notes what was run.
+// run answers with a list, or records the command.
 func (x *testUI) run(now slash.Now, words []string) (show.Answer, error) {
 	line := strings.Join(words, " ")
 	if line == "model" || line == "model all" || line == "model local" {
@@ -171,7 +171,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 		d.Saved = SavedSessions{Saved: slash.SavedIn(x.store), Running: func() map[string]string { return nil }}
 		d.File.Transcript = func() (string, error) { return "[user]\nin this session\n→ use_tool {\"name\":\"x\"}\n", nil }
 		x.u = New(d)
-		x.u.deps.Background = func(work func() func()) { work()() } // not what colours code
+		x.u.deps.Background = func(work func() func()) { work()() } // colours code in place
 		l := x.u.Loop(s, x.events, func() {})
 		quit, tick, post = l.Quit, l.SetTicking, l.Post
 		l.SetFocus(x.u)
@@ -190,15 +190,14 @@ func (x *testUI) tell(payloads ...event.Event) {
 	x.Settle()
 }
 
-// decide presses keys of a dialog and waits until none is kept back for what may follow it.
+// decide presses keys of a dialog and waits until none is kept back.
 func (x *testUI) decide(keys ...string) {
 	x.Press(keys...)
 	time.Sleep(dialog.LetterPause)
 	x.Settle()
 }
 
-// took checks which commands were sent since the last time; WatchPanes is not of
-// interest.
+// took checks the commands sent since the last time, except WatchPanes.
 func (x *testUI) took(want ...event.Command) {
 	x.t.Helper()
 	x.mu.Lock()
@@ -210,7 +209,7 @@ func (x *testUI) took(want ...event.Command) {
 	}
 }
 
-// didRun checks which commands of the table were run since the last time.
+// didRun checks the table's commands that were run since the last time.
 func (x *testUI) didRun(want ...string) {
 	x.t.Helper()
 	x.Settle()
@@ -285,7 +284,7 @@ func TestKeysMeantForThePromptNeverApprove(t *testing.T) {
 		x.Press("Enter")
 		x.took(event.Submit{Text: "yes yn"})
 		x.rest()
-		x.Want("Run this command?", "Press F8 to answer") // who sends a prompt may go on with the next one
+		x.Want("Run this command?", "Press F8 to answer") // after a prompt the next one may follow
 		x.Type("yes, and")
 		x.took()
 		x.Want("> yes, and")
@@ -298,7 +297,7 @@ func TestKeysMeantForThePromptNeverApprove(t *testing.T) {
 	})
 }
 
-// Who copies in the conversation while an approval comes has a second y, too: it is no answer.
+// A second y for copying in the conversation while an approval opens is no answer.
 func TestKeysMeantForTheConversationNeverApprove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -344,7 +343,7 @@ func TestCtrlC(t *testing.T) {
 		x.took(event.Cancel{Task: 1})
 		x.Want("> a draft", "Ctrl+C again")
 		x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
-		x.Press("Right") // any other key disarms it
+		x.Press("Right") // any other key cancels the confirmation
 		x.Press("Ctrl+C")
 		x.unwanted("a draft")
 		x.Press("Up") // the history has it
@@ -361,8 +360,8 @@ func TestCtrlC(t *testing.T) {
 	})
 }
 
-// Esc stops the main task, whatever is typed, once what lies over the prompt is closed; what it
-// waits for is not denied.
+// Esc first closes what is over the prompt, then stops the main task, whatever is typed; the pending request is not
+// denied.
 func TestEscInterrupts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -401,7 +400,7 @@ func TestQuestion(t *testing.T) {
 	})
 }
 
-// While a dialog has the keys, Up goes to a choice there and takes no prompt back: nothing says that it does.
+// While a dialog has the keys, Up selects a choice and takes no queued prompt back, so the queue does not offer it.
 func TestQueueNamesItsKeyOnlyWhereItWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
@@ -599,8 +598,8 @@ func TestInterruptedContinues(t *testing.T) {
 	})
 }
 
-// TestEnterOnALostSession: Enter starts a session that nobody runs, once, and sends nothing of what is in the prompt.
-// Quitting needs no session.
+// TestEnterOnALostSession: Enter restarts a session that no process runs, once, and does not send the draft. Quitting
+// needs no session.
 func TestEnterOnALostSession(t *testing.T) {
 	for _, text := range []string{"half a", "!rm -rf", "/bg half a", ""} {
 		synctest.Test(t, func(t *testing.T) {
@@ -628,7 +627,7 @@ func TestEnterOnALostSession(t *testing.T) {
 	})
 }
 
-// Nothing is written and nothing wakes up while nothing happens.
+// An idle screen writes nothing and wakes nothing up.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -665,7 +664,7 @@ func TestFloodOfDeltas(t *testing.T) {
 	})
 }
 
-// A hint about a task goes with the task, and what it armed goes too.
+// A hint about a task disappears with the task, and so does its confirmation.
 func TestHintAboutATaskEndsWithIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -682,7 +681,7 @@ func TestHintAboutATaskEndsWithIt(t *testing.T) {
 	})
 }
 
-// Footer, hints and help name the keys that the person has bound.
+// Footer, hints and help name the user's key bindings.
 func TestBoundKeysShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

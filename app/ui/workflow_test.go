@@ -9,8 +9,8 @@ import (
 	"buddy/views/draw"
 )
 
-// A run of a workflow shows its steps in the conversation and in Tasks; its gate is docked, is answered
-// with a choice or a reason, and a line starts the next one.
+// A workflow run shows its steps in the conversation and in Tasks; its gate is docked and answered with a choice or a
+// reason, and a line starts the next run.
 func TestWorkflowOnTheScreen(t *testing.T) {
 	for _, size := range [][2]int{{120, 34}, {80, 24}} {
 		synctest.Test(t, func(t *testing.T) {
