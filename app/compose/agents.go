@@ -16,7 +16,7 @@ import (
 	"buddy/features/review"
 )
 
-// agents returns how the session finds its subagents, and how many may work.
+// agents returns the session's source of subagents and their limits.
 func (p *Program) agents(facts prompt.Facts, secret *redact.Redactor) agent.Agents {
 	own := agentFiles{p.Config, p.files, p.dependable}
 	return agent.Agents{
@@ -31,14 +31,14 @@ func (p *Program) agents(facts prompt.Facts, secret *redact.Redactor) agent.Agen
 	}
 }
 
-// agentFiles reads the definitions of subagents, and knows which models they may name.
+// agentFiles reads the definitions of subagents and resolves the models they name.
 type agentFiles struct {
 	config  config.Config
 	files   *project.Extensions
 	connect func(config.Profile) (model.Model, error)
 }
 
-// model returns the model that an agent's definition names, nil when it is not there.
+// model returns the model that an agent's definition names, nil if it can't be used.
 func (a agentFiles) model(name string) model.Model {
 	profile, ok := a.profile(name)
 	if !ok {
@@ -51,8 +51,7 @@ func (a agentFiles) model(name string) model.Model {
 	return m
 }
 
-// profile returns the profile that an agent's definition names; ok is false when it can't be
-// used.
+// profile returns the profile that an agent's definition names; ok is false if it can't be used.
 func (a agentFiles) profile(name string) (config.Profile, bool) {
 	if name == subagent.SmallModel {
 		name = a.config.Agent.SmallModel
@@ -61,7 +60,6 @@ func (a agentFiles) profile(name string) (config.Profile, bool) {
 	return profile, ok && profile.Problem() == ""
 }
 
-// read reads the definitions of subagents.
 func (a agentFiles) read(ctx context.Context) (subagents.Set, error) {
 	items, problems, err := a.files.Unnamed(ctx, extensions.Agent)
 	set := subagents.Set{}

@@ -11,11 +11,11 @@ import (
 	"buddy/extensions"
 )
 
-// asked are the commands in the texts of built-in skills that need an approval; the texts name them
-// as something to propose, to do after a question, or not to do at all.
+// asked lists the commands in the texts of built-in skills that need approval; the texts propose them, run them after a
+// question, or warn about them.
 var asked = []string{"curl -sS -m 3", "gh pr diff 7", "git add -A", "git add .", "git init", "make check", "nginx -t", "sshd -t", "systemd-analyze verify"}
 
-// TestCommandsOfBuiltInSkills: whatever a built-in skill says to look with runs without a question.
+// TestCommandsOfBuiltInSkills: commands that a built-in skill uses to look around run without asking.
 func TestCommandsOfBuiltInSkills(t *testing.T) {
 	found, err := extensions.Read(t.Context(), extensions.Skill, extensions.BuiltInSource())
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"buddy/config"
 )
 
-// ByPerson returns nil unless a session that has the folders of this process runs it, in a command, a hook or a server.
-// What loosens something is for the person. More files that would be changed can be named.
+// ByPerson returns an error if a session that shares this process's folders or those of files runs this process, in a
+// command, a hook or a server: only the user may loosen settings.
 func ByPerson(files ...string) error {
 	folders := socket.Folders()
 	for _, file := range files {
@@ -23,8 +23,8 @@ func ByPerson(files ...string) error {
 	return exit.Failure(socket.Within(folders))
 }
 
-// ChangeSetting sets a key in the person's file, or takes it out where there is no value. A change that would make the
-// file wrong is an error, and changes nothing. The note says when the change has no effect.
+// ChangeSetting sets a key in the user's settings file, or removes it if values is empty. A change that would make the
+// file invalid returns an error and changes nothing. The note tells when the change has no effect.
 func ChangeSetting(f *Options, key string, values []string) (note string, err error) {
 	path := config.UserFile(f.Config)
 	if err := ByPerson(path); err != nil {
@@ -51,7 +51,7 @@ func ChangeSetting(f *Options, key string, values []string) (note string, err er
 		return fmt.Sprintf("%s is not set in %s", key, path), nil
 	}
 	if wrong := mistakesIn(d); len(wrong) > 0 {
-		// Its place would be one in a text that nobody has.
+		// The line number would refer to a text that was never saved.
 		return "", exit.Error{Code: exit.BadUsage, Text: (&config.Error{Key: wrong[0].Key, Err: wrong[0].Err}).Error() + "; nothing was changed"}
 	}
 	if err := d.Save(); err != nil || len(values) == 0 {
@@ -66,7 +66,7 @@ func mistakesIn(d *config.Document) []*config.Error {
 	return r.Mistakes()
 }
 
-// overridden says when a setting of the person's file has no effect because something beats the file.
+// overridden explains why a setting in the user's file has no effect, "" if it has one.
 func overridden(f *Options, key string) string {
 	settings, err := SettingsOf(f)
 	if err != nil {
@@ -79,19 +79,19 @@ func overridden(f *Options, key string) string {
 	return fmt.Sprintf("saved, but %s is currently set by %s", v.Key, v.Source)
 }
 
-// OwnSetting reports whether a setting stands in the person's file.
+// OwnSetting reports whether a setting comes from the user's settings file.
 func OwnSetting(f *Options, v config.Setting) bool {
 	return strings.HasPrefix(v.Source, config.UserFile(f.Config)+":")
 }
 
-// Settings holds the settings in effect, and what a person should know of them.
+// Settings holds the settings in effect, and notices about them.
 type Settings struct {
 	All     []config.Setting
 	Config  config.Config
 	Notices []string
 }
 
-// SettingsOf reads the settings that a command line means, as they are now: a file may have changed since the session began.
+// SettingsOf reads the current settings for a command line: a file may have changed since the session started.
 func SettingsOf(f *Options) (Settings, error) {
 	c, index, notices, err := LoadConfig(f)
 	if err != nil {
@@ -103,7 +103,7 @@ func SettingsOf(f *Options) (Settings, error) {
 	return Settings{c.Settings(index), c, notices}, nil
 }
 
-// SettingsFile returns the person's file, which it begins with the commented template where there is none.
+// SettingsFile returns the path of the user's settings file, and creates it from the template if it is missing.
 func SettingsFile(f *Options) (string, error) {
 	path := config.UserFile(f.Config)
 	if path == "" {

@@ -14,7 +14,7 @@ import (
 	"buddy/themes"
 )
 
-// ThemeDir returns the folder of a person's own themes, "" for none.
+// ThemeDir returns the folder of the user's own themes, "" for none.
 func ThemeDir() string {
 	if dir := config.Dir(); dir != "" {
 		return filepath.Join(dir, "themes")
@@ -31,8 +31,8 @@ func ownFile(name string) error {
 	return owners.CheckOwn(path)
 }
 
-// CheckSettings adds to a report what config does not know: names of themes, actions and
-// keys, and what makes sense as a rule.
+// CheckSettings adds errors to a report that package config can't find: names of themes, actions and keys, and rules
+// without effect.
 func CheckSettings(r *config.Report, project bool) {
 	if r.Index == nil {
 		return // it could not be read
@@ -55,7 +55,7 @@ func CheckSettings(r *config.Report, project bool) {
 		r.Add(r.Index[key], key, bad.Err)
 	}
 	for _, rule := range r.Config.Rules {
-		if project && rule.Decision != action.Allow { // that one has a notice of its own
+		if project && rule.Decision != action.Allow { // these have a notice of their own
 			rule.Source = action.FromProject
 		}
 		if err := CheckRule(rule.Rule, r.Config); err != nil {
@@ -68,25 +68,25 @@ func CheckSettings(r *config.Report, project bool) {
 	}
 }
 
-// checkDestinations adds to a report the models and targets that can't be reached as they are described.
+// checkDestinations adds errors of models and targets whose settings don't allow a connection.
 func checkDestinations(r *config.Report) {
 	for _, p := range r.Config.Models {
 		if p.BaseURL == "" {
-			continue // it was said
+			continue // reported already
 		}
 		if _, err := Bare(p); err != nil {
 			addStartError(r, p.Name, err)
 		}
 	}
 	for _, t := range r.Config.Targets {
-		if _, err := HostOf(t); err != nil && t.SSH+t.Container != "" { // else it was said
+		if _, err := HostOf(t); err != nil && t.SSH+t.Container != "" { // otherwise reported already
 			key := config.Path("targets", t.Name)
 			r.Add(r.Index[key], key, err)
 		}
 	}
 }
 
-// keyErrors returns everything that is wrong with bindings.
+// keyErrors returns all errors in key bindings.
 func keyErrors(bindings map[string][]string) []*keymap.BindError {
 	var all []*keymap.BindError
 	left := maps.Clone(bindings)
@@ -107,7 +107,7 @@ func keyErrors(bindings map[string][]string) []*keymap.BindError {
 
 func oneLine(err error) error { return errors.New(strings.ReplaceAll(err.Error(), "\n", " ")) }
 
-// addStartError adds what a start with a profile would refuse, such as a key file that is missing.
+// addStartError adds an error that would stop a start with a profile, such as a missing key file.
 func addStartError(r *config.Report, profile string, err error) {
 	if known, ok := errors.AsType[*config.Error](err); ok && known.Key != "" {
 		r.Add(known.Place, known.Key, known.Err)

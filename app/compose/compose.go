@@ -1,4 +1,4 @@
-// Package compose puts a session together from what the command line and the settings say.
+// Package compose builds a session from the command line and the settings.
 //
 //	d, err := compose.NewDestination(options)
 //	p, err := compose.New(options, d, "")
@@ -57,33 +57,33 @@ const (
 	CloseTime = 10 * time.Second
 )
 
-// Program is everything that runs behind a screen or a line, put together.
+// Program holds everything that runs behind a screen or a line.
 type Program struct {
 	Setup
 	Live      deferredRuntime
 	Options   agent.Options // of the runtime
 	Journal   *journal
-	Dest      *Destination       // where the session begins
-	Env       target.Environment // of that
-	Targets   *target.Set        // that and the others
+	Dest      *Destination       // where the session starts
+	Env       target.Environment // of Dest
+	Targets   *target.Set        // Dest and the other targets
 	Servers   *mcp.Servers       // MCP servers
-	Checks    *lsp.Clients       // of language servers
+	Checks    *lsp.Clients       // language servers
 	Skills    *skills.Book       // and custom commands
 	Workflows *workflow.Part
-	Parts     map[*feature.Feature]turn.Part // of the features in [features.All] that take part in exchanges
-	inside    inside                         // holds what the session starts by itself
+	Parts     map[*feature.Feature]turn.Part // the parts of the features in [features.All], by feature
+	inside    inside                         // sandbox of programs that the session starts itself
 	files     *project.Extensions            // of skills, commands and styles
-	plan      *file.Plan                     // of the session, which all targets share
+	plan      *file.Plan                     // the session's plan, shared by all targets
 	withheld  []string                       // names of variables that commands do not get
 
 	tmuxNames map[string]string // of earlier processes' tmux sessions, by target
 
-	memory    memory.Part   // what the person has taught
-	ofProject []event.Event // what was said last of parts of the project
+	memory    memory.Part
+	ofProject []event.Event // the last notices about parts of the project
 }
 
-// New builds the program on a target, which the caller closes after it, up to its
-// runtime, which begin makes. resume is "", an id, the beginning of one, or "last".
+// New builds the program on a target, which the caller closes afterwards, but no runtime: Begin makes it. resume is "",
+// an id, the start of one, or "last".
 func New(f *Options, d *Destination, resume string) (*Program, error) {
 	p := &Program{Dest: d}
 	var err error
@@ -156,11 +156,11 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	return p, nil
 }
 
-// newParts makes the parts of the features in a session.
+// newParts makes the feature parts of a session.
 func (p *Program) newParts(s feature.Session) (all []turn.Part) {
 	all = mcp.Parts(p.Servers, p.serversElsewhere)
 	p.Parts = map[*feature.Feature]turn.Part{mcp.Feature: all[0], skills.Feature: p.Skills, workflow.Feature: p.Workflows}
-	all = append(all, p.Skills, p.Workflows) // a run that was cut off goes on before a goal does
+	all = append(all, p.Skills, p.Workflows) // an interrupted workflow run resumes before a goal does
 	for _, f := range features.All {
 		if f.Part == nil {
 			continue
@@ -173,8 +173,8 @@ func (p *Program) newParts(s feature.Session) (all []turn.Part) {
 	return all
 }
 
-// chooseModel returns the model that the configuration means, and all keys that there are:
-// the person may change to another model. Without one it is the demo; line mode, where nobody would see that it is, refuses.
+// chooseModel returns the configured model, and all API keys because the user may switch models. Without a model it is
+// the demo, except in line mode, where it would go unnoticed: that returns an error.
 func (p *Program) chooseModel(f *Options) (m model.Model, secrets []string, err error) {
 	c := p.Config
 	secrets = c.Secrets()
@@ -197,15 +197,15 @@ func (p *Program) chooseModel(f *Options) (m model.Model, secrets []string, err 
 		p.note(blocks.Line(m.Info()))
 	}
 	if other, ok := c.Profile(c.Agent.SmallModel); ok {
-		if key, _, err := other.Key(); err == nil { // else there will be no title
+		if key, _, err := other.Key(); err == nil { // without a key there is no title
 			secrets = append(secrets, key)
 		}
 	}
 	return m, secrets, nil
 }
 
-// contextWindow returns how many tokens the model of a profile takes in: what the profile says,
-// else what is documented, 0 when neither is known.
+// contextWindow returns the context window of a profile's model in tokens: from the profile, else documented; 0 if
+// unknown.
 func contextWindow(profile config.Profile) int {
 	if profile.ContextLimit > 0 {
 		return profile.ContextLimit
@@ -232,7 +232,7 @@ func (p *Program) modelOf(name, effort string) (model.Model, error) {
 	return p.dependable(profile)
 }
 
-// profiles names the models that there are.
+// profiles returns the names of all models.
 func (p *Program) profiles() []string {
 	var all []string
 	for _, m := range p.Config.Models {
@@ -241,7 +241,7 @@ func (p *Program) profiles() []string {
 	return append(all, config.Demo)
 }
 
-// openSession makes a new session or opens the one to go on with.
+// openSession creates a session, or opens the one to resume.
 func (p *Program) openSession(f *Options, resume bool, m model.Info) error {
 	if !resume {
 		if err := p.look(cmp.Or(f.Dir, p.Dest.Cwd)); err != nil {
@@ -285,23 +285,22 @@ func (p *Program) openSession(f *Options, resume bool, m model.Info) error {
 	return nil
 }
 
-// gone reports whether there is nothing at a path.
+// gone reports whether a path does not exist.
 func gone(path string) bool {
 	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// look finds out where commands will start.
+// look reads the environment of commands on the first target.
 func (p *Program) look(dir string) (err error) {
 	p.Env, err = p.Dest.Look(context.Background(), dir)
 	return exit.Failure(err)
 }
 
-// Close ends everything, says what stays behind, and how to get to it.
+// Close ends everything, and prints what keeps running and how to reach it.
 func (p *Program) Close(stderr io.Writer) { p.End(stderr, stderr) }
 
-// End is close with a place for errors and one for the rest. It reports whether all of the session
-// is stored.
+// End is Close with separate writers for errors and messages. It reports whether the whole session is stored.
 func (p *Program) End(stderr, said io.Writer) (stored bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
 	defer cancel()
@@ -323,8 +322,7 @@ func (p *Program) End(stderr, said io.Writer) (stored bool) {
 	return err == nil
 }
 
-// Finish is End with one place for all, before which what runs in the background is ended if that
-// is wanted, with all that is in panes of its own.
+// Finish is End with one writer; with kill it first ends background tasks and everything in managed panes.
 func (p *Program) Finish(said io.Writer, kill bool) (stored bool) {
 	if kill {
 		if rt := p.Live.runtime(); rt != nil {

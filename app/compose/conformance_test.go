@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestConformanceOfLogins runs the scenarios about logins of the protocol's conformance suite. The
-// folder in BUDDY_CONFORMANCE has it as npm installs it, with a node of version 22 or later.
+// TestConformanceOfLogins runs the login scenarios of the protocol's conformance suite. The folder in BUDDY_CONFORMANCE
+// has the suite as npm installs it, with node 22 or later.
 func TestConformanceOfLogins(t *testing.T) {
 	dir := os.Getenv("BUDDY_CONFORMANCE")
 	if dir == "" {
@@ -40,8 +40,8 @@ func TestConformanceOfLogins(t *testing.T) {
 	}
 	node := filepath.Join(dir, "node_modules/.bin/node")
 	suite := filepath.Join(dir, "node_modules/@modelcontextprotocol/conformance/dist/index.js")
-	// Not 2025-03-26-oauth-metadata-backcompat: its issuer gives itself another name than the address
-	// that its metadata is at, which the protocol forbids since.
+	// Not 2025-03-26-oauth-metadata-backcompat: its issuer names itself differently from the address of its metadata,
+	// which the protocol forbids now.
 	for _, scenario := range strings.Fields(`metadata-default metadata-var1 metadata-var2 metadata-var3 basic-cimd scope-from-www-authenticate
 		scope-from-scopes-supported scope-omitted-when-undefined scope-step-up scope-retry-limit token-endpoint-auth-basic token-endpoint-auth-post
 		token-endpoint-auth-none pre-registration 2025-03-26-oauth-endpoint-fallback resource-mismatch
@@ -60,8 +60,8 @@ func TestConformanceOfLogins(t *testing.T) {
 // maxLogins limits how often the client logs in before it gives up.
 const maxLogins = 3
 
-// beConformant calls each tool of the server at an address once. Where that takes a login, or one
-// for more rights, it logs in as `buddy mcp login` does.
+// beConformant calls each tool of the server at an address once, and logs in like `buddy mcp login` when the server
+// requires a login or more rights.
 func beConformant(address string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -93,7 +93,7 @@ func beConformant(address string) error {
 	return refused
 }
 
-// visit is the browser of somebody who agrees at once.
+// visit acts as the browser of a user who agrees at once.
 func visit(line string) {
 	if strings.HasPrefix(line, "http") {
 		go func() {

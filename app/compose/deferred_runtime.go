@@ -18,8 +18,8 @@ import (
 	"buddy/views/markup"
 )
 
-// deferredRuntime is the runtime of a program, which a long session has some time after the first
-// frame. Commands and facts wait for it until then. Any goroutine may use it.
+// deferredRuntime holds the runtime of a program, which a long session has only some time after the first frame, and
+// queues commands and events until then. Any goroutine may use it.
 type deferredRuntime struct {
 	mu    sync.Mutex // guards all below
 	rt    *agent.Runtime
@@ -27,7 +27,7 @@ type deferredRuntime struct {
 	ended bool
 }
 
-// Send hands a command to the runtime and reports whether it is there already.
+// Send sends a command to the runtime and reports whether the runtime exists already.
 func (l *deferredRuntime) Send(c event.Command) bool {
 	if debuglog.Enabled() {
 		slog.Debug("command", "type", fmt.Sprintf("%T", c))
@@ -35,7 +35,7 @@ func (l *deferredRuntime) Send(c event.Command) bool {
 	return l.do(func(rt *agent.Runtime) { rt.Send(c) })
 }
 
-// Publish puts a fact of something beside the runtime into its stream.
+// Publish adds an event from outside the runtime to its stream.
 func (l *deferredRuntime) Publish(e event.Event) {
 	l.do(func(rt *agent.Runtime) { rt.Publish(e) })
 }
@@ -67,7 +67,7 @@ func (l *deferredRuntime) do(f func(*agent.Runtime)) bool {
 	return true
 }
 
-// begin takes a runtime that has started, unless the program ends already.
+// begin sets the started runtime and sends it the queue, unless the program is ending already.
 func (l *deferredRuntime) begin(rt *agent.Runtime) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func (l *deferredRuntime) begin(rt *agent.Runtime) bool {
 	return true
 }
 
-// end returns the runtime, nil if there is none and there will be none.
+// end returns the runtime, nil if none exists, and refuses a later one.
 func (l *deferredRuntime) end() *agent.Runtime {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,8 +90,7 @@ func (l *deferredRuntime) end() *agent.Runtime {
 	return l.rt
 }
 
-// abandon lets go of the runtime, which goes on by itself. What is sent and published from here on
-// is kept for nobody.
+// abandon drops the runtime, which keeps running. Commands and events sent from now on are discarded.
 func (l *deferredRuntime) abandon() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +99,7 @@ func (l *deferredRuntime) abandon() {
 
 var errEnds = errors.New("the program ends")
 
-// Begin makes the runtime and starts it. The events are those from its first on.
+// Begin makes the runtime, starts it, and returns its events from the first one on.
 func (p *Program) Begin(ctx context.Context) (<-chan event.Envelope, error) {
 	ready, err := p.Prepare()
 	if err != nil {
@@ -110,16 +109,15 @@ func (p *Program) Begin(ctx context.Context) (<-chan event.Envelope, error) {
 	return events, ready.Start()
 }
 
-// Prepared is a runtime that has not started: who subscribes to it misses nothing.
+// Prepared is a runtime that has not started, so that subscribers miss no event.
 type Prepared struct {
 	*agent.Runtime
 	program *Program
 	damage  string // which lines of the session can't be read, "" for none
-	panes   bool   // an earlier process has left some on the first target
+	panes   bool   // whether an earlier process left some on the first target
 }
 
-// Prepare makes the runtime. Of a stored session it reads what the runtime needs first, which may
-// take a second.
+// Prepare makes the runtime. For a stored session it first reads the required events, which may take a second.
 func (p *Program) Prepare() (*Prepared, error) {
 	o, ready := p.Options, &Prepared{program: p}
 	if file := p.Journal.Stored(); file != nil {
@@ -139,8 +137,7 @@ func (p *Program) Prepare() (*Prepared, error) {
 	return ready, nil
 }
 
-// Start starts the runtime, says what there is to say first, and hands over the commands that
-// waited for it. It is called once.
+// Start starts the runtime, publishes the initial notices and sends the queued commands. Call it once.
 func (r *Prepared) Start() error {
 	p := r.program
 	if debuglog.Enabled() {
@@ -162,7 +159,7 @@ func (r *Prepared) Start() error {
 	}
 	if w := awayWarning(p.Dest.Target); w != nil {
 		r.Publish(w)
-		p.Dest.Away = nil // the next session finds out anew
+		p.Dest.Away = nil // the next session tries again
 	}
 	if p.Problem != "" && p.Config.Active != nil {
 		r.Publish(event.Warning{Text: p.Problem, Code: "model"})
@@ -181,7 +178,7 @@ func (r *Prepared) Start() error {
 	return nil
 }
 
-// leftPanes reports whether an earlier process has left panes on the first target.
+// leftPanes reports whether an earlier process left panes on the first target.
 func leftPanes(events []event.Envelope) bool {
 	left := make(map[string]bool)
 	for _, env := range events {
@@ -200,7 +197,7 @@ func leftPanes(events []event.Envelope) bool {
 	return false
 }
 
-// tmuxNames returns what the tmux sessions of a session were called, by target.
+// tmuxNames returns the names of a session's tmux sessions, by target.
 func tmuxNames(events []event.Envelope) map[string]string {
 	names := make(map[string]string)
 	for _, env := range events {
@@ -211,11 +208,11 @@ func tmuxNames(events []event.Envelope) map[string]string {
 	return names
 }
 
-// findTime limits how long finding what an earlier process has left may take.
+// findTime limits finding the panes or files of an earlier process.
 const findTime = 10 * time.Second
 
-// findPanes shows the pane that an earlier process has left before a command runs in it. What can't
-// be found stays as it is known: the next command says why.
+// findPanes shows the pane of an earlier process before a command runs in it. Errors are only logged: the next command
+// reports them.
 func findPanes(targets *target.Set) {
 	ctx, cancel := context.WithTimeout(context.Background(), findTime)
 	defer cancel()
@@ -224,19 +221,19 @@ func findPanes(targets *target.Set) {
 	}
 }
 
-// Tidy removes, once a day, what nobody needs any more of old sessions, and says so.
+// Tidy removes expired data of old sessions once a day, and publishes a notice.
 func (p *Program) Tidy() {
 	c, err := p.Store.CollectDaily(time.Now(), outputsMost(p))
 	tidied(p, c, err)
 }
 
-// diffTime limits how long comparing files may take.
+// diffTime limits comparing files.
 const diffTime = time.Minute
 
-// sinceTime limits how long counting changes may take: somebody waits for a list.
+// sinceTime limits counting changes: the user is waiting for a list.
 const sinceTime = 10 * time.Second
 
-// Changes returns the diff of what the agent changed in files in this session.
+// Changes returns the diff of the agent's file changes in this session.
 func (p *Program) Changes() (diff string, files int, err error) {
 	rt := p.Live.runtime()
 	if rt == nil {
@@ -247,8 +244,8 @@ func (p *Program) Changes() (diff string, files int, err error) {
 	return rt.Changes(ctx, markup.FileMark)
 }
 
-// Report returns what of reads from the runtime, once that has handled all commands sent before. It waits while the session is
-// still being read.
+// Report calls of with the runtime once it has handled all commands sent before. It waits while the session is still
+// being read, at most sinceTime.
 func Report[T any](ctx context.Context, p *Program, of func(*agent.Runtime) T) (T, error) {
 	started := make(chan *agent.Runtime, 1)
 	p.Live.do(func(rt *agent.Runtime) { started <- rt })
@@ -264,7 +261,7 @@ func Report[T any](ctx context.Context, p *Program, of func(*agent.Runtime) T) (
 	}
 }
 
-// ChangedSince returns how many files have changed since prompts of this session.
+// ChangedSince returns the number of files changed since each prompt of this session.
 func ChangedSince(p *Program) ([]agent.Change, error) {
 	rt := p.Live.runtime()
 	if rt == nil {
@@ -275,14 +272,14 @@ func ChangedSince(p *Program) ([]agent.Change, error) {
 	return agent.ChangedSince(ctx, rt)
 }
 
-// runtime returns the runtime, nil before there is one.
+// runtime returns the runtime, nil before it has started.
 func (l *deferredRuntime) runtime() *agent.Runtime {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.rt
 }
 
-// Rules returns the rules that apply now.
+// Rules returns the rules in force.
 func (p *Program) Rules() ([]action.Rule, error) {
 	rt := p.Live.runtime()
 	if rt == nil {

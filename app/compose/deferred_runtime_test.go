@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model/demo"
 )
 
-// What is asked of a session that is still being read is answered once it runs, or not after some time.
+// A report from a session that is still being read waits until it runs, for a limited time.
 func TestReportWaitsForTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &Program{}
@@ -33,7 +33,7 @@ func TestReportWaitsForTheSession(t *testing.T) {
 	})
 }
 
-// A pane of the first target that was opened and not closed is one that an earlier process has left.
+// A pane of the first target that was opened and not closed was left by an earlier process.
 func TestLeftPanes(t *testing.T) {
 	opened, closed := event.PaneOpened{Pane: "%1"}, event.PaneClosed{Pane: "%1"}
 	for name, tt := range map[string]struct {

@@ -21,20 +21,20 @@ import (
 	"buddy/views/markup"
 )
 
-// Destination is the target that the command line names, with the others that its sessions
-// reached: connections outlive a session.
+// Destination is the target that the command line names, with the other targets its sessions reached: connections
+// outlive a session.
 type Destination struct {
 	*target.Target
 	others map[string]configuredTarget // by name
 }
 
-// configuredTarget is a target of the configuration with what that said when it was made.
+// configuredTarget is a configured target with the setting it was made from.
 type configuredTarget struct {
 	*target.Target
 	setting config.Target
 }
 
-// NewDestination returns what the flags name. It connects to nothing.
+// NewDestination returns the target that the flags name, without connecting.
 func NewDestination(f *Options) (*Destination, error) {
 	t := &target.Target{Name: slash.ThisMachine}
 	var err error
@@ -68,7 +68,7 @@ func NewDestination(f *Options) (*Destination, error) {
 	return &Destination{Target: t}, nil
 }
 
-// namedTarget returns the target that --target names first.
+// namedTarget returns the first target of --target.
 func namedTarget(f *Options) (*Destination, error) {
 	if f.SSH != "" || f.Container != "" || f.SSHConfig != "" {
 		return nil, exit.Usage("--target can't be combined with --ssh or --container: a session starts on one target")
@@ -96,7 +96,7 @@ func namedTarget(f *Options) (*Destination, error) {
 	return &Destination{Target: t}, err
 }
 
-// checkUseful refuses a target for a session without any tool that works on one.
+// checkUseful refuses a target if all tools that use one are off.
 func checkUseful(target string, c config.Config) error {
 	if toolset.NeedsTarget(toolset.Expand(c.Tools.Off)) {
 		return nil
@@ -108,7 +108,7 @@ func unknownTarget(name string, c config.Config) error {
 	return exit.Usage("--target: unknown target %q (have: %s)", name, strings.Join(targetNames(c), ", "))
 }
 
-// targetNames lists the targets that a rule or the command line may name.
+// targetNames lists the targets that rules and the command line may name.
 func targetNames(c config.Config) []string {
 	names := []string{slash.ThisMachine}
 	for _, t := range c.Targets {
@@ -117,7 +117,7 @@ func targetNames(c config.Config) []string {
 	return names
 }
 
-// configured returns a target of the configuration. It connects to nothing.
+// configured returns a configured target, without connecting.
 func configured(c config.Target, index config.Index) (*target.Target, error) {
 	t := &target.Target{Name: c.Name, Cwd: c.Cwd, Doc: c.Doc, Address: c.SSH + c.Container, Container: c.Container != "", Production: c.Production}
 	var err error
@@ -127,7 +127,7 @@ func configured(c config.Target, index config.Index) (*target.Target, error) {
 	return t, nil
 }
 
-// HostOf returns the way to a target of the configuration.
+// HostOf returns the host of a configured target.
 func HostOf(c config.Target) (*host.Host, error) {
 	if c.Container != "" {
 		return host.Container(c.Container)
@@ -135,8 +135,8 @@ func HostOf(c config.Target) (*host.Host, error) {
 	return host.SSH(host.SSHOptions{Dest: c.SSH, ConfigFile: c.SSHConfig})
 }
 
-// beside returns the other targets that a session on d may use: those of the configuration,
-// and this machine if the command line lists it. Connections of earlier sessions are kept.
+// beside returns the other targets that a session on d may use: the configured ones, and this machine if the command
+// line lists it. Connections of earlier sessions are kept.
 func (d *Destination) beside(f *Options, c config.Config, index config.Index) ([]*target.Target, error) {
 	var all []*target.Target
 	for i, name := range f.Targets {
@@ -159,7 +159,7 @@ func (d *Destination) beside(f *Options, c config.Config, index config.Index) ([
 				return nil, err
 			}
 			if known {
-				_ = other.Close() // nobody uses it any more
+				_ = other.Close() // no longer used
 			}
 			if d.others == nil {
 				d.others = make(map[string]configuredTarget)
@@ -172,8 +172,8 @@ func (d *Destination) beside(f *Options, c config.Config, index config.Index) ([
 	return all, nil
 }
 
-// Reach connects to the target and says so. An unreachable target is no error: Away is set instead, for callers that
-// can go on without it.
+// Reach connects to the target and prints that it does. An unreachable target is no error: Away is set instead, for
+// callers that work without it.
 func (d *Destination) Reach(say io.Writer) error {
 	if d.Host == nil {
 		return nil
@@ -191,7 +191,7 @@ func (d *Destination) Close() error {
 	return errors.Join(append(all, d.Target.Close())...)
 }
 
-// folders returns the real paths on the target of more folders to work in.
+// folders returns the real paths on the target of additional workspace folders.
 func (d *Destination) folders(dirs []string) ([]string, error) {
 	var all []string
 	for _, dir := range dirs {
@@ -206,8 +206,8 @@ func (d *Destination) folders(dirs []string) ([]string, error) {
 	return all, nil
 }
 
-// needTmux refuses a target without tmux where a tmux session was asked for. Elsewhere commands
-// run without one, which is said with the first.
+// needTmux refuses a target without tmux if --tmux names a tmux session. Without --tmux, commands run without panes,
+// and the first one reports that.
 func (d *Destination) needTmux(f *Options, env target.Environment) error {
 	if d.Host == nil || d.Away != nil || f.Tmux == "" {
 		return nil
@@ -218,7 +218,7 @@ func (d *Destination) needTmux(f *Options, env target.Environment) error {
 	return nil
 }
 
-// flagFor is the option that leads to the target of a session, "" for this machine.
+// flagFor returns the option that selects the target of a session, "" for this machine.
 func flagFor(name string) string {
 	if dest, ok := strings.CutSuffix(name, " (ssh)"); ok {
 		return "--ssh " + host.Quote(dest) + " "
@@ -232,8 +232,7 @@ func flagFor(name string) string {
 	return ""
 }
 
-// fits refuses to go on with a session of another target than that with a name: its history is of
-// files and commands that are not here.
+// fits refuses to resume a session of another target: its history is about files and commands that are not on this one.
 func fits(name string, h sessions.Header, exec bool) error {
 	if h.Target == "" || h.Target == name {
 		return nil
@@ -245,7 +244,7 @@ func fits(name string, h sessions.Header, exec bool) error {
 	return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s works on %s, not on %s; continue it there: %s", h.ID, slash.PlaceName(h.Target), slash.PlaceName(name), again)}
 }
 
-// awayWarning says why a target is away, nil if it is not.
+// awayWarning explains why a target can't be reached, nil if it can.
 func awayWarning(t *target.Target) event.Event {
 	if t.Away == nil {
 		return nil

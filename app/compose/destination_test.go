@@ -23,7 +23,7 @@ import (
 func TestTargetOptions(t *testing.T) {
 	for _, tt := range []struct {
 		f    Options
-		want string // of the error, "" is none
+		want string // of the error, "" for none
 	}{
 		{Options{}, ""},
 		{Options{Place: Place{SSH: "a@b"}}, ""},
@@ -57,7 +57,7 @@ func TestNeedTmux(t *testing.T) {
 		at   target.Environment
 		want string
 	}{
-		{Options{Place: Place{SSH: "a@b"}}, without, ""}, // said with the first command
+		{Options{Place: Place{SSH: "a@b"}}, without, ""}, // reported with the first command
 		{Options{Place: Place{SSH: "a@b"}}, old, ""},
 		{Options{Place: Place{SSH: "a@b"}, Tmux: "x"}, with, ""},
 		{Options{Place: Place{SSH: "a@b"}, Tmux: "x"}, without, "tmux is not available: tmux"},
@@ -72,11 +72,11 @@ func TestNeedTmux(t *testing.T) {
 	}
 }
 
-// A session goes on where its commands and files are, or not at all.
+// A session resumes on its own target or not at all.
 func TestSessionFitsTarget(t *testing.T) {
 	for _, tt := range []struct{ has, is, want string }{
 		{slash.ThisMachine, slash.ThisMachine, ""},
-		{"", slash.ThisMachine, ""}, // from before there were others
+		{"", slash.ThisMachine, ""}, // from before sessions had targets
 		{"root@web-02 (ssh)", "root@web-02 (ssh)", ""},
 		{"root@web-02 (ssh)", slash.ThisMachine, "works on root@web-02 (ssh), not on this machine; continue it there: buddy --ssh root@web-02 resume 7f3a"},
 		{"web (container)", "root@web (ssh)", "buddy --container web resume 7f3a"},
@@ -91,7 +91,7 @@ func TestSessionFitsTarget(t *testing.T) {
 	}
 }
 
-// TestTargetAway: the program starts without its target, says why, and finds it later.
+// TestTargetAway: the program starts without its target, explains why, and connects later.
 func TestTargetAway(t *testing.T) {
 	s := hosttest.NewSSHD(t, "")
 	tg, err := NewDestination(&Options{Place: Place{SSH: s.Dest, SSHConfig: s.Config}})
@@ -132,7 +132,7 @@ func TestTargetAway(t *testing.T) {
 	}
 }
 
-// TestBeside: the configuration is the list of what there is; connections outlive a session.
+// TestBeside: the configuration lists the other targets; connections outlive a session.
 func TestBeside(t *testing.T) {
 	c := config.Config{Targets: []config.Target{{Name: "a", SSH: "x"}, {Name: "b", Container: "y"}}}
 	name := func(all []*target.Target) (names []string) {

@@ -12,12 +12,11 @@ import (
 	"buddy/views/markup"
 )
 
-// Desert leaves the session as a crash would, so that resuming goes on with it: from here on
-// nothing is recorded, and commands go on in their panes. It says what stays behind. The runtime
-// does not end before the program does.
+// Desert leaves the session as a crash would, so that it can be resumed: from now on nothing is recorded, and commands
+// keep running in their panes. It prints what keeps running. The runtime ends with the process.
 func (p *Program) Desert(said io.Writer) {
 	p.Live.abandon()
-	p.Options.Programs.End() // tells the stream, which waits for ever once the journal is frozen
+	p.Options.Programs.End() // publishes events, which would block forever once the journal is frozen
 	p.Journal.freeze()
 	ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
 	defer cancel()
@@ -31,9 +30,8 @@ func (p *Program) Desert(said io.Writer) {
 	}
 }
 
-// Farewell returns the line that is printed when a person leaves: the session's title and cost as far as
-// they are known, and the command that resumes it. It is "" for a session
-// that was not stored.
+// Farewell returns the line printed when the user leaves: the session's title and cost if known, and the command that
+// resumes it; "" for a session that was not stored.
 func (s *Setup) Farewell(title string, cost model.Money) string {
 	if !s.Stored() {
 		return ""
@@ -52,8 +50,8 @@ func (s *Setup) Farewell(title string, cost model.Money) string {
 	return markup.Plain(text + ". Resume with: buddy " + flagFor(s.Target) + "resume " + short)
 }
 
-// SayResumed says which session is resumed, and how long ago it was used last: at a time in Unix milliseconds. title is its
-// title, "" if it has none.
+// SayResumed returns a line with the resumed session's title and the time since its last use, which was at last in Unix
+// milliseconds. title may be "".
 func SayResumed(s *Setup, title string, last int64, now time.Time) string {
 	text := "Resumed"
 	if title = titled(s, title); title != "" {
@@ -65,7 +63,7 @@ func SayResumed(s *Setup, title string, last int64, now time.Time) string {
 	return markup.Plain(text + " · last used " + ago(now.Sub(time.UnixMilli(last))))
 }
 
-// titled returns the title of the session, else the beginning of its first prompt.
+// titled returns the title of the session, else the start of its first prompt.
 func titled(s *Setup, title string) string {
 	if title == "" {
 		if e, err := s.Store.Entry(s.ID); err == nil {
@@ -75,7 +73,7 @@ func titled(s *Setup, title string) string {
 	return title
 }
 
-// ago writes how long ago something was, for a sentence.
+// ago returns a duration in words, for a sentence.
 func ago(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -91,7 +89,7 @@ func ago(d time.Duration) string {
 // farewellTitle limits the cells of a title in the line.
 const farewellTitle = 60
 
-// again is the command line that goes on with the session.
+// again returns the command line that resumes the session.
 func (s *Setup) again() string {
 	return "buddy " + flagFor(s.Target) + "resume " + s.ID
 }

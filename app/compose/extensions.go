@@ -15,8 +15,7 @@ import (
 	"buddy/tools/file"
 )
 
-// Commands returns the skills and custom commands that the person may call, once they are read;
-// none before the session is there.
+// Commands returns the skills and custom commands that the user may call, none before the session has started.
 func (p *Program) Commands(ctx context.Context) []event.CustomCommand {
 	if p.Live.runtime() == nil {
 		return nil
@@ -24,13 +23,13 @@ func (p *Program) Commands(ctx context.Context) []event.CustomCommand {
 	return p.Skills.Commands(ctx)
 }
 
-// refreshExtensions lets skills, custom commands and subagents be read again.
+// refreshExtensions makes skills, custom commands and subagents be read again.
 func (p *Program) refreshExtensions() {
 	p.Skills.Refresh()
 	p.Live.do((*agent.Runtime).RefreshAgents)
 }
 
-// ExtensionCount says how many extensions there are on this machine, and what was left out.
+// ExtensionCount holds the number of extensions on this machine, and the problems found.
 type ExtensionCount struct {
 	Skills, Agents, Styles int // skills with commands
 	Problems               []extensions.Problem

@@ -13,20 +13,20 @@ import (
 	"buddy/texts"
 )
 
-// maxWatches limits the folders that are watched.
+// maxWatches limits the number of watched folders.
 const maxWatches = 512
 
-// changedSince reports whether a name came into a folder, or went, at about a time or later.
+// changedSince reports whether an entry was added to or removed from one of the folders since about a time.
 func changedSince(dirs []string, when time.Time) bool {
-	const coarse = 20 * time.Millisecond // the clock of some file systems
+	const coarse = 20 * time.Millisecond // the clock resolution of some file systems
 	return slices.ContainsFunc(dirs, func(dir string) bool {
 		info, err := os.Stat(dir)
 		return err == nil && info.ModTime().After(when.Add(-coarse))
 	})
 }
 
-// watchNew watches folders that are not watched yet, or where one is missing the nearest that is
-// there, and returns those.
+// watchNew watches the folders that are not watched yet, or the nearest existing parent of a missing one, and returns
+// the newly watched ones.
 func watchNew(watcher *fswatch.Watcher, watched map[string]bool, dirs []string) (added []string) {
 	for _, dir := range dirs {
 		at := dir
@@ -49,8 +49,8 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// concernsExtensions reports whether an event may change what is in folders: it is about a
-// Markdown or YAML file or a folder in one of them, or about a folder that leads to one.
+// concernsExtensions reports whether an event may change the extensions in dirs: it is about a Markdown or YAML file or
+// a folder in one of them, or about a parent of one.
 func concernsExtensions(e fsnotify.Event, dirs []string) bool {
 	if e.Op == fsnotify.Chmod {
 		return false

@@ -14,11 +14,11 @@ import (
 	"buddy/app/slash"
 )
 
-// ChildrenDir returns the folder where the processes are noted that sessions start on this machine.
+// ChildrenDir returns the folder with records of the processes that sessions start on this machine.
 func ChildrenDir() string { return filepath.Join(xdg.StateHome, "buddy", "children") }
 
-// hooks returns what runs the hooks of the person and those of the project and of plugins that the
-// person trusts; nil where the settings want none.
+// hooks returns the runner for the user's hooks and the trusted hooks of the project and plugins; nil if the settings
+// disable hooks.
 func (p *Program) hooks(judge policy.Policy, secrets *redact.Redactor) *hooks.Runner {
 	if !p.Config.Hooks.Enabled {
 		return nil
@@ -39,7 +39,7 @@ func (p *Program) hooks(judge policy.Policy, secrets *redact.Redactor) *hooks.Ru
 	})
 }
 
-// sayHookProblems notes what is wrong with the hooks of a session that runs them in a folder.
+// sayHookProblems adds notices about problems of hooks that run in cwd.
 func sayHookProblems(s *Setup, f *project.Hooks, cwd string) {
 	s.limits = append(s.limits, f.Failed...)
 	for _, h := range f.Handlers {

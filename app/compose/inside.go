@@ -23,17 +23,17 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
-// inside holds what a session starts by itself while its mode is auto: hooks, language servers, MCP servers of the
-// project. It runs inside the fence then, because commands there may have changed what it executes.
+// inside sandboxes the programs that a session starts itself in auto mode: hooks, language servers, and MCP servers of
+// the project. They need the sandbox because commands in auto mode may have changed the code they execute.
 type inside struct {
-	runtime atomic.Pointer[agent.Runtime] // nil before there is one
+	runtime atomic.Pointer[agent.Runtime] // nil before it starts
 
-	mu   sync.Mutex   // guards what follows
-	last *fence.Fence // knows what is around the workspace
-	temp string       // the folder that is /tmp
+	mu   sync.Mutex   // guards the fields below
+	last *fence.Fence // reused if nothing changed
+	temp string       // the folder that programs see as /tmp
 }
 
-// auto reports whether the mode is auto now.
+// auto reports whether auto mode is on.
 func (i *inside) auto(p *Program) bool {
 	if rt := i.runtime.Load(); rt != nil {
 		return agent.ModeOf(rt) == action.ModeAuto
@@ -41,8 +41,8 @@ func (i *inside) auto(p *Program) bool {
 	return p.Options.Mode == action.ModeAuto
 }
 
-// hold returns what holds a program that starts now, nil in another mode than auto. The program may read the files and
-// folders of show, and write those of keep, wherever they are. A server runs as long as the session does.
+// hold returns the sandbox of a program that starts now, nil outside auto mode. The program may read the paths in show
+// and write those in keep, wherever they are. A server runs as long as the session.
 func (i *inside) hold(p *Program, server bool, show, keep []string) (child.Holder, error) {
 	if p.Target != slash.ThisMachine || !i.auto(p) {
 		return nil, nil
@@ -70,7 +70,7 @@ func (i *inside) hold(p *Program, server bool, show, keep []string) (child.Holde
 	return f, nil
 }
 
-// close removes what was made for the programs. They have ended.
+// close removes the programs' temporary folder after they have ended.
 func (i *inside) close() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -80,7 +80,7 @@ func (i *inside) close() error {
 	return os.RemoveAll(i.temp)
 }
 
-// follow restarts the servers when the mode becomes auto, so that they run inside.
+// follow restarts the servers inside the sandbox when auto mode starts.
 func (i *inside) follow(p *Program, rt *agent.Runtime) {
 	i.runtime.Store(rt)
 	auto := p.Options.Mode == action.ModeAuto
@@ -97,10 +97,10 @@ func (i *inside) follow(p *Program, rt *agent.Runtime) {
 	})
 }
 
-// starter says how a session starts programs by itself.
+// starter returns the sandbox and environment of programs that a session starts itself.
 type starter struct{ p *Program }
 
-// holdHook returns what holds a hook that runs now.
+// holdHook returns the sandbox of a hook that runs now.
 func (s starter) holdHook(h hooks.Handler) (child.Holder, error) {
 	show, keep := []string{s.p.Store.File(s.p.ID), h.Copies}, []string(nil)
 	switch h.Origin.Source {
@@ -112,7 +112,7 @@ func (s starter) holdHook(h hooks.Handler) (child.Holder, error) {
 	return s.p.inside.hold(s.p, false, show, keep)
 }
 
-// holdServer returns what holds an MCP server that starts now.
+// holdServer returns the sandbox of an MCP server that starts now.
 func (s starter) holdServer(one mcp.Server) (child.Holder, error) {
 	show, keep := append(s.shownTo(one.Process.Command...), one.Process.Copies), []string(nil)
 	for _, kv := range one.Process.Env {
@@ -126,7 +126,7 @@ func (s starter) holdServer(one mcp.Server) (child.Holder, error) {
 	return s.p.inside.hold(s.p, true, show, keep)
 }
 
-// shownTo returns the files that words of a command line name by whole paths, but for those with keys.
+// shownTo returns the files that command-line words name by absolute paths, except those with keys.
 func (s starter) shownTo(words ...string) (all []string) {
 	own := func(path string) bool {
 		return slices.ContainsFunc(s.p.own().Files, func(file string) bool { return texts.Below(path, file) })
@@ -145,5 +145,5 @@ func (s starter) shownTo(words ...string) (all []string) {
 	return all
 }
 
-// startEnv returns what the programs get that a session starts by itself.
+// startEnv returns the environment of programs that a session starts itself.
 func (s starter) startEnv() []string { return []string{"PATH=" + project.ProgramPath(s.p.Config)} }

@@ -13,8 +13,8 @@ import (
 	"buddy/tools/file"
 )
 
-// instructions returns what reads the instruction files: the person's on this machine, the
-// project's where the session works. When they are not wanted it reads none.
+// instructions returns a function that reads the instruction files: the user's on this machine and the project's on the
+// target; none if the settings disable them.
 func (p *Program) instructions(there *file.Workspace) func(context.Context) (instructions.Set, error) {
 	wanted := p.Config.Context.Instructions
 	return func(ctx context.Context) (instructions.Set, error) {
@@ -39,8 +39,8 @@ func (p *Program) instructions(there *file.Workspace) func(context.Context) (ins
 	}
 }
 
-// instructionsOf returns what reads the instruction files of folders of the project. When they are not wanted it reads
-// none, but what memory has for some paths is told by the same way.
+// instructionsOf returns a function that reads the instruction files of project folders. It must exist even if the
+// settings disable the files: memory about paths is added through it.
 func (p *Program) instructionsOf(there *file.Workspace) func(context.Context, []string) (instructions.Set, error) {
 	wanted := p.Config.Context.Instructions
 	return func(ctx context.Context, dirs []string) (instructions.Set, error) {
@@ -51,7 +51,7 @@ func (p *Program) instructionsOf(there *file.Workspace) func(context.Context, []
 	}
 }
 
-// Told reports whether the project on this machine has a file that tells models about it.
+// Told reports whether the project on this machine has an instruction file.
 func Told(ctx context.Context) bool {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -65,7 +65,7 @@ func Told(ctx context.Context) bool {
 	return err == nil && instructions.Exist(ctx, files, chain)
 }
 
-// personSource is the folder of the person's own settings, if there is one.
+// personSource returns the source of the user's own instruction files, if their folder exists.
 func personSource() (instructions.Source, bool) {
 	dir, err := filepath.EvalSymlinks(filepath.Join(xdg.ConfigHome, "buddy"))
 	if err != nil {

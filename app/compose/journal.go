@@ -9,27 +9,25 @@ import (
 	"buddy/sessions"
 )
 
-// journal is a session file that appears with the first prompt: what
-// comes before is kept until then.
+// journal is a session file that is created with the first prompt; earlier events are held until then.
 type journal struct {
-	create func() (*sessions.Journal, error) // nil when the file is there already
+	create func() (*sessions.Journal, error) // nil if the file exists already
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	file   *sessions.Journal
 	held   []event.Envelope
 	frozen bool
 }
 
-// freeze lets nothing more in, and whoever wants to record something stands still: an error
-// would end what runs.
+// freeze blocks all later appends forever instead of failing them: an error would end the running task.
 func (j *journal) freeze() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.frozen = true
 }
 
-// damagedCode marks the notice that lines of the session file can't be read. It is not stored
-// there: every start finds it out anew.
+// damagedCode marks the notice about unreadable lines of the session file. It is not stored, because every start finds
+// them again.
 const damagedCode = "damaged"
 
 // Append stores env.
@@ -64,7 +62,7 @@ func (j *journal) Append(env event.Envelope) error {
 	return nil
 }
 
-// Range calls f for what is stored after a number.
+// Range calls f for the stored events after a number.
 func (j *journal) Range(after uint64, f func(event.Envelope) bool) error {
 	j.mu.Lock()
 	file, held := j.file, j.held
@@ -80,7 +78,7 @@ func (j *journal) Range(after uint64, f func(event.Envelope) bool) error {
 	return nil
 }
 
-// resumed reports whether the session is of an earlier process.
+// resumed reports whether an earlier process created the session.
 func (j *journal) resumed() bool { return j.create == nil }
 
 // ReadOnly returns why nothing can be stored, or nil.
@@ -93,7 +91,7 @@ func (j *journal) ReadOnly() error {
 	return j.file.ReadOnly()
 }
 
-// Stored returns the session's file, nil before there is one.
+// Stored returns the session's file, nil before it exists.
 func (j *journal) Stored() *sessions.Journal {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -109,7 +107,7 @@ func (j *journal) close() error {
 	return j.file.Close()
 }
 
-// TrustFirst adds the next step to an error about a session that came from elsewhere.
+// TrustFirst adds the next step to the error of an untrusted session.
 func TrustFirst(id string, err error) error {
 	if errors.Is(err, sessions.ErrUntrusted) {
 		err = fmt.Errorf("%w; to continue it: buddy sessions trust %s", err, id)

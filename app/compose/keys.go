@@ -9,12 +9,12 @@ import (
 	"buddy/config"
 )
 
-// LostKeys returns a notice with its place for each binding that took a built-in key from another action.
+// LostKeys returns a notice with its location for each binding that took a built-in key from another action.
 func LostKeys(bindings map[string][]string, index config.Index) (notices []string) {
 	if len(bindings) == 0 {
-		return nil // as most people have none, and every process asks: making the table of keys takes time
+		return nil // the common case: building the key table takes time
 	}
-	lost, _ := keymap.Default().Rebind(bindings) // a mistake is reported where the keys are bound
+	lost, _ := keymap.Default().Rebind(bindings) // errors are reported where the keys are bound
 	for _, l := range lost {
 		text := fmt.Sprintf("%s was the key of %s; this action has it now", l.Key, l.Action)
 		if len(l.Left) == 0 {
@@ -25,10 +25,10 @@ func LostKeys(bindings map[string][]string, index config.Index) (notices []strin
 	return notices
 }
 
-// BoundKeys returns the key map with the keys that a person wants. A mistake has its place.
+// BoundKeys returns the key map with the user's bindings. An error has its location.
 func BoundKeys(bindings map[string][]string, index config.Index) (*keymap.Map, error) {
 	keys := keymap.Default()
-	_, err := keys.Rebind(bindings) // what lost a key was said when the settings were read
+	_, err := keys.Rebind(bindings) // LoadConfig reported the lost keys
 	if bind, ok := errors.AsType[*keymap.BindError](err); ok {
 		err = exit.Mistake(index.Error(config.Path("keys", bind.Action), bind.Err))
 	}

@@ -7,8 +7,8 @@ import (
 	"buddy/app/keymap"
 )
 
-// TestATakenKeyIsANoticeAndNoMistake: settings that gave a key to an action before one of ours got it go on to count,
-// and one line with its place says what has lost it.
+// TestATakenKeyIsANoticeAndNoMistake: settings that use a key before buddy binds it stay valid, and one line with their
+// location names the action that lost the key.
 func TestATakenKeyIsANoticeAndNoMistake(t *testing.T) {
 	d := apptest.NewSettings(t, "")
 	d.Write(d.File, "[keys]\nredraw = [\"F9\"]\n")

@@ -12,9 +12,9 @@ import (
 	"buddy/views/markup"
 )
 
-// LeftOut says in an event each which skills, commands, subagents and servers of the session were left out and why, for
-// where no list shows it. What waits for the person's trust is said by itself, and so are hooks and files that are left out
-// because of a limit.
+// LeftOut returns an event for each skill, command, subagent and server that was left out, with the reason, for output
+// without lists. Parts that wait for trust have their own notices, and so do hooks and files left out because of a
+// limit.
 func LeftOut(ctx context.Context, p *Program) (all []event.Event) {
 	if rt := p.Live.runtime(); rt != nil {
 		for _, one := range append(p.Skills.LeftOut(ctx), agent.Subagents(ctx, rt).Problems...) {
@@ -29,7 +29,7 @@ func LeftOut(ctx context.Context, p *Program) (all []event.Event) {
 		case s.State != mcp.Off || !s.Barred || strings.Contains(s.Error, project.TrustFirst):
 		case !lost:
 			all = append(all, event.Notice{Text: text})
-		case !s.Project || strings.HasPrefix(s.Name, project.PluginPrefix): // what is said of .mcp.json names the others
+		case !s.Project || strings.HasPrefix(s.Name, project.PluginPrefix): // the notice about .mcp.json names the others
 			all = append(all, project.LostLimit(text))
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"buddy/tmux/host"
 )
 
-// located returns a profile with what its server on this machine says of itself: which program it is, whichever port it
-// listens on, and, for a profile that only names the program, at which of that program's ports it is.
+// located completes a profile from its local server's answer: which program the server is, whatever its port, and the
+// port, if the profile only names the program.
 func located(profile config.Profile) config.Profile {
 	name, _, _ := strings.Cut(profile.Name, "/")
 	var places []local.Place
@@ -54,8 +54,8 @@ func located(profile config.Profile) config.Profile {
 	return profile
 }
 
-// ProfileOf returns the name that a model of a server on this machine has in settings and on the command line, "" if it
-// can't be named.
+// ProfileOf returns the profile name of a local server's model for settings and the command line, "" if it can't be
+// named.
 func ProfileOf(s local.Server, m local.Model) string {
 	name := s.Name + "/" + m.ID
 	if _, ok := (&config.Config{}).Lookup(name); !ok {
@@ -64,8 +64,8 @@ func ProfileOf(s local.Server, m local.Model) string {
 	return name
 }
 
-// NoModel returns why there is no model. Where only a server on this machine has to be named, it says the command line
-// that does.
+// NoModel explains why there is no model. If a local server only has to be named, the text is the command line that
+// does.
 func NoModel(f *Options, c config.Config) string {
 	if c.Active != nil || len(c.Models) > 0 {
 		return c.Problem

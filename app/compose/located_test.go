@@ -10,7 +10,7 @@ import (
 	"buddy/config"
 )
 
-// served returns the port of a server on this machine that lists a model.
+// served starts a local server that lists models and returns its port.
 func served(t *testing.T, models string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -24,8 +24,8 @@ func served(t *testing.T, models string) string {
 	return u.Port()
 }
 
-// TestLocated: a profile that only names the program is at the port where the program answers, before others at the one
-// that lists its model. What a server says of itself counts at every port; nobody elsewhere is asked.
+// TestLocated: a profile that only names the program uses the port where it answers, preferring the one that lists its
+// model. A server's description of itself counts at every port; other machines are not queried.
 func TestLocated(t *testing.T) {
 	const old, moved = `{"id":"a","owned_by":"llamacpp"}`, `{"id":"b","owned_by":"llamacpp"}`
 	first, second := served(t, old), served(t, moved)
@@ -53,7 +53,7 @@ func TestLocated(t *testing.T) {
 	}
 }
 
-// TestNoModel: where a server on this machine only has to be named, the command line says how, as a shell reads it.
+// TestNoModel: if a local server only has to be named, the text is the command line for a shell.
 func TestNoModel(t *testing.T) {
 	hostile := served(t, `{"id":"\u001b[31m; rm -rf"},{"id":"it's.gguf"}`)
 	none := served(t, "")

@@ -11,10 +11,10 @@ import (
 	"buddy/tools"
 )
 
-// lspState is the folder in which running language servers are noted.
+// lspState returns the folder with records of running language servers.
 func lspState() string { return filepath.Join(xdg.StateHome, "buddy", "lsp") }
 
-// newChecks returns the clients of language servers. Nothing is looked for before a file was changed.
+// newChecks returns the language server clients. Servers start only after a file was changed.
 func (p *Program) newChecks(deferred *tools.Deferred) *lsp.Clients {
 	away := ""
 	if p.Dest.Name != slash.ThisMachine {

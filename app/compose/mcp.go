@@ -24,11 +24,11 @@ import (
 	"buddy/tools/web"
 )
 
-// mcpState is the folder in which it is noted what servers do and what they were.
+// mcpState returns the folder with the state of MCP servers and the approved versions of their tools.
 func mcpState() string { return filepath.Join(xdg.StateHome, "buddy", "mcp") }
 
-// newServers returns the MCP servers of the session, not started. Without any nothing is read
-// but the settings and the project's .mcp.json.
+// newServers returns the MCP servers of the session, not started. It reads only the settings and the project's
+// .mcp.json.
 func (p *Program) newServers(deferred *tools.Deferred, secret *redact.Redactor) (*mcp.Servers, error) {
 	all, err := p.Project().Servers()
 	if err != nil {
@@ -43,15 +43,15 @@ func (p *Program) newServers(deferred *tools.Deferred, secret *redact.Redactor) 
 	}), nil
 }
 
-// serverClient returns what reaches servers at URLs: public addresses, and the hosts that the
-// person configured or trusted.
+// serverClient returns the HTTP client for servers with URLs: it reaches public addresses, and hosts that the user
+// configured or trusted.
 func serverClient(all []mcp.Server) *http.Client {
 	guarded := web.NewClient(web.Options{Proxy: proxies.FromEnvironment()})
 	return &http.Client{Transport: guarded.Transport(localServers(all)...)}
 }
 
-// localServers returns the hosts of servers at URLs that the person has configured, or trusted:
-// these may be on this machine or in its network.
+// localServers returns the hosts of configured or trusted servers with URLs, which may be on this machine or its
+// network.
 func localServers(all []mcp.Server) []string {
 	var hosts []string
 	for _, s := range all {
@@ -62,8 +62,7 @@ func localServers(all []mcp.Server) []string {
 	return hosts
 }
 
-// serverSecrets returns the values that servers get to identify themselves: they are taken out
-// of what comes back.
+// serverSecrets returns the credentials that servers get, to redact them in results.
 func (p *Program) serverSecrets() []string {
 	var all []string
 	for _, c := range p.Config.MCP {
@@ -78,7 +77,7 @@ func (p *Program) serverSecrets() []string {
 			}
 		}
 	}
-	if stored, err := config.Auth().Read(); err == nil { // unreadable ones occur in no text
+	if stored, err := config.Auth().Read(); err == nil { // unreadable ones are in no text
 		for _, t := range stored.Logins {
 			all = append(all, t.Access, t.Refresh)
 		}
@@ -95,10 +94,10 @@ func hostOf(raw string) string {
 	return u.Hostname()
 }
 
-// openTime limits how long a browser may take to be started.
+// openTime limits starting a browser.
 const openTime = 10 * time.Second
 
-// openBrowser opens an address in the person's browser.
+// openBrowser opens an address in the user's browser.
 func openBrowser(address string) error {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {

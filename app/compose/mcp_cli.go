@@ -22,7 +22,7 @@ func ServersHere(f *Options) ([]mcp.Server, error) {
 	return s.Project().Servers()
 }
 
-// serverHere returns the server of a name that a session in this folder would have.
+// serverHere returns the server with a name that a session in this folder would have.
 func serverHere(f *Options, name string) (mcp.Server, error) {
 	all, err := ServersHere(f)
 	if err != nil {
@@ -38,8 +38,8 @@ func serverHere(f *Options, name string) (mcp.Server, error) {
 	return all[i], nil
 }
 
-// TryServers starts the servers that a session in this folder would have, or only the one of a name, waits until each is
-// ready or has failed, ends them, and returns what became of them.
+// TryServers starts the servers of a session in this folder, or only the named one, waits until each is ready or has
+// failed, ends them, and returns their states.
 func TryServers(ctx context.Context, f *Options, name string) ([]mcp.Status, error) {
 	all, err := ServersHere(f)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	lookTime     = 10 * time.Second // that a target may take to show a file
+	lookTime     = 10 * time.Second // for reading a file of a target
 	maxMCPFile   = 1 << 20          // bytes of an .mcp.json
-	maxElsewhere = 100              // servers of a project elsewhere that are listed
+	maxElsewhere = 100              // servers of a project on another target that are listed
 )
 
 // serversElsewhere returns the MCP servers of a project on another target, which do not run.

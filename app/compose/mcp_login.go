@@ -13,12 +13,12 @@ import (
 	"buddy/features/mcp"
 )
 
-// serverLogin returns the login of a server: what `buddy mcp login` stored.
+// serverLogin returns the login of a server that `buddy mcp login` stored.
 func serverLogin(s mcp.Server) auth.OAuthHandler {
 	return hinting{login.New(config.Auth()).ServerAuth(s.Endpoint.URL), s.Name}
 }
 
-// hinting says how to log in where that is needed.
+// hinting adds the login command to errors that need a login.
 type hinting struct {
 	auth.OAuthHandler
 	server string
@@ -32,11 +32,11 @@ func (h hinting) Authorize(ctx context.Context, req *http.Request, resp *http.Re
 	return err
 }
 
-// errNoLogin is a server that can't want a login of this kind.
+// errNoLogin refuses the login to a server without a URL.
 var errNoLogin = errors.New("you can only log in to servers with a URL")
 
-// LoginAtServer logs in at a server that a session in this folder would have, with more scopes than those that it names.
-// say gets what the person has to know, one line at a time.
+// LoginAtServer logs in to a server of a session in this folder, with scopes in addition to the server's own. say gets
+// instructions for the user, one line per call.
 func LoginAtServer(ctx context.Context, f *Options, name string, scopes []string, say func(string)) error {
 	s, err := serverHere(f, name)
 	if err != nil {
@@ -46,7 +46,6 @@ func LoginAtServer(ctx context.Context, f *Options, name string, scopes []string
 	return loginAt(ctx, s, say)
 }
 
-// loginAt logs in at a server.
 func loginAt(ctx context.Context, s mcp.Server, say func(string)) error {
 	if s.Transport != mcp.HTTP {
 		return fmt.Errorf("%q: %w", s.Name, errNoLogin)
@@ -57,11 +56,11 @@ func loginAt(ctx context.Context, s mcp.Server, say func(string)) error {
 	}, func(page string) {
 		say("Open this page in a browser on this machine and confirm:")
 		say(page)
-		go func() { _ = openBrowser(page) }() // else the person does
+		go func() { _ = openBrowser(page) }() // the user can open it, too
 	})
 }
 
-// LogoutAtServer forgets the login at a server and reports whether there was one.
+// LogoutAtServer removes the login to a server and reports whether there was one.
 func LogoutAtServer(ctx context.Context, f *Options, name string) (found bool, err error) {
 	s, err := serverHere(f, name)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"buddy/features/mcp"
 )
 
-// TestServerThatWantsALogin: its state says which command logs in; one with a token in its settings says what the
-// server answered.
+// TestServerThatWantsALogin: its state names the command that logs in; a server with a configured token shows the
+// server's answer.
 func TestServerThatWantsALogin(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	apptest.Project(t, nil)
@@ -40,8 +40,8 @@ func TestServerThatWantsALogin(t *testing.T) {
 	}
 }
 
-// TestCallThatWantsMoreRights: a server that lets one list its tools may want another login for a call;
-// the result of the call says which.
+// TestCallThatWantsMoreRights: a server that lists its tools may require another login for a call; the result of the
+// call names it.
 func TestCallThatWantsMoreRights(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	apptest.Project(t, nil)

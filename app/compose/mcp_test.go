@@ -16,7 +16,7 @@ import (
 	"buddy/tools/file"
 )
 
-// sentTo returns how risky a call of a server that starts is with these arguments.
+// sentTo returns the risk of a server call with these arguments.
 func sentTo(t *testing.T, arguments string) action.Risk {
 	t.Helper()
 	server := config.NewMCPServer("a")
@@ -35,8 +35,7 @@ func sentTo(t *testing.T, arguments string) action.Risk {
 	return act.Risk
 }
 
-// A secret that is sent to a server is pointed out, whether it is one of the settings or has the
-// form of one.
+// A secret sent to a server raises the risk, whether it is in the settings or looks like one.
 func TestSecretsInArgumentsOfServers(t *testing.T) {
 	for _, arguments := range []string{
 		`{"text":"it is a value of the settings."}`, `{"text":"a value of the set\u0074ings"}`, `{"deep":[{"x":"ghp_0123456789abcdefghijABCDEFGHIJ012345"}]}`,
@@ -54,8 +53,7 @@ func TestSecretsInArgumentsOfServers(t *testing.T) {
 	}
 }
 
-// What is noted of approved tools lies among the files that no mode and no rule for other files
-// lets a model change.
+// The record of approved tools is among the files that no mode and no rule for other files lets a model change.
 func TestPinsAreBuddysOwn(t *testing.T) {
 	p := &Program{Setup: Setup{Config: config.Config{}}}
 	pins := filepath.Join(mcpState(), "mcp.json")
@@ -73,8 +71,8 @@ func TestPinsAreBuddysOwn(t *testing.T) {
 	}
 }
 
-// The servers of a project on another target are listed with the reason why they do not run, and
-// whatever is wrong with its file is said.
+// The servers of a project on another target are listed with the reason why they do not run, and errors in the
+// project's file are reported.
 func TestServersOfAProjectElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	there, err := file.NewWorkspace(dir, policy.Secret)

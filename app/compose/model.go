@@ -26,7 +26,7 @@ import (
 	"buddy/config/login"
 )
 
-// dependable returns the model of a profile with the fallback behind it, if there is one.
+// dependable returns the model of a profile, backed by the fallback model if there is one.
 func (p *Program) dependable(profile config.Profile) (model.Model, error) {
 	profile, small := measured(located(profile))
 	recovery := p.Config.Agent.OnStall
@@ -45,11 +45,11 @@ func (p *Program) dependable(profile config.Profile) (model.Model, error) {
 	return fallback.New(reading(retry.BeforeFallback(first, second, recovery), profile, small), second), nil
 }
 
-// fewParameters is below how many a model calls tools badly, as far as it can: it is spoken to in blocks.
+// fewParameters is the size below which a model with tool support calls tools badly: tool calls are then text blocks.
 const fewParameters = 4e9
 
-// measured returns a profile with the window that a server on this machine says its model has, unless the person has
-// said one, and why the model is spoken to in blocks, as that server describes it.
+// measured adds the context window that a local server reports to a profile without one, and returns why tool calls are
+// text blocks according to the server, "" for no reason.
 func measured(profile config.Profile) (measured config.Profile, blocks string) {
 	base := onThisMachine(profile.BaseURL)
 	if base == "" {
@@ -68,8 +68,8 @@ func measured(profile config.Profile) (measured config.Profile, blocks string) {
 	return profile, ""
 }
 
-// inBlocks returns the model of a profile, spoken to in blocks where the profile says so, where its server gives this
-// reason, or once that refuses tools.
+// inBlocks makes tool calls text blocks if the profile sets it, for the reason why unless "", or once the server
+// refuses tools.
 func inBlocks(m model.Model, profile config.Profile, why string) model.Model {
 	switch {
 	case profile.Calls == config.Native:
@@ -82,7 +82,7 @@ func inBlocks(m model.Model, profile config.Profile, why string) model.Model {
 	return blocks.Auto(m)
 }
 
-// onThisMachine returns a base URL as package local asks it, "" for one of another machine.
+// onThisMachine returns a base URL with a loopback address for package local, "" for another machine.
 func onThisMachine(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -91,10 +91,10 @@ func onThisMachine(base string) string {
 	return onLoopback(u)
 }
 
-// onLoopback returns the address of a server on this machine as package local asks it, "" for a server elsewhere.
+// onLoopback returns the URL of a server on this machine for package local, "" for another machine.
 func onLoopback(u *url.URL) string {
 	at := *u
-	if at.Hostname() == "localhost" { // it asks addresses only
+	if at.Hostname() == "localhost" { // package local accepts addresses only
 		at.Host = net.JoinHostPort("127.0.0.1", cmp.Or(at.Port(), "80"))
 	}
 	if ip := net.ParseIP(at.Hostname()); ip == nil || !ip.IsLoopback() {
@@ -104,7 +104,7 @@ func onLoopback(u *url.URL) string {
 	return at.String()
 }
 
-// Connect returns the model of a profile. It does no I/O but reading the key.
+// Connect returns the model of a profile. It does no I/O except reading the key.
 func Connect(profile config.Profile, recovery model.Recovery) (model.Model, error) {
 	m, err := withPrice(profile)
 	if err != nil {
@@ -113,8 +113,8 @@ func Connect(profile config.Profile, recovery model.Recovery) (model.Model, erro
 	return reading(retry.New(m, recovery), profile, ""), nil
 }
 
-// reading returns a model with what reads its answers: calls that it writes as text, the window that a server on this
-// machine has loaded it with, and blocks, for the reason why if there is one.
+// reading wraps a model so that its answers are understood: tool calls written as text, the context window loaded by a
+// local server, and text blocks, for the reason why unless "".
 func reading(m model.Model, profile config.Profile, why string) model.Model {
 	if base := onThisMachine(profile.BaseURL); base != "" {
 		m = local.Watch(m, base)
@@ -122,7 +122,7 @@ func reading(m model.Model, profile config.Profile, why string) model.Model {
 	return inBlocks(written.New(m), profile, why)
 }
 
-// withPrice returns the model of a profile, which knows its price.
+// withPrice returns the model of a profile with its price.
 func withPrice(profile config.Profile) (model.Model, error) {
 	m, err := Bare(profile)
 	if err != nil {
@@ -131,19 +131,19 @@ func withPrice(profile config.Profile) (model.Model, error) {
 	return priced{m, PriceOf(profile)}, nil
 }
 
-// Bare is Connect without what tries again.
+// Bare is Connect without retries.
 func Bare(profile config.Profile) (model.Model, error) {
 	if profile.UsesLogin() {
 		return renewed(profile)
 	}
 	key, source, err := profile.Key()
 	if err != nil {
-		return nil, err // nothing is sent without a key that was meant to go with it
+		return nil, err // nothing is sent without the configured key
 	}
 	return adapter(profile, key, source)
 }
 
-// adapter returns what speaks the protocol of a profile.
+// adapter returns the client for a profile's protocol.
 func adapter(profile config.Profile, key, source string) (model.Model, error) {
 	authorities, err := profile.Authorities()
 	if err != nil {
@@ -175,7 +175,7 @@ func adapter(profile config.Profile, key, source string) (model.Model, error) {
 	return m, nil
 }
 
-// renewed returns a model that sends the token of a login.
+// renewed returns a model that uses the token of a login.
 func renewed(profile config.Profile) (model.Model, error) {
 	client := login.New(config.Auth())
 	return renew.New(renew.Config{
@@ -187,7 +187,7 @@ func renewed(profile config.Profile) (model.Model, error) {
 	})
 }
 
-// small returns the model for titles, nil when there is none or nobody would see a title.
+// small returns the model for titles, nil if there is none or titles are not shown.
 func (p *Program) small(f *Options) model.Model {
 	profile, ok := p.Config.Lookup(p.Config.Agent.SmallModel)
 	if !ok || f.Headless {
@@ -201,21 +201,19 @@ func (p *Program) small(f *Options) model.Model {
 	return m
 }
 
-// priced is a model that knows its price.
+// priced is a model with a price.
 type priced struct {
 	model.Model
 	price model.Price
 }
 
-// Info describes the model.
 func (m priced) Info() model.Info {
 	i := m.Model.Info()
 	i.Price = m.price
 	return i
 }
 
-// PriceOf returns what the tokens of a profile cost: what the profile says, else what is
-// documented of its model and endpoint.
+// PriceOf returns the token prices of a profile: from the profile, else the documented ones of its model and endpoint.
 func PriceOf(profile config.Profile) model.Price {
 	p := profile.Prices
 	if !p.Known() {

@@ -11,7 +11,7 @@ import (
 	"buddy/config"
 )
 
-// TestConnect: each wire format has its adapter.
+// TestConnect: each protocol has its adapter.
 func TestConnect(t *testing.T) {
 	for _, api := range []config.API{config.Completions, config.Responses, config.Anthropic} {
 		m, err := Connect(config.Profile{Name: "a", BaseURL: "http://localhost:1/v1", API: api, ContextLimit: 7}, model.RecoverRetry)
@@ -27,7 +27,7 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// TestContextWindow: what a profile says of the window wins over the catalogue; what neither knows is assumed, and marked so.
+// TestContextWindow: the profile's window overrides the catalogue; an unknown one is assumed, and marked as such.
 func TestContextWindow(t *testing.T) {
 	for _, tt := range []struct {
 		profile config.Profile
@@ -50,7 +50,7 @@ func TestContextWindow(t *testing.T) {
 	}
 }
 
-// TestDependable: a fallback stands behind every model but itself.
+// TestDependable: every model except the fallback itself has the fallback.
 func TestDependable(t *testing.T) {
 	a, b := config.Profile{Name: "a", BaseURL: "http://localhost:1/v1"}, config.Profile{Name: "b", BaseURL: "http://localhost:2/v1"}
 	p := &Program{Setup: Setup{Config: config.Config{Models: []config.Profile{a, b}, Agent: config.Agent{FallbackModel: "b"}}}}
@@ -68,7 +68,7 @@ func TestDependable(t *testing.T) {
 	}
 }
 
-// TestPriceOf: what a profile says wins over what is documented of its endpoint.
+// TestPriceOf: the profile's price overrides the documented one of its endpoint.
 func TestPriceOf(t *testing.T) {
 	const url = "https://api.openai.com/v1"
 	tests := []struct {
@@ -93,7 +93,7 @@ func TestPriceOf(t *testing.T) {
 	}
 }
 
-// TestSwitchNeedsKey: a provider without a key is refused when it is chosen, not when it is asked.
+// TestSwitchNeedsKey: a provider without a key is refused when it is chosen, not at the first request.
 func TestSwitchNeedsKey(t *testing.T) {
 	apptest.Home(t)
 	c, index, _, err := LoadConfig(&Options{})

@@ -7,23 +7,23 @@ import (
 	"buddy/agent/model"
 )
 
-// Offer is a model to choose from, or one that could be, and what is missing then.
+// Offer is a model that can be chosen, or that lacks something.
 type Offer struct {
-	Name    string      `json:"name"`  // as --model and /model take it
+	Name    string      `json:"name"`  // as --model and /model accept it
 	Model   string      `json:"model"` // the id sent to the endpoint
-	From    string      `json:"from"`  // where buddy knows it from
+	From    string      `json:"from"`  // the source of the profile
 	BaseURL string      `json:"base_url,omitempty"`
-	Active  bool        `json:"active,omitempty"` // the one that a start takes
+	Active  bool        `json:"active,omitempty"` // the model of a start
 	Usable  bool        `json:"usable"`
-	Why     string      `json:"why"`    // where the key is from, or what to do
+	Why     string      `json:"why"`    // the source of the key, or what to do
 	Window  int         `json:"window"` // tokens; 0 = unknown
 	Effort  string      `json:"reasoning_effort,omitempty"`
-	Blocks  bool        `json:"blocks,omitempty"` // calls are blocks of text
+	Blocks  bool        `json:"blocks,omitempty"` // whether tool calls are text blocks
 	Price   model.Price `json:"price,omitzero"`   // micro-dollars per million tokens; zero = unknown
-	Local   bool        `json:"-"`                // a server on this machine has it
+	Local   bool        `json:"-"`                // whether a server on this machine has it
 }
 
-// Lack says what an offer needs to be used, without its name, which stands before it.
+// Lack returns what an offer needs to be used, without its name.
 func (o Offer) Lack() string {
 	why := strings.TrimPrefix(o.Why, fmt.Sprintf("model profile %q ", o.Name))
 	if how, ok := strings.CutPrefix(why, "has no key: "); ok {
@@ -32,7 +32,7 @@ func (o Offer) Lack() string {
 	return "can't be used: " + why
 }
 
-// LackBrief is Lack in two words where a login helps; the name is next to it.
+// LackBrief is Lack, shortened where a login helps.
 func (o Offer) LackBrief() string {
 	if strings.HasPrefix(o.Lack(), "needs a key: ") {
 		return "needs /login"
@@ -40,7 +40,7 @@ func (o Offer) LackBrief() string {
 	return o.Lack()
 }
 
-// ModelText returns the model, and that its calls are blocks.
+// ModelText returns the model, and whether its tool calls are text blocks.
 func (o Offer) ModelText() string {
 	if o.Blocks {
 		return o.Model + " · in blocks"
@@ -48,7 +48,7 @@ func (o Offer) ModelText() string {
 	return o.Model
 }
 
-// WindowText returns how much the model takes in, for people.
+// WindowText returns the context window, formatted for display.
 func (o Offer) WindowText() string {
 	switch {
 	case o.Window == 0:
@@ -59,7 +59,7 @@ func (o Offer) WindowText() string {
 	return fmt.Sprintf("%dk", o.Window/1000)
 }
 
-// PriceText returns what a million tokens cost that go in and come out, for people.
+// PriceText returns the prices of a million input and output tokens, formatted for display.
 func (o Offer) PriceText() string {
 	if !o.Price.Known() {
 		return "–"

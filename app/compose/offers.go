@@ -9,8 +9,8 @@ import (
 	"buddy/config"
 )
 
-// OffersOf lists what there is: what can be used first, and of that the person's own. With ask it asks
-// the servers on this machine, which takes up to [local.Limit].
+// OffersOf lists all models: usable ones first, and of these the user's own first. With ask it queries the servers on
+// this machine, for at most [local.Limit].
 func OffersOf(ctx context.Context, c config.Config, index config.Index, ask bool) []Offer {
 	active := config.Demo
 	if c.Active != nil {
@@ -19,7 +19,7 @@ func OffersOf(ctx context.Context, c config.Config, index config.Index, ask bool
 	var all []Offer
 	for _, p := range c.Models {
 		if c.Active != nil && p.Name == active {
-			p = *c.Active // with what the command line says
+			p = *c.Active // with the options of the command line
 		}
 		all = append(all, offerOf(p, index[config.Path("models", p.Name)], p.Name == active, ask))
 	}
@@ -39,7 +39,7 @@ func OffersOf(ctx context.Context, c config.Config, index config.Index, ask bool
 	return append(usable, slices.DeleteFunc(all, func(o Offer) bool { return o.Usable })...)
 }
 
-// offerOf is Describe of a profile of the person's. With ask a server on this machine is asked for the active one.
+// offerOf is Describe for one of the user's profiles. With ask it queries a local server about the active one.
 func offerOf(p config.Profile, from string, active, ask bool) Offer {
 	why := ""
 	if active && ask {
@@ -50,7 +50,7 @@ func offerOf(p config.Profile, from string, active, ask bool) Offer {
 	return o
 }
 
-// localOffers are the models of the servers on this machine.
+// localOffers returns the models of the servers on this machine.
 func localOffers(ctx context.Context, c config.Config, active string) []Offer {
 	var all []Offer
 	for _, s := range FindLocal(ctx) {
@@ -69,7 +69,7 @@ func localOffers(ctx context.Context, c config.Config, active string) []Offer {
 	return all
 }
 
-// FindLocal asks the servers on this machine.
+// FindLocal queries the servers on this machine.
 func FindLocal(ctx context.Context) []local.Server {
 	var places []local.Place
 	for _, p := range config.LocalServers() {
@@ -78,7 +78,7 @@ func FindLocal(ctx context.Context) []local.Server {
 	return local.Find(ctx, places)
 }
 
-// Describe says what is known of a profile without asking its endpoint.
+// Describe returns the offer of a profile without querying its endpoint.
 func Describe(p config.Profile, from string, active bool) Offer {
 	o := Offer{
 		Name: p.Name, Model: p.Model, From: from, BaseURL: p.BaseURL, Active: active,

@@ -19,8 +19,7 @@ var (
 	longDir  = flag.String("longdir", "", "where to leave that session, to open it by hand")
 )
 
-// longSession stores a session of the size that -long says, with a compaction near its
-// end, and returns its id.
+// longSession stores a session of the size set by -long, with a compaction near its end, and returns its id.
 func longSession(b *testing.B) (sessions.Store, string) {
 	b.Helper()
 	if *longDir == "" {
@@ -34,9 +33,8 @@ func longSession(b *testing.B) (sessions.Store, string) {
 	return store, apptest.StoredSession(b, store, *longSize*25, 20<<20/500)
 }
 
-// What a person waits for when a long session is opened: the end of it for
-// the first frame, then what the runtime needs; and, beside that, the rest, of which only
-// prepend is on the UI goroutine.
+// BenchmarkOpenLong measures the wait for opening a long session: its end for the first frame, then the runtime's
+// events; and in parallel the rest, of which only prepending runs on the UI goroutine.
 func BenchmarkOpenLong(b *testing.B) {
 	store, id := longSession(b)
 	theme, err := themes.Load("", "dark")
@@ -89,7 +87,7 @@ func BenchmarkOpenLong(b *testing.B) {
 	b.Run("prepend", func(b *testing.B) {
 		var took time.Duration
 		n := 0
-		for ; b.Loop(); n++ { // reading the rest takes a thousand times longer: a timer of its own
+		for ; b.Loop(); n++ { // reading the rest takes a thousand times longer, so it has a timer of its own
 			before := older()
 			var s state.State
 			s.ApplyTail(part.Events)

@@ -12,7 +12,7 @@ import (
 	"buddy/config"
 )
 
-// Options holds what the command line says.
+// Options holds the options of the command line.
 type Options struct {
 	Config  string
 	Model   string
@@ -20,17 +20,17 @@ type Options struct {
 	NoColor bool
 	Theme   string
 	Tmux    string
-	Approve action.Mode // "": as the settings say
+	Approve action.Mode // "" for the setting
 	Place
 	Session string // the id of a new session; "" makes one
 
 	Log *debuglog.Log `json:"-"` // nil without --debug
 
-	Line []string `json:"-"` // what stands behind the program's name, for a hint that repeats it
+	Line []string `json:"-"` // the arguments after the program's name, for a hint that repeats them
 
-	Cleared   bool // a person left another session for this new one
-	Modelless bool // nothing asks a model unless a step of a workflow does: without one there is the demo
-	Headless  bool // nobody sees a title, or a demo in the place of a model
+	Cleared   bool // the user left another session for this new one
+	Modelless bool // a model is only needed for steps of a workflow: without one, use the demo
+	Headless  bool // titles, or a demo in place of a model, would not be seen
 }
 
 // Place says where commands run.
@@ -38,18 +38,18 @@ type Place struct {
 	SSH       string
 	SSHConfig string
 	Container string
-	Targets   []string // of the configuration; the first is where the session begins
+	Targets   []string // configured targets; the session starts on the first
 	Dir       string
-	Also      []string // more folders to work in
+	Also      []string // additional workspace folders
 }
 
-// mode returns how approvals are decided at the start.
+// mode returns the approval mode at the start.
 func (f *Options) mode(c config.Config) action.Mode {
 	return cmp.Or(f.Approve, action.Mode(c.Agent.Mode))
 }
 
-// startMode returns how approvals are decided at the start. Mode auto begins only where the fence holds, and
-// in a resumed session only if the command line says so.
+// startMode returns the approval mode at the start. Auto mode starts only if the sandbox works, and in a resumed
+// session only if the command line sets it.
 func (p *Program) startMode(f *Options, judge policy.Policy, resumed bool) (action.Mode, error) {
 	mode := f.mode(p.Config)
 	if mode != action.ModeAuto {

@@ -9,10 +9,10 @@ import (
 	"buddy/sessions"
 )
 
-// outputsMost returns the most bytes that whole outputs of the project's sessions may take.
+// outputsMost returns the size limit of all full outputs of the project's sessions, in bytes.
 func outputsMost(p *Program) int64 { return int64(p.Config.Sessions.Outputs) << 20 }
 
-// tidied says what was removed.
+// tidied publishes what was removed.
 func tidied(p *Program, c sessions.Collected, err error) {
 	if err != nil {
 		p.Live.Publish(event.Warning{Text: "old outputs were not removed: " + err.Error(), Code: "tidy"})
@@ -26,18 +26,17 @@ func tidied(p *Program, c sessions.Collected, err error) {
 	}
 }
 
-// looksPerLimit sets how often outputs are looked at: so many times while a session prints as much as all of them may
-// have.
+// looksPerLimit is how often the outputs are checked while a session prints as many bytes as their limit.
 const looksPerLimit = 8
 
-// outputLimit keeps whole outputs within their limit while a session prints.
+// outputLimit keeps full outputs within their limit while a session prints.
 type outputLimit struct {
 	program *Program
-	since   int64       // bytes printed since the last look
-	looking atomic.Bool // outputs are looked at
+	since   int64       // bytes printed since the last check
+	looking atomic.Bool // a check is running
 }
 
-// see counts what a command printed.
+// see counts the output of a command.
 func (l *outputLimit) see(env event.Envelope) {
 	r, ok := env.Payload.(event.ToolResult)
 	if !ok || r.FullOutput == nil {

@@ -12,7 +12,7 @@ import (
 	"buddy/sessions"
 )
 
-// While a session prints, its oldest outputs go once all have more than the setting says.
+// While a session prints, the oldest outputs are removed once all exceed the limit.
 func TestOutputsStayWithinTheirLimit(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	store, _, err := sessions.Dir(t.TempDir(), sessions.Automatic)

@@ -19,8 +19,8 @@ import (
 	"buddy/sessions"
 )
 
-// own returns what is buddy's own on this machine: the folders of settings and of state, what the session's model
-// was told of in them, and the program.
+// own returns buddy's own files on this machine: the folders of settings and state, the files in them that the model
+// was given, and the program.
 func (p *Program) own() policy.Own {
 	state := filepath.Join(xdg.StateHome, "buddy")
 	skills := filepath.Join(xdg.ConfigHome, "buddy", string(extensions.Skill))
@@ -30,17 +30,17 @@ func (p *Program) own() policy.Own {
 		Given:       config.WithTargets([]string{skills}),
 		Program:     isThisProgram,
 	}
-	if p.ID != "" { // else there is no session
+	if p.ID != "" { // "" without a session
 		o.Given = config.WithTargets([]string{skills, p.Store.OutDir(p.ID), string(plan.FileIn(p.dir())), memory.FileIn(p.Store)})
 	}
 	return o
 }
 
-// dir returns where the files of the session are.
+// dir returns the folder of the session's files.
 func (p *Program) dir() string { return filepath.Dir(p.Store.OutDir(p.ID)) }
 
-// isThisProgram reports whether a word of a command in dir names the running program: its file, a link to it or a
-// copy of it.
+// isThisProgram reports whether a command word in dir names the running program: its file, a link to it or a copy of
+// it.
 func isThisProgram(word, dir string) bool {
 	path := word
 	switch {
@@ -65,7 +65,7 @@ func isThisProgram(word, dir string) bool {
 	return err == nil && (os.SameFile(a, b) || b.Mode().IsRegular() && a.Size() == b.Size() && sameContent(own, path))
 }
 
-// sameContent reports whether two files that have the same size are the same.
+// sameContent reports whether two files of the same size have the same content.
 func sameContent(a, b string) bool {
 	x, err := os.Open(a)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"buddy/extensions/style"
 )
 
-// --config replaces the settings files of the project, not its plugins and styles.
+// --config replaces the settings files of the project, but not its plugins and styles.
 func TestPluginsAndStylesAreFoundWithConfigFlag(t *testing.T) {
 	const plugin = ".buddy/plugins/tidy/"
 	apptest.Project(t, map[string]string{

@@ -13,8 +13,7 @@ import (
 	"buddy/tools/toolset"
 )
 
-// rulesOf returns the rules of the configuration. An error names the place of one that makes no
-// sense.
+// rulesOf returns the configured rules. An error has the location of the invalid rule.
 func rulesOf(c config.Config) ([]action.Rule, error) {
 	var all []action.Rule
 	for _, r := range c.Rules {
@@ -26,13 +25,12 @@ func rulesOf(c config.Config) ([]action.Rule, error) {
 	return all, nil
 }
 
-// CheckRule says what is wrong with a rule, where there are the targets of c.
+// CheckRule returns the error of a rule for the targets of c.
 func CheckRule(r action.Rule, c config.Config) error {
 	return policy.Check(r, toolset.Names(), targetNames(c))
 }
 
-// Explained judges a command as a session with these options would, on its first target. Nothing
-// runs, and nothing is kept.
+// Explained judges a command as a session with these options would on its first target. Nothing runs or is stored.
 func Explained(f *Options, command string) (explained policy.Explanation, err error) {
 	p := &Program{Setup: Setup{options: f}, Journal: &journal{}}
 	if p.Config, p.Index, _, err = LoadConfig(f); err != nil {
@@ -41,7 +39,7 @@ func Explained(f *Options, command string) (explained policy.Explanation, err er
 	if p.Dest, err = NewDestination(f); err != nil {
 		return explained, err
 	}
-	defer func() { _ = p.Dest.Close() }() // it was only looked at
+	defer func() { _ = p.Dest.Close() }() // only read
 	if err := p.Dest.Reach(io.Discard); err != nil {
 		return explained, err
 	}

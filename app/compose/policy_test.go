@@ -14,8 +14,7 @@ import (
 	"buddy/tmux/host/hosttest"
 )
 
-// A command is explained as the session would judge it that begins on the same target: in the
-// folder that the configuration names.
+// A command is explained as a session on the same target would judge it, in the configured folder.
 func TestExplainWorksWhereASessionWould(t *testing.T) {
 	home := apptest.Home(t)
 	s := hosttest.NewSSHD(t, "")
@@ -36,8 +35,8 @@ func TestExplainWorksWhereASessionWould(t *testing.T) {
 	}
 }
 
-// The files that buddy takes its keys from are protected where a session may read everything
-// else, and so is the state folder: from commands that need no approval, and in mode all.
+// Files with buddy's keys and the state folder are protected where a session may read everything else: from commands
+// without approval, and in mode "all".
 func TestOwnKeysOfASession(t *testing.T) {
 	home := apptest.Home(t)
 	write := func(name, text string) string {

@@ -16,13 +16,12 @@ import (
 	"buddy/texts"
 )
 
-// programs watches what decides which hooks and servers the session has: the files of plugins, and
-// what the person trusts.
+// programs watches the files that decide which hooks and servers a session has: plugins, and the record of trust.
 type programs struct {
 	p     *Program
-	dirs  []string    // of plugins, and where new ones may come
-	began time.Time   // when these were found
-	quiet *time.Timer // runs for a moment after a change, and never when idle
+	dirs  []string    // of plugins, existing and possible
+	began time.Time   // when dirs were found
+	quiet *time.Timer // debounces changes; never runs when idle
 }
 
 func newPrograms(p *Program) *programs {
@@ -38,13 +37,13 @@ func (w *programs) look() {
 	w.dirs = w.p.Project().PluginFolders()
 }
 
-// places are the folders to watch, with that of the file of what is trusted.
+// places returns the folders to watch, including that of the trust file.
 func (w *programs) places() []string { return append(slices.Clone(w.dirs), filepath.Dir(trustFile())) }
 
-// trustFile returns the file that notes what the person trusts.
+// trustFile returns the file that records what the user trusts.
 func trustFile() string { return project.TrustStore().File() }
 
-// concern notes an event that may change which programs there are.
+// concern schedules a reload for an event that may change hooks or servers.
 func (w *programs) concern(e fsnotify.Event) {
 	of := func(dir string) bool { return filepath.Dir(e.Name) == dir || texts.Below(dir, e.Name) }
 	if texts.Below(trustFile(), e.Name) || slices.ContainsFunc(w.dirs, of) {
@@ -52,7 +51,7 @@ func (w *programs) concern(e fsnotify.Event) {
 	}
 }
 
-// reload lets the session have the hooks and servers that there are and that the person trusts now.
+// reload replaces the session's hooks and servers by those that exist and are trusted now.
 func (w *programs) reload() {
 	p := w.p
 	w.look()
@@ -81,15 +80,15 @@ func (w *programs) reload() {
 	}
 }
 
-// watch watches new places, and looks once more if something came into one before it was watched.
+// watch watches new folders, and schedules a reload if one changed before it was watched.
 func (w *programs) watch(watcher *fswatch.Watcher, watched map[string]bool) {
 	if added := watchNew(watcher, watched, w.places()); changedSince(added, w.began) {
 		w.quiet.Reset(settle)
 	}
 }
 
-// RereadExtensions returns a function that does once what [Program.WatchExtensions] does at a change. Files of plugins that
-// were written in place it does not notice.
+// RereadExtensions returns a function that does once what [Program.WatchExtensions] does after a change. It misses
+// plugin files that were written in place.
 func (p *Program) RereadExtensions() func() {
 	programs := newPrograms(p)
 	return func() {
@@ -100,9 +99,8 @@ func (p *Program) RereadExtensions() func() {
 	}
 }
 
-// WatchExtensions lets the session read its skills and commands again after each change of their
-// files on this machine, and have other hooks and servers after each change of plugins and of what the
-// person trusts, until ctx ends. It costs nothing while nothing changes.
+// WatchExtensions reloads skills and commands after each change of their files on this machine, and hooks and servers
+// after each change of plugins or trust, until ctx ends. It costs nothing while nothing changes.
 func (p *Program) WatchExtensions(ctx context.Context) error {
 	watcher, err := fswatch.New()
 	if err != nil {
@@ -122,7 +120,7 @@ func (p *Program) WatchExtensions(ctx context.Context) error {
 			var began time.Time
 			dirs, began = p.files.WatchedDirs()
 			if added := watchNew(watcher, watched, dirs); len(added) > 0 && !first || changedSince(added, began) {
-				p.refreshExtensions() // something may have come before it was watched
+				p.refreshExtensions() // a file may have been added before the folder was watched
 			}
 		case <-programs.quiet.C:
 			programs.reload()

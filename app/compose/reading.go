@@ -9,14 +9,14 @@ import (
 	"buddy/config"
 )
 
-// Reading is the configuration as it is on the disk.
+// Reading is the configuration on disk.
 type Reading struct {
 	Config  config.Config
 	Index   config.Index
 	Notices []string
 	Keys    *keymap.Map
 	Rules   []action.Rule
-	Live    bool // the rules may be taken over
+	Live    bool // whether the rules may be applied at once
 	Err     error
 }
 
@@ -37,9 +37,8 @@ func ReadSettings(f *Options) Reading {
 	return r
 }
 
-// RulesLive reports whether rules may be taken over while tools run: only if the policy asks
-// about every change to the files that they come from, in all modes but "all". Else the
-// model could edit itself a rule.
+// RulesLive reports whether changed rules may apply while tools run: only if the policy asks about every change to
+// their files in all modes except "all". Otherwise the model could write its own rule.
 func RulesLive(explicit string) bool {
 	return !slices.ContainsFunc(config.Sources(explicit, nil), func(s config.Source) bool {
 		real, err := filepath.EvalSymlinks(s.Path)

@@ -8,8 +8,7 @@ import (
 	"buddy/app/apptest"
 )
 
-// Rules apply at once only from a file whose every change the policy asks about; those
-// that allow never come from a project.
+// Rules apply at once only from a file whose every change needs approval; allow rules never come from a project.
 func TestReloadOfRulesIsGuarded(t *testing.T) {
 	d := apptest.NewSettings(t, "")
 	other := filepath.Join(filepath.Dir(d.File), "other.toml")
@@ -18,7 +17,7 @@ func TestReloadOfRulesIsGuarded(t *testing.T) {
 		flags   Options
 		project bool
 		text    string
-		want    int // rules that are there
+		want    int // number of rules
 		live    bool
 	}{
 		{Options{}, false, "[[allow]]\ntool = \"time\"\n", 1, true},
@@ -54,7 +53,7 @@ func TestReloadOfRulesIsGuarded(t *testing.T) {
 	if err := os.Remove(d.File); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"buddy.toml", "agent.toml"} { // the first wins while both are there
+	for _, name := range []string{"buddy.toml", "agent.toml"} { // the first overrides the second
 		want := name == "buddy.toml"
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)

@@ -11,11 +11,11 @@ import (
 	"buddy/tools/fs"
 )
 
-// recoveryDir is the folder for the old bytes of files that are written in place.
+// recoveryDir returns the folder for the old content of files that are overwritten in place.
 func recoveryDir() fs.Recovery { return fs.Recovery(filepath.Join(xdg.StateHome, "buddy", "recovery")) }
 
-// recoverFiles puts files of a target back that a process has left half written when it ended, and says so. The names
-// begin with prefix.
+// recoverFiles restores files of a target that an ended process left half written, and publishes that. prefix is the
+// target's name in paths, "" for the first.
 func (p *Program) recoverFiles(files *file.Workspace, prefix string) {
 	ctx, done := context.WithTimeout(context.Background(), findTime)
 	defer done()
@@ -27,7 +27,7 @@ func (p *Program) recoverFiles(files *file.Workspace, prefix string) {
 	}
 }
 
-// recovered says what became of a file that was half written.
+// recovered returns the event about a half-written file.
 func recovered(one fs.Interrupted, prefix string) event.Event {
 	const code = "recovery"
 	if one.Copy == "" {

@@ -7,7 +7,7 @@ import (
 	"buddy/config"
 )
 
-// knownKeys returns what hides the keys of a person in what a model says.
+// knownKeys returns the redactor of the user's API keys in model output.
 func knownKeys(c config.Config) *redact.Keys {
 	var all []redact.Key
 	for _, k := range c.KnownKeys(os.Environ()) {
@@ -16,12 +16,12 @@ func knownKeys(c config.Config) *redact.Keys {
 	return redact.NewKeys(all...)
 }
 
-// Redactor returns what takes secrets out: the keys of all profiles, and what looks like
-// one, too, since it leaves this machine.
+// Redactor returns a function that removes secrets from text that leaves this machine: the keys of all profiles, and
+// texts that look like keys.
 func Redactor(c config.Config) func(string) string {
 	var keys []string
 	for _, m := range c.Models {
-		if key, _, err := m.Key(); err == nil { // else there is none that could be in a session
+		if key, _, err := m.Key(); err == nil { // a profile without a key can't leak one
 			keys = append(keys, key)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"buddy/config"
 )
 
-// What the settings may switch off are the kinds that can be switched off, in the same order.
+// The kinds in the settings are those that can be switched off, in the same order.
 func TestSettingsKnowTheKindsOfReminders(t *testing.T) {
 	var want []string
 	for _, k := range reminder.Kinds {

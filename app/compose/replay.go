@@ -12,22 +12,19 @@ import (
 	"buddy/sessions"
 )
 
-// unneeded are the types of events that a runtime takes nothing from when it goes on with
-// a session, and that are many. What is not named here is decoded.
+// unneeded holds frequent event types that a runtime does not need to resume a session. All other types are decoded.
 var unneeded = map[string]bool{
 	event.Type(event.ContextUsage{}): true, event.Type(event.RequestStarted{}): true, event.Type(event.ResponseFinished{}): true,
 	event.Type(event.TurnFinished{}): true,
 }
 
-// bulky is from which length on, in bytes, a result is read only if the model still
-// reads it.
+// bulky is the length in bytes from which a result is read only if the model still sees it.
 const bulky = 2 << 10
 
-// replayOf reads what a runtime needs of a stored session: every fact that counts, and of
-// the results only those that are still in a conversation, which are those since the
-// last compaction. Others come without their text. The runtime is the same as after all
-// events, and a long session is there in a fraction of the time. damage says which lines
-// can't be read, "" for none.
+// replayOf reads the events that a runtime needs of a stored session: all relevant events, but only those results that
+// are still in a conversation, since the last compaction. Other results have no text. The runtime is the same as with
+// all events, and a long session loads in a fraction of the time. damage names the lines that can't be read, "" for
+// none.
 func replayOf(j *sessions.Journal) (events []event.Envelope, damage string, err error) {
 	r := replayed{talks: map[int]*conversation.Recall{0: {History: history.New("")}}}
 	n := 1 // the header
@@ -45,7 +42,7 @@ func replayOf(j *sessions.Journal) (events []event.Envelope, damage string, err 
 	return r.events, bad.String(), err
 }
 
-// skipped are lines of a session that can't be read.
+// skipped counts the unreadable lines of a session.
 type skipped struct {
 	count, first, last int
 	why                error // of the first
@@ -59,7 +56,7 @@ func (s *skipped) add(line int, err error) {
 	s.last = line
 }
 
-// String is one line about all of them.
+// String describes all of them in one line.
 func (s *skipped) String() string {
 	switch s.count {
 	case 0:
@@ -70,18 +67,18 @@ func (s *skipped) String() string {
 	return fmt.Sprintf("skipped %d lines of the session file, from line %d to line %d; the first: %v", s.count, s.first, s.last, s.why)
 }
 
-// reader reads a line whole.
+// reader reads a full line.
 type reader = func() (event.Envelope, error)
 
-// replayed gathers events.
+// replayed collects events.
 type replayed struct {
 	events []event.Envelope
-	talks  map[int]*conversation.Recall // of each branch that still works, with short results
-	short  map[int]reader               // places of results in events that lack their text
-	turn   int                          // the highest of what was left out
+	talks  map[int]*conversation.Recall // by working branch, with short results
+	short  map[int]reader               // readers of the results without text, by index of the event
+	turn   int                          // the highest turn of skipped events
 }
 
-// take looks at the next line.
+// take handles the next line.
 func (r *replayed) take(j *sessions.Journal, l sessions.Line) error {
 	if unneeded[l.Type] {
 		r.turn = max(r.turn, l.Turn)
@@ -107,8 +104,8 @@ func (r *replayed) take(j *sessions.Journal, l sessions.Line) error {
 	return nil
 }
 
-// shortResult is a bulky result without its text, but with the files that it is of. It reads the beginning of the line
-// only.
+// shortResult returns a bulky result without its text, but with the files it is about. It reads only the start of the
+// line.
 func shortResult(l sessions.Line) (event.Envelope, bool) {
 	if len(l.Raw) < bulky || l.Type != event.Type(event.ToolResult{}) {
 		return event.Envelope{}, false
@@ -125,7 +122,7 @@ func shortResult(l sessions.Line) (event.Envelope, bool) {
 	return env, true
 }
 
-// shortAsked is a request for an approval without what was asked.
+// shortAsked returns an approval request without its action.
 func shortAsked(l sessions.Line) (event.Envelope, bool) {
 	if l.Type != event.Type(event.ApprovalAsked{}) {
 		return event.Envelope{}, false
@@ -135,8 +132,8 @@ func shortAsked(l sessions.Line) (event.Envelope, bool) {
 	return env, ok
 }
 
-// beginning reads what the envelope of a line says, and the first two members of its payload,
-// which are strings with these keys. rest reads what follows in the first bytes of the line.
+// beginning reads the envelope of a line and the first two members of its payload, which are strings with the given
+// keys. rest decodes the next bytes of the line.
 func beginning(l sessions.Line, first, second string) (env event.Envelope, a, b string, rest *json.Decoder, ok bool) {
 	head, payload, ok := bytes.Cut(l.Raw, []byte(`,"payload":`))
 	if !ok || json.Unmarshal(append(slices.Clone(head), `,"payload":{}}`...), &env) != nil {
@@ -155,7 +152,7 @@ func beginning(l sessions.Line, first, second string) (env event.Envelope, a, b 
 	return env, a, b, d, words[0] == json.Delim('{') && words[1] == first && words[3] == second && aOK && bOK
 }
 
-// add appends an event and tells the conversations.
+// add appends an event and applies it to the conversations.
 func (r *replayed) add(env event.Envelope) {
 	r.events = append(r.events, env)
 	if p, ok := env.Payload.(event.BranchStarted); ok {
@@ -175,8 +172,8 @@ func (r *replayed) add(env event.Envelope) {
 	}
 }
 
-// complete reads the results that the model still reads. It ends with an event that has
-// the last numbers, from which the runtime goes on counting.
+// complete reads the results that the model still sees. It appends an event with the last numbers, from which the
+// runtime continues to count.
 func (r *replayed) complete(last uint64) error {
 	needed := make(map[string]bool)
 	for _, h := range r.talks {

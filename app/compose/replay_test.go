@@ -30,7 +30,7 @@ import (
 	"buddy/tools"
 )
 
-// tempStore is a store of its own, with a state directory of its own.
+// tempStore returns a new store with its own state directory.
 func tempStore(t testing.TB) sessions.Store {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,13 +44,13 @@ func tempStore(t testing.TB) sessions.Store {
 	return s
 }
 
-// busyModel does anything: text, calls with ids that repeat, faults. What it does depends
-// on the request and on how often that was made, not on what other branches ask meanwhile.
+// busyModel answers with text, calls with repeated ids, and errors. Its answer depends on the request and how often it
+// was made, not on the requests of other branches.
 type busyModel struct {
 	seed uint64
 
 	mu   sync.Mutex
-	sent []string // the requests, as JSON
+	sent []string // the requests as JSON
 }
 
 func (*busyModel) Info() model.Info { return model.Info{Profile: "busy", Model: "busy", Window: 6_000} }
@@ -94,7 +94,7 @@ func (m *busyModel) Stream(_ context.Context, req model.Request) iter.Seq2[model
 	}
 }
 
-// doing is a tool with results of many sizes, some with a picture, of which the model is told, and most with files.
+// doing is a tool with results of many sizes, some with a picture, most with files.
 type doing struct{}
 
 func (doing) Definition() model.ToolDef {
@@ -113,13 +113,13 @@ func (doing) Run(_ context.Context, call tools.Call) tools.Result {
 	if args.N%3 == 0 {
 		res.Images = []model.Image{{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}}
 	}
-	for i := range args.N % 40 { // up to more than what is read of a long line
+	for i := range args.N % 40 { // up to more than is read of a long line
 		res.Seen = append(res.Seen, action.SeenFile{Target: "local", Path: fmt.Sprintf("/%s/%d", call.ID, i), Sum: tools.SumOf([]byte(text)), Bytes: int64(i)})
 	}
 	return res
 }
 
-// randomSession stores what comes of random commands and returns the file's path.
+// randomSession stores the events of random commands and returns the file's path.
 func randomSession(t *testing.T, store sessions.Store, rng *rand.Rand, steps int) (path, id string) {
 	t.Helper()
 	j, err := store.Create(sessions.Header{Cwd: "/work", Target: "local", Model: "busy"})
@@ -176,7 +176,7 @@ func (l *lineJournal) Append(env event.Envelope) error {
 
 func (*lineJournal) Range(uint64, func(event.Envelope) bool) error { return nil }
 
-// goOn resumes with a replay, sends a prompt and returns what was sent and told.
+// goOn resumes with a replay, sends a prompt, and returns the requests and the events.
 func goOn(t *testing.T, id string, replay []event.Envelope) (sent, told []string) {
 	t.Helper()
 	aside := false
@@ -202,7 +202,7 @@ func goOn(t *testing.T, id string, replay []event.Envelope) (sent, told []string
 		case event.PromptSubmitted:
 			prompted = prompted || p.Text == "and now?"
 		case event.TaskStarted:
-			aside = aside || env.Branch > 0 && !prompted // works beside the main conversation, in any order
+			aside = aside || env.Branch > 0 && !prompted // runs in parallel to the main conversation, in any order
 		}
 		line, err := json.Marshal(env)
 		if err != nil {
@@ -220,11 +220,10 @@ func goOn(t *testing.T, id string, replay []event.Envelope) (sent, told []string
 	return m.sent, told
 }
 
-// random are the ids that are made up on the way.
+// random matches randomly generated ids.
 var random = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16}`)
 
-// Whatever a session went through and wherever it broke off, a runtime that read only
-// what it needs does the same as one that read all.
+// After any history and interruption, a runtime that read only the needed events behaves like one that read all.
 func TestReplayOfIsFullReplay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -276,7 +275,7 @@ func TestReplayOfIsFullReplay(t *testing.T) {
 	}
 }
 
-// seen returns the files that results are of.
+// seen returns the files that results are about.
 func seen(events []event.Envelope) (all []action.SeenFile) {
 	for _, env := range events {
 		if p, ok := env.Payload.(event.ToolResult); ok {
@@ -296,7 +295,7 @@ func size(events []event.Envelope) int {
 	return n
 }
 
-// wantLines shows the first difference.
+// wantLines reports the first difference.
 func wantLines(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	for i := range max(len(got), len(want)) {
@@ -318,8 +317,7 @@ func wantLines(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// What was told beside the prompts counts in the places that a compaction names: without
-// it another result would be taken for one that the model no longer reads.
+// Reminders count in the positions that a compaction names: without them, a wrong result would be dropped.
 func TestReplayOfCountsReminders(t *testing.T) {
 	store := tempStore(t)
 	j, err := store.Create(sessions.Header{Cwd: "/work", Target: "local", Model: "busy"})
@@ -355,8 +353,8 @@ func TestReplayOfCountsReminders(t *testing.T) {
 	}
 }
 
-// TestReplayKeepsWhatWasTold: a warning of an injection taints the prompt that goes on, and
-// what was said of a model is not said again.
+// TestReplayKeepsWhatWasTold: a warning of an injection still taints the resumed prompt, and a notice about a model is
+// not repeated.
 func TestReplayKeepsWhatWasTold(t *testing.T) {
 	for _, e := range []event.Event{event.Warning{}, event.Notice{}, event.MaxTurnsReached{}} {
 		if unneeded[event.Type(e)] {

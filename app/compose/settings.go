@@ -12,8 +12,8 @@ import (
 	"buddy/tools/toolset"
 )
 
-// LoadConfig reads the settings that the command line means, with where each is and what to tell
-// the person. Its errors have the exit code of wrong settings.
+// LoadConfig reads the settings for a command line, with their locations and notices for the user. Its errors have the
+// exit code of invalid settings.
 func LoadConfig(f *Options) (config.Config, config.Index, []string, error) {
 	c, index, notices, err := config.Load(config.Options{Config: f.Config, Model: f.Model, BaseURL: f.BaseURL, Trust: project.TrustStore()})
 	if err != nil {
@@ -27,20 +27,20 @@ func LoadConfig(f *Options) (config.Config, config.Index, []string, error) {
 	return c, index, slices.Concat(notices, renamed, LostKeys(keys, index)), nil
 }
 
-// FormerKeys returns the bindings of c with the names that actions have now, and a notice with its place for each
-// that had another name.
+// FormerKeys returns the bindings of c under the current action names, and a notice with its location for each renamed
+// action.
 func FormerKeys(c config.Config, index config.Index) (keys map[string][]string, notices []string) {
 	keys, renamed := keymap.Current(c.Keys)
 	for _, old := range slices.Sorted(maps.Keys(renamed)) {
 		notices = append(notices, index.Error(config.Path("keys", old), errors.New(renamed[old])).Error())
 		if now := config.Path("keys", string(keymap.Former(old))); index[now] == "" {
-			index[now] = index[config.Path("keys", old)] // a mistake in these keys is said to be there
+			index[now] = index[config.Path("keys", old)] // errors in these keys are reported there
 		}
 	}
 	return keys, notices
 }
 
-// CheckOff returns an error about a name in [tools] off that is neither a tool nor a group.
+// CheckOff returns an error for a name in [tools] off that is neither a tool nor a group.
 func CheckOff(c config.Config) error {
 	if len(c.Tools.Off) == 0 {
 		return nil

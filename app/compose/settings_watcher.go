@@ -14,24 +14,23 @@ import (
 	"buddy/config"
 )
 
-// settle says how long files have to be quiet before they are read: editors write, rename
-// and remove in several steps. The timer runs once after a change and never when idle.
+// settle is how long files have to be quiet before they are read: editors write, rename and remove in several steps.
+// The timer runs once after a change and never when idle.
 const settle = 100 * time.Millisecond
 
-// watched are the files whose changes are of interest.
+// watched holds the files whose changes matter.
 type watched struct {
-	files  []string // absolute, those behind symbolic links too
-	themes string   // the folder of the person's own themes; "" for none
+	files  []string
+	themes string // the folder of the user's own themes; "" for none
 }
 
-// WatchSettings calls changed after each change of the files that settings come from, and of the
-// themes in a folder, "" for none, until ctx ends; and once at the beginning for what changed
-// before. It costs nothing while nothing changes.
+// WatchSettings calls changed once at the start and after each change of the settings files, and of the themes in a
+// folder unless "", until ctx ends. It costs nothing while nothing changes.
 func WatchSettings(ctx context.Context, f *Options, themes string, changed func()) error {
 	return watchFiles(ctx, func() watched { return watchedFiles(f, themes) }, changed)
 }
 
-// watchedFiles returns the files that settings come from now. They need not exist.
+// watchedFiles returns the current settings files. They need not exist.
 func watchedFiles(f *Options, themes string) watched {
 	w := watched{themes: themes}
 	for _, s := range config.Sources(f.Config, nil) {
@@ -47,12 +46,11 @@ func watchedFiles(f *Options, themes string) watched {
 	return w
 }
 
-// places returns what to watch: folders, because editors replace files. Where watching a
-// folder opens every file in it (kqueue), that of the working directory is left out, which
-// may be large, and its settings are watched alone.
+// places returns what to watch: folders, because editors replace files. With kqueue, which opens every file of a
+// watched folder, a settings file in the working directory is watched alone, because the folder may be large.
 func (w watched) places() []string {
 	places := []string{w.themes}
-	cwd, _ := os.Getwd() // unknown: no file is in it
+	cwd, _ := os.Getwd() // if unknown, no file is in it
 	for _, f := range w.files {
 		if dir := filepath.Dir(f); dir != cwd || runtime.GOOS == "linux" {
 			places = append(places, dir)
@@ -73,7 +71,7 @@ func (w watched) concerns(e fsnotify.Event) bool {
 	return own || slices.Contains(w.files, e.Name)
 }
 
-// watchFiles is WatchSettings for files that may become others.
+// watchFiles is WatchSettings for a set of files that may change.
 func watchFiles(ctx context.Context, files func() watched, changed func()) error {
 	watcher, err := fswatch.New()
 	if err != nil {
@@ -85,7 +83,7 @@ func watchFiles(ctx context.Context, files func() watched, changed func()) error
 		now = files()
 		for _, place := range now.places() {
 			if place != "" {
-				_ = watcher.Add(place) // what is not there is looked for again after the next change
+				_ = watcher.Add(place) // a missing folder is tried again after the next change
 			}
 		}
 		changed()

@@ -12,7 +12,7 @@ import (
 	"buddy/app/apptest"
 )
 
-// TestWatchFiles: a change is seen however an editor makes it.
+// TestWatchFiles: a change is noticed however an editor makes it.
 func TestWatchFiles(t *testing.T) {
 	d := apptest.NewSettings(t, "[ui]\n")
 	home := filepath.Dir(d.File)
@@ -78,7 +78,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestConcerns: names decide, and permissions alone are no change.
+// TestConcerns: names decide, and a change of permissions alone does not count.
 func TestConcerns(t *testing.T) {
 	w := watched{files: []string{"/h/buddy.toml"}, themes: "/h/themes"}
 	for _, tt := range []struct {

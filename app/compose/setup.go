@@ -26,24 +26,23 @@ import (
 	"buddy/tools/file"
 )
 
-// Setup holds what a session is made from, and what a screen knows without the process that runs the
-// session: the settings, the sessions of the folder, and which of them it is.
+// Setup holds what a session is made from, and what a screen can know without the process that runs the session: the
+// settings, the sessions of the folder, and the id of this one.
 type Setup struct {
 	ID      string
-	Target  string // where the session begins
+	Target  string // where the session starts
 	Store   sessions.Store
 	Config  config.Config
-	Index   config.Index // where each setting is
-	Problem string       // why the configured model can't be used, or that there is none
-	Notices []string     // to be said once the session runs
-	limits  []string     // what is said then of limits that are lost
+	Index   config.Index // the location of each setting
+	Problem string       // why no configured model can be used
+	Notices []string     // published once the session runs
+	limits  []string     // lost limits, published at the same time
 
-	options *Options // that the settings were read with
+	options *Options // the options of the settings
 }
 
-// NewSetup reads the settings and finds the session. resume is "" for a new one, an id, the
-// beginning of one, or "last". Where there are
-// no settings it writes a template of them. It starts nothing and locks nothing.
+// NewSetup reads the settings and finds the session. resume is "" for a new one, an id, the start of one, or "last".
+// Missing settings are created from a template. It starts nothing and locks nothing.
 func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -84,12 +83,12 @@ func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 	return s, nil
 }
 
-// enter makes the folder of a stored session the working directory, when it is another one of the same project, and reports
-// whether it did.
+// enter changes the working directory to the folder of a stored session, if it is another one of the same project, and
+// reports whether it did.
 func enter(s *Setup, cwd string) (elsewhere bool, err error) {
 	e, err := s.Store.Entry(s.ID)
 	if err != nil || e.Header.Target != slash.ThisMachine || e.Header.Cwd == cwd || !sessions.HasFolder(s.Store, e.Header.Cwd) {
-		return false, nil // what can't be read is said when the session is opened
+		return false, nil // errors are reported when the session is opened
 	}
 	if err := os.Chdir(e.Header.Cwd); err != nil {
 		return false, fmt.Errorf("the folder of session %s: %w", s.ID, err)
@@ -98,8 +97,8 @@ func enter(s *Setup, cwd string) (elsewhere bool, err error) {
 	return true, nil
 }
 
-// openStore returns the sessions of a working directory, after it moved what an older program or other settings left elsewhere,
-// and what a person should know of that.
+// openStore returns the sessions of a working directory and notices for the user, after moving sessions that an older
+// program or other settings left elsewhere.
 func openStore(cwd string, c config.Config) (store sessions.Store, notices []string, err error) {
 	store, notice, err := sessions.Dir(cwd, sessions.Location(c.Sessions.Location))
 	if err != nil {
@@ -121,12 +120,12 @@ func openStore(cwd string, c config.Config) (store sessions.Store, notices []str
 	return store, notices, nil
 }
 
-// MovedHint says how the sessions of a project come from the folder that it was in.
+// MovedHint tells how to bring the sessions of a project from its former folder.
 func MovedHint(from string) string {
 	return fmt.Sprintf("this project was in %s; to bring its sessions here: buddy sessions adopt %s", from, action.Quote([]string{from}))
 }
 
-// Sessions returns the sessions of the working directory, for commands that run none. Settings that can't be read count as none.
+// Sessions returns the sessions of the working directory, for commands that run none. Unreadable settings are ignored.
 func Sessions() (sessions.Store, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -137,7 +136,7 @@ func Sessions() (sessions.Store, error) {
 	return store, err
 }
 
-// Here returns what features find in the working directory, for commands that run no session.
+// Here returns the session facts that features need in the working directory, for commands that run no session.
 func Here(c *config.Config) (s feature.Session, err error) {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -156,7 +155,7 @@ func (s *Setup) note(text string) {
 	}
 }
 
-// Project returns what finds the parts of the project that act by themselves.
+// Project returns the source of the project's hooks, servers, plugins and styles.
 func (s *Setup) Project() *project.Source {
 	source := project.Source{Config: s.Config}
 	if s.Target != slash.ThisMachine {
@@ -171,11 +170,11 @@ func (s *Setup) Stored() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// firstEvents says how many events the first frame of a stored session is drawn from.
+// firstEvents is the number of events that the first frame of a stored session is drawn from.
 const firstEvents = 200
 
-// View opens the session's file for reading, which the caller closes, and reads its end. It
-// refuses a session of another target.
+// View opens the session's file for reading and reads its end. The caller closes it. It refuses a session of another
+// target.
 func (s *Setup) View() (*sessions.Journal, sessions.Part, error) {
 	j, err := s.Store.View(s.ID)
 	if err != nil {
@@ -191,8 +190,7 @@ func (s *Setup) View() (*sessions.Journal, sessions.Part, error) {
 	return j, tail, nil
 }
 
-// Resumed returns the event with which the runtime goes on with a session, as far as it is known
-// before that has started.
+// Resumed returns the event with which the runtime resumes a session, as far as it is known before the start.
 func (s *Setup) Resumed(h sessions.Header) event.SessionResumed {
 	info := s.modelInfo()
 	return event.SessionResumed{
@@ -201,7 +199,7 @@ func (s *Setup) Resumed(h sessions.Header) event.SessionResumed {
 	}
 }
 
-// modelInfo says with which model a session begins.
+// modelInfo describes the model that a session starts with.
 func (s *Setup) modelInfo() model.Info {
 	p := s.Config.Active
 	if p == nil {
@@ -210,11 +208,11 @@ func (s *Setup) modelInfo() model.Info {
 	return model.Info{Profile: p.Name, Model: p.Model, API: string(p.API), Window: contextWindow(*p), Effort: p.Effort}
 }
 
-// FindSession returns the store and the id of the session that a person means: an id, a unique beginning of one,
-// words of a title, or last. It is in store, or in another one of the same project.
+// FindSession returns the store and the id of the session that resume names: an id, a unique start of one, words of a
+// title, or last. It searches store, then the other stores of the project.
 func FindSession(store sessions.Store, resume string) (sessions.Store, string, error) {
 	id, err := findIn(store, resume)
-	if err == nil || resume == "last" && !errors.Is(err, sessions.ErrNone) { // no other is what was used last
+	if err == nil || resume == "last" && !errors.Is(err, sessions.ErrNone) { // no other store has the last one
 		return store, id, err
 	}
 	for _, other := range store.Others() {
@@ -235,7 +233,7 @@ func findIn(store sessions.Store, resume string) (string, error) {
 		return id, nil
 	}
 	id, titled := sessions.FindTitle(store, resume)
-	if errors.Is(titled, sessions.ErrNone) && !strings.Contains(resume, " ") { // it was to be an id
+	if errors.Is(titled, sessions.ErrNone) && !strings.Contains(resume, " ") { // it was meant as an id
 		return "", err
 	}
 	return id, titled
@@ -260,7 +258,7 @@ func (s *Setup) FindHere(resume string) (string, error) {
 // CommandLine returns the options that the settings were read with.
 func (s *Setup) CommandLine() *Options { return s.options }
 
-// Current returns the session to continue: its id, or "" while nothing of it is saved.
+// Current returns the id of the session to continue, or "" while nothing of it is saved.
 func (s *Setup) Current() string {
 	if s.Stored() {
 		return s.ID

@@ -17,11 +17,11 @@ import (
 	"buddy/tools/file"
 )
 
-// styleTime limits how long styles may take to be read.
+// styleTime limits reading styles.
 const styleTime = 5 * time.Second
 
-// chooseStyle returns the output style of the session: one that can't be used is said, and the
-// default one is taken. Without a choice no file is read.
+// chooseStyle returns the output style of the session. One that can't be used gives a notice and the default style.
+// Without a choice no file is read.
 func (s *Setup) chooseStyle() style.Style {
 	name := s.Config.Agent.Style
 	plain := style.Style{Name: style.Default, KeepsCoding: true}
@@ -36,7 +36,7 @@ func (s *Setup) chooseStyle() style.Style {
 	return chosen
 }
 
-// findStyle returns the style of a name, if it may be used.
+// findStyle returns the style with a name, if it may be used.
 func (s *Setup) findStyle(name string) (style.Style, error) {
 	all, _, err := s.Styles()
 	if err != nil {
@@ -62,8 +62,7 @@ func (s *Setup) findStyle(name string) (style.Style, error) {
 	return chosen, nil
 }
 
-// Styles returns the styles that there are, and what was left out. Those of a project are read on
-// this machine only.
+// Styles returns all styles, and the problems found. Those of a project are read on this machine only.
 func (s *Setup) Styles() ([]style.Style, []extensions.Problem, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), styleTime)
 	defer cancel()
@@ -90,7 +89,7 @@ func stylesIn(ctx context.Context, dir string, plugins func() ([]extensions.Sour
 	return all, append(problems, wrong...), err
 }
 
-// SetStyle keeps a style in the person's settings and returns what to say of it.
+// SetStyle saves a style in the user's settings and returns the message to show.
 func (s *Setup) SetStyle(name string) (string, error) {
 	if _, err := s.findStyle(name); err != nil {
 		return "", err

@@ -12,8 +12,8 @@ import (
 	"buddy/config"
 )
 
-// TestStyleOfAProject: it is offered, and used only while it is as the person trusted it. What
-// can't be used is said, and the default one taken.
+// TestStyleOfAProject: a project's style is listed, and used only while it is unchanged since the user trusted it.
+// Otherwise a notice explains the default style.
 func TestStyleOfAProject(t *testing.T) {
 	apptest.Home(t)
 	dir := apptest.Project(t, map[string]string{".claude/output-styles/theirs.md": "Answer in verse."})

@@ -24,8 +24,8 @@ import (
 	"buddy/views/markup"
 )
 
-// openTargets opens the target where the session begins, makes the set that opens the others
-// when they are needed, and returns the policy for all of them.
+// openTargets opens the first target, makes the set that opens the others on demand, and returns the policy for all of
+// them.
 func (p *Program) openTargets(f *Options) (judge policy.Policy, err error) {
 	if err := p.Dest.needTmux(f, p.Env); err != nil {
 		return judge, err
@@ -50,7 +50,7 @@ func (p *Program) openTargets(f *Options) (judge policy.Policy, err error) {
 	p.Targets = target.NewSet(first, others, p.openOther)
 	judge = policy.Policy{Workspace: first.Files.Root(), At: p.Targets.Facts, Plan: planned, Shell: p.Config.Tools.ShellName()}
 	work := append([]string{p.Env.Dir}, p.Env.Also...)
-	if here, err := os.Getwd(); err == nil && p.Dest.Host != nil { // a target of the session may have it, too
+	if here, err := os.Getwd(); err == nil && p.Dest.Host != nil { // a target of the session may have this folder, too
 		work = []string{here}
 	}
 	judge.Unseen = FenceSettings(p.Config.Sandbox, work, nil).Place()
@@ -58,7 +58,7 @@ func (p *Program) openTargets(f *Options) (judge policy.Policy, err error) {
 	return judge, err
 }
 
-// openOther reaches for a target and makes what the session has there.
+// openOther connects to a target and opens it for the session.
 func (p *Program) openOther(ctx context.Context, t *target.Target) (*target.Session, error) {
 	p.Live.Publish(event.TargetConnecting{Target: t.Name})
 	defer p.Live.Publish(event.TargetConnecting{Target: t.Name, Ended: true})
@@ -72,9 +72,8 @@ func (p *Program) openOther(ctx context.Context, t *target.Target) (*target.Sess
 	return p.open(t, env, tmux.Options{Session: p.ID + "-" + t.Name, Short: true, Known: p.tmuxNames[t.Name]}, p.Journal.resumed())
 }
 
-// open makes what the session has on a target. Nothing starts there. The set of targets is not
-// there yet when the first is opened. named holds what the tmux session is called; resumed says that others may
-// have used it.
+// open opens a target for the session. Nothing starts there. p.Targets is nil when the first one is opened. named holds
+// the name of the tmux session; resumed tells that others may have used it.
 func (p *Program) open(t *target.Target, env target.Environment, named tmux.Options, resumed bool) (*target.Session, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -121,12 +120,12 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 	return one, exit.Failure(err)
 }
 
-// closeTargets ends what the session has on all targets and says what stays behind.
+// closeTargets ends the session's parts on all targets and prints what keeps running.
 func (p *Program) closeTargets(ctx context.Context, said io.Writer) {
 	p.Targets.Close(ctx, func(text string) { _, _ = fmt.Fprintln(said, "buddy: "+markup.Plain(text)) })
 }
 
-// filesOn returns the files of a target, which is reached for if need be.
+// filesOn returns the files of a target, which is opened if necessary.
 func (p *Program) filesOn(ctx context.Context, name string) (agent.Files, error) {
 	one, err := p.Targets.Open(ctx, name)
 	if err != nil {
@@ -135,12 +134,12 @@ func (p *Program) filesOn(ctx context.Context, name string) (agent.Files, error)
 	return one.Files, nil
 }
 
-// managedPanes are the panes of all targets, as the runtime knows them.
+// managedPanes adapts the panes of all targets to the runtime.
 type managedPanes struct{ *target.Set }
 
 func (m managedPanes) Pane(name string) (agent.PaneSession, string, error) { return m.Set.Pane(name) }
 
-// promptTargets tells the model which targets there are; nothing, if there is one only.
+// promptTargets returns the targets for the system prompt, none if there is only one.
 func promptTargets(set *target.Set) []prompt.Target {
 	if len(set.Targets()) == 1 {
 		return nil
@@ -156,8 +155,7 @@ func promptTargets(set *target.Set) []prompt.Target {
 	return all
 }
 
-// paneEvent returns the event of what happens to a pane of a target, whose name is in front of the pane's
-// unless it is the first.
+// paneEvent returns the event about a pane, whose name starts with the target's prefix unless it is the first target.
 func paneEvent(e tmux.PaneEvent, prefix, target string) event.Event {
 	name := tools.PaneRef{Target: prefix, ID: e.Pane}.String()
 	switch e.Kind {

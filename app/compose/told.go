@@ -11,15 +11,14 @@ import (
 	"buddy/tools/toolset"
 )
 
-// telling holds what the models of a session are told, whichever they are.
+// telling holds the system prompt and tools of a session for any model.
 type telling struct {
 	facts prompt.Facts
 	tools *tools.Registry
 }
 
-// to returns the system prompt and the tools for a model: what its family is told besides, and
-// without what it is not told of. They depend on the model alone, so that a session that is
-// resumed with it sends the same.
+// to returns the system prompt and the tools for a model, adapted to its family. They depend on the model alone, so
+// that a session resumed with the same model sends the same.
 func (t telling) to(m model.Info) (string, *tools.Registry) {
 	if m.Blocks != "" {
 		return strings.TrimSpace(blocks.System + "\n\n" + t.facts.Extra), t.tools.Only(blocks.Has).Without(blocks.Read)
@@ -33,9 +32,8 @@ func (t telling) to(m model.Info) (string, *tools.Registry) {
 	return prompt.System(facts), all
 }
 
-// unofferedTo returns the tools that a model of a family is not told of: the form of edits that
-// it is not trained on and, in the short list, what is seldom needed. All can be called. The
-// window is in tokens; 0 is one that nobody knows.
+// unofferedTo returns the tools that are not offered to a model of a family: the edit tools that it is not trained on
+// and, with the short list, rarely used ones. All can still be called. The window is in tokens; 0 is unknown.
 func unofferedTo(family limits.Family, window int) []string {
 	var names []string
 	switch family.Edit {

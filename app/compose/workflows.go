@@ -16,16 +16,16 @@ import (
 	"buddy/tools/toolset"
 )
 
-// WorkflowTools returns what the tools take that steps of workflows call, also those that a session only
-// has where there is something for them to do.
+// WorkflowTools returns the arguments of the tools that workflow steps may call, including those that a session has
+// only on demand.
 func WorkflowTools() steps.Tools {
 	known := toolset.Arguments()
 	maps.Copy(known, tools.ArgumentsOf(lsp.New(lsp.Options{}).Tool()))
 	return known
 }
 
-// WorkflowsHere reads the workflows that a session in the folder of the settings would have, on this
-// machine. Files are read, nothing is started.
+// WorkflowsHere reads the workflows that a session in the folder of the settings would have on this machine. It starts
+// nothing.
 func WorkflowsHere(o *Options) (workflow.Set, error) {
 	c, _, _, err := LoadConfig(o)
 	if err != nil {
