@@ -7,7 +7,7 @@ import (
 	"buddy/agent/event"
 )
 
-// openBlocks are the blocks that the current answer grows.
+// openBlocks holds the blocks that the current answer appends to.
 type openBlocks struct{ text, reasoning *Block }
 
 func (s *State) applyModel(env event.Envelope) Changed {
@@ -16,10 +16,10 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		s.Retries.answerCame(env.Seq)
 		s.applyAnswer(env)
 	case event.ModelRetry:
-		s.dropAnswer() // what the failed attempt said is not part of the next one
+		s.dropAnswer() // the text of a failed attempt is not part of the next one
 		addRetry(s, env, p)
 	case event.ModelFallback:
-		s.dropAnswer() // as above
+		s.dropAnswer() // as for a retry
 		addOutcome(s, env, WarningBlock, fmt.Sprintf("%s · using %s (%s) until the next prompt", p.Reason(), p.Model, p.To), p.Raw)
 		s.Info.Fallback = p.Model
 		return Conversation | Header
@@ -33,7 +33,7 @@ func (s *State) applyModel(env event.Envelope) Changed {
 	return Conversation
 }
 
-// applyAnswer takes what comes of an answer.
+// applyAnswer applies an event that carries a part of the answer.
 func (s *State) applyAnswer(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TextDelta:
@@ -42,7 +42,7 @@ func (s *State) applyAnswer(env event.Envelope) {
 	case event.ReasoningDelta:
 		s.grow(env, &s.open.reasoning, ReasoningBlock, p.Text)
 	case event.Checkpoint:
-		// Watched live the text is here already; replayed, it is all there is.
+		// A live screen has this text already; a replay has only the checkpoint.
 		s.catchUp(env, &s.open.reasoning, ReasoningBlock, p.Reasoning, p.ReasoningAt)
 		s.catchUp(env, &s.open.text, AssistantBlock, p.Text, p.TextAt)
 	case event.OpenText:
@@ -56,7 +56,7 @@ func (s *State) applyAnswer(env event.Envelope) {
 	}
 }
 
-// grow adds text to the open block of a kind, which it makes if there is none.
+// grow appends text to the open block of a kind, or to a new one.
 func (s *State) grow(env event.Envelope, open **Block, kind Kind, text string) {
 	if *open == nil {
 		*open = s.add(env, kind, "")
@@ -67,8 +67,7 @@ func (s *State) grow(env event.Envelope, open **Block, kind Kind, text string) {
 	(*open).last = env.Seq
 }
 
-// reasoningFirst puts the reasoning of an answer before its text, where a replay has
-// it, whichever came first.
+// reasoningFirst moves the reasoning of an answer before its text, whichever came first: a replay has it there.
 func (s *State) reasoningFirst() {
 	n := len(s.Blocks) - 1
 	if s.open.text == nil || s.Blocks[n] != s.open.reasoning {
@@ -79,7 +78,7 @@ func (s *State) reasoningFirst() {
 	s.Blocks[i] = s.open.reasoning
 }
 
-// catchUp adds what the open block lacks of text, which starts at byte at of the answer.
+// catchUp appends the missing part of text, which starts at byte at of the answer, to the open block.
 func (s *State) catchUp(env event.Envelope, open **Block, kind Kind, text string, at int) {
 	have := 0
 	if b := *open; b != nil {
@@ -90,7 +89,7 @@ func (s *State) catchUp(env event.Envelope, open **Block, kind Kind, text string
 	}
 }
 
-// settle makes the open block of a kind hold exactly text.
+// settle sets the text of the open block of a kind.
 func (s *State) settle(env event.Envelope, open **Block, kind Kind, text string) {
 	b := *open
 	if b != nil {
@@ -108,7 +107,7 @@ func (s *State) settle(env event.Envelope, open **Block, kind Kind, text string)
 	}
 }
 
-// dropAnswer takes back the blocks that the current answer grew. They are near the end.
+// dropAnswer removes the blocks of the current answer, which are near the end.
 func (s *State) dropAnswer() {
 	for _, b := range []*Block{s.open.text, s.open.reasoning} {
 		for i := len(s.Blocks) - 1; b != nil && i >= 0; i-- {
@@ -121,14 +120,14 @@ func (s *State) dropAnswer() {
 	s.open = openBlocks{}
 }
 
-// thought notes how long the model has thought when something else comes.
+// thought records the duration of the reasoning when it ends.
 func (o *openBlocks) thought(now int64) {
 	if b := o.reasoning; b != nil && b.Took == 0 {
 		b.Took = now - b.Time
 	}
 }
 
-// close ends the answer.
+// close closes the blocks of the answer.
 func (o *openBlocks) close() {
 	for _, b := range []*Block{o.text, o.reasoning} {
 		if b != nil {

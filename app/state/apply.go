@@ -11,8 +11,7 @@ import (
 	"buddy/texts"
 )
 
-// Apply records env and reports what changed. An event of a type that it does not
-// know changes nothing.
+// Apply applies an event and reports what changed. Events of unknown types change nothing.
 func (s *State) Apply(env event.Envelope) Changed {
 	s.Info.Last = max(s.Info.Last, env.Time)
 	if s.kept != nil {
@@ -25,7 +24,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 	return ch
 }
 
-// take is Apply but for what makes parts of the conversation.
+// take is Apply without dividing the conversation into parts.
 func (s *State) take(env event.Envelope) Changed {
 	if talk, known := s.talks[env.Branch]; talk != nil {
 		return applySubagent(s, env, talk)
@@ -64,13 +63,13 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.BranchStarted, event.HistoryRewound:
 		return applyWay(s, env)
 	case event.TurnStarted, event.ContextCompacting, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ModelReading, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.FileRestoring, event.FileUnchanged, event.TargetConnecting, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
-		return 0 // of interest to logs, not to the screen
+		return 0 // logs use these events, the screen does not
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
 	}
 }
 
-// applyWay records where the conversation goes on: in another one beside it, or from an earlier point.
+// applyWay applies the start of another conversation, or a rewind.
 func applyWay(s *State, env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.BranchStarted:
@@ -81,8 +80,8 @@ func applyWay(s *State, env event.Envelope) Changed {
 	return 0
 }
 
-// endAll ends what an earlier process left running. An answer that broke off stays open:
-// the runtime says next how much of it is kept. Prompts that waited go on waiting.
+// endAll ends everything that an earlier process left running. An incomplete answer stays open: the runtime reports
+// next how much of it is kept. Queued prompts stay queued.
 func (s *State) endAll(now int64) Changed {
 	s.Approvals, s.Questions = nil, nil
 	s.servers, s.Info.Servers, s.Info.Prompts = nil, ServerCount{}, nil
@@ -120,7 +119,7 @@ func (s *State) applyPrompt(env event.Envelope) Changed {
 	return Queue
 }
 
-// withImages is the text of a prompt with a line for each picture.
+// withImages returns the text of a prompt with a line for each picture.
 func withImages(p event.PromptSubmitted) string {
 	text := p.Text
 	for _, i := range p.Images {
@@ -137,7 +136,7 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		return s.changeCall(p.CallID, func(c *Call) { c.Decision = p })
 	case event.ToolStarted:
 		return s.changeCall(p.CallID, func(c *Call) {
-			if c.State == CallRunning { // again, in the fence: what the first run printed is not its result
+			if c.State == CallRunning { // the second run, in the sandbox: the output of the first is not its result
 				c.Output = Tail{Gen: c.Output.Gen + 1}
 			}
 			c.State, c.Started, c.Dir, c.Pane, c.Terminal = CallRunning, env.Time, p.Dir, p.Pane, p.Terminal
@@ -162,13 +161,13 @@ func (s *State) applyTool(env event.Envelope) Changed {
 	return Conversation
 }
 
-// requestCall adds a block for a call, or changes the one whose arguments a person has edited.
+// requestCall adds a block for a call, or updates the call whose arguments the user edited.
 func (s *State) requestCall(env event.Envelope, p event.ToolRequested) Changed {
 	on := elsewhere(s.Info.First, p.Action)
 	if s.calls[p.CallID] != nil {
 		return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action, c.On = p.Arguments, p.Action, on })
 	}
-	if p.Name == todo { // the list itself shows; a block only tells that it could not be written
+	if p.Name == todo { // the list itself shows; a block appears only if it could not be written
 		s.calls = withCall(s.calls, &Block{Kind: ToolBlock, Call: newCall(p, on)})
 		return 0
 	}
@@ -182,7 +181,7 @@ func newCall(p event.ToolRequested, on string) *Call {
 	return &Call{ID: p.CallID, Name: p.Name, Corrected: p.Corrected, Slips: p.Slips(), Arguments: p.Arguments, Action: p.Action, On: on}
 }
 
-// withCall adds the block of a call that has no result yet to calls, and returns them.
+// withCall adds the block of a call without a result to calls, and returns the map.
 func withCall(calls map[string]*Block, b *Block) map[string]*Block {
 	if calls == nil {
 		calls = make(map[string]*Block)
@@ -191,7 +190,7 @@ func withCall(calls map[string]*Block, b *Block) map[string]*Block {
 	return calls
 }
 
-// applyApproval lets a call wait for a person, or go on.
+// applyApproval makes a call wait for the user, or continue.
 func applyApproval(s *State, env event.Envelope) Changed {
 	talk := talkOf(s, env.Branch)
 	switch p := env.Payload.(type) {
@@ -205,8 +204,8 @@ func applyApproval(s *State, env event.Envelope) Changed {
 	return 0
 }
 
-// settleApproval removes an approval that was answered. The first answer wins; only a policy
-// answers without having asked. talk is the conversation of the call.
+// settleApproval removes an answered approval. The first answer wins; only a policy answers without a request. talk is
+// the conversation of the call.
 func (s *State) settleApproval(talk *State, p event.ApprovalAnswered) Changed {
 	asked := len(s.Approvals)
 	s.Approvals = slices.DeleteFunc(s.Approvals, func(a event.ApprovalAsked) bool { return a.ID == p.ID })
@@ -232,7 +231,7 @@ func (s *State) changeCall(id string, change func(*Call)) Changed {
 	return Conversation
 }
 
-// answeredState returns how far a call is after its approval was settled.
+// answeredState returns the state of a call after its approval was answered.
 func answeredState(p event.ApprovalAnswered) CallState {
 	switch {
 	case p.Decision != event.Deny:
@@ -295,7 +294,7 @@ func endCall(s *State, p event.ToolResult) Changed {
 	return Conversation | Output
 }
 
-// dropPassing takes back what was said of commands that run, once none does. It comes after the last of them.
+// dropPassing removes the notices about running commands once none runs. They come after the block last.
 func dropPassing(s *State, last *Block) {
 	for _, b := range s.calls {
 		if b.Call.State == CallRunning {
@@ -314,13 +313,13 @@ func (c *Call) Stopped() bool {
 	return c.State == CallFailed && c.Started != 0 && strings.HasPrefix(c.Result, history.Unanswered)
 }
 
-// setOutput replaces what was seen live by what a replay has.
+// setOutput replaces the live output by the stored one.
 func (c *Call) setOutput(p event.ToolResult) {
 	if p.Tail != string(c.Output.Buf) {
 		c.Output.Set(p.Tail)
 	}
 	c.Output.Dropped = 0
-	if f := p.FullOutput; f != nil && (!c.Terminal || f.Shown() > tailLimit) { // sequences are not missed
+	if f := p.FullOutput; f != nil && (!c.Terminal || f.Shown() > tailLimit) { // dropped escape sequences do not count
 		c.Output.Dropped = max(0, f.Shown()-int64(len(c.Output.Buf)))
 	}
 }
@@ -328,7 +327,7 @@ func (c *Call) setOutput(p event.ToolResult) {
 func (s *State) applyPane(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.PaneOpened:
-		// A pane of an earlier run with the same id is the same pane, found again.
+		// A pane of an earlier run with the same id is the same pane.
 		s.Panes = slices.DeleteFunc(s.Panes, func(q *Pane) bool { return q.Pane == p.Pane || q.Lost != "" })
 		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
 		s.Began = p.Pane
@@ -361,8 +360,8 @@ func paneOf(panes []*Pane, id string) *Pane {
 	return nil
 }
 
-// interrupt ends the answer of a task that was interrupted. Without a task it is the screen that says so, because
-// its host has died: how much of the answer is kept comes when the session goes on.
+// interrupt ends the answer of an interrupted task. Without a task the screen itself reports that its host died; how
+// much of the answer is kept is known when the session resumes.
 func interrupt(s *State, env event.Envelope, p event.Interrupted) Changed {
 	if p.Task != 0 {
 		s.open.close()
@@ -405,7 +404,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		s.add(env, WarningBlock, "This prompt has used "+p.Text())
 	case event.BudgetExceeded:
 		if p.Kind == event.TurnBudget {
-			return 0 // max_turns_reached follows and says so
+			return 0 // max_turns_reached follows and reports it
 		}
 		s.add(env, WarningBlock, "Stopped: this prompt has used "+event.BudgetWarning(p).Text()+" · type a prompt to continue")
 	case event.MaxTurnsReached:
@@ -416,7 +415,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	return Conversation
 }
 
-// applyContext shows in a line what later requests leave out.
+// applyContext shows a notice about parts that later requests leave out.
 func applyContext(s *State, env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.ContextHealed:
@@ -428,7 +427,7 @@ func applyContext(s *State, env event.Envelope) {
 	}
 }
 
-// pinned shows that an exchange stays in the context, or does no longer.
+// pinned shows that an exchange was pinned or unpinned.
 func pinned(s *State, env event.Envelope, p event.ContextPinned) {
 	verb := "pinned: compaction won't change it"
 	if p.Off {
@@ -437,14 +436,14 @@ func pinned(s *State, env event.Envelope, p event.ContextPinned) {
 	s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
 }
 
-// restored shows what was put back; of a way back in the conversation its own event tells.
+// restored shows the restored files, except after a rewind, which has an event of its own.
 func restored(s *State, env event.Envelope, p event.FileRestored) {
 	if p.Rewind {
 		return
 	}
 	here := s.Info.Event
 	p.Paths = slices.Clone(p.Paths)
-	for i, path := range p.Paths { // the header names the folder
+	for i, path := range p.Paths { // the header shows the folder
 		if rest, in := strings.CutPrefix(path, strings.TrimSuffix(here.Cwd, "/")+"/"); in && here.Cwd != "" && (p.Target == "" || p.Target == here.Target) {
 			p.Paths[i] = rest
 		}
@@ -452,11 +451,11 @@ func restored(s *State, env event.Envelope, p event.FileRestored) {
 	s.add(env, NoticeBlock, p.Text())
 }
 
-// failed shows an error; one that ended a task is that task's outcome.
+// failed shows an error. One that ended a task is that task's outcome.
 func failed(s *State, env event.Envelope, p event.Error) {
 	text := p.Text
 	if p.NextStep != "" {
-		text += "\n" + p.NextStep // a line of its own: it is what the person looks for
+		text += "\n" + p.NextStep // on a line of its own, because users look for it
 	}
 	if p.Code == "task_failed" {
 		addOutcome(s, env, ErrorBlock, text, p.Raw)
@@ -465,7 +464,7 @@ func failed(s *State, env event.Envelope, p event.Error) {
 	s.add(env, ErrorBlock, text).Raw = p.Raw
 }
 
-// reviewed shows what a review found, or why it found nothing out.
+// reviewed shows the findings of a review, or why it failed.
 func reviewed(s *State, env event.Envelope, p event.ReviewFinished) {
 	kind := NoticeBlock
 	if p.Problem != "" {
@@ -479,7 +478,7 @@ func reviewed(s *State, env event.Envelope, p event.ReviewFinished) {
 	s.add(env, kind, text+"\n/findings shows them one by one and opens their files").Review = &p
 }
 
-// compacted shows what became of the older messages.
+// compacted shows the result of a compaction.
 func compacted(s *State, env event.Envelope, p event.ContextCompacted) {
 	became := "became a summary"
 	if p.Summary == "" {

@@ -7,10 +7,10 @@ import (
 	"buddy/texts"
 )
 
-// applyBranch records what happens on a fork of the conversation. Its tasks and requests
-// show at once, its answer when it has ended, where the main conversation is by then.
+// applyBranch applies an event of a fork of the conversation. Tasks and requests show at once, the answer shows at the
+// end of the main conversation when the fork has ended.
 func (s *State) applyBranch(env event.Envelope, known bool) Changed {
-	if !known && s.kept != nil { // its beginning is still to come
+	if !known && s.kept != nil { // its start was not read yet
 		return applyLater(s, env)
 	}
 	switch p := env.Payload.(type) {
@@ -22,7 +22,7 @@ func (s *State) applyBranch(env event.Envelope, known bool) Changed {
 		return s.applyQuestion(env)
 	case event.ApprovalAsked, event.ApprovalAnswered:
 		return applyApproval(s, env)
-	case event.ToolRequested: // no block shows it, but a person may change it before it runs
+	case event.ToolRequested: // no block shows it, but the user may edit it before it runs
 		s.calls = withCall(s.calls, &Block{Kind: ToolBlock, Call: newCall(p, ""), beside: true})
 	case event.ToolResult:
 		delete(s.calls, p.CallID)
@@ -35,14 +35,14 @@ func (s *State) applyBranch(env event.Envelope, known bool) Changed {
 		return Conversation
 	case event.TaskFinished:
 		if t := s.Tasks.Get(env.Task); t != nil && t.Agent != nil {
-			return 0 // an earlier process ran it, with which it has ended
+			return 0 // an earlier process ran it and has ended
 		}
 		return s.finishBranch(env, p)
 	}
 	return 0
 }
 
-// applyLater records only what a person must answer, of a branch whose beginning was not read yet.
+// applyLater applies only requests to the user, for a branch whose start was not read yet.
 func applyLater(s *State, env event.Envelope) Changed {
 	switch env.Payload.(type) {
 	case event.ApprovalAsked, event.ApprovalAnswered:
@@ -55,7 +55,7 @@ func applyLater(s *State, env event.Envelope) Changed {
 	return 0
 }
 
-// warnOf shows in the main conversation of what a task beside it warns.
+// warnOf shows the warning of a parallel task in the main conversation.
 func warnOf(s *State, env event.Envelope, p event.Warning) {
 	who := fmt.Sprintf("task #%d", env.Task)
 	if t := s.Tasks.Get(env.Task); t != nil && t.Agent != nil {

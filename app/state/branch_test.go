@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// What happens on a fork shows as a task, and its answer when it ended.
+// A fork shows as a task, and its answer when it has ended.
 func TestBranch(t *testing.T) {
 	var s State
 	seq := uint64(0)
@@ -69,7 +69,7 @@ func TestBranch(t *testing.T) {
 	}
 }
 
-// Each task waits for its own requests only, whoever else waits.
+// Each task waits for its own requests only.
 func TestTasksWaitForTheirOwnRequests(t *testing.T) {
 	var s State
 	tell := func(task int, p event.Event) { s.Apply(event.Envelope{Task: task, Payload: p}) }

@@ -8,7 +8,7 @@ import (
 	"buddy/agent/history"
 )
 
-// What did not run is told from what failed, with the reason of a person who denied it.
+// A call that did not run differs from one that failed, and has the user's reason for denying it.
 func TestCallsThatDidNotRun(t *testing.T) {
 	denied := event.ApprovalAnswered{ID: "a", CallID: "c", Decision: event.Deny, By: "user", Reason: "use make"}
 	for _, tt := range []struct {
@@ -45,7 +45,7 @@ func TestCallsThatDidNotRun(t *testing.T) {
 	}
 }
 
-// A question is the row of its call; one whose call does not show is a block of its own.
+// A question shows in its call, or in a block of its own if the call is not shown.
 func TestQuestionsShowOnce(t *testing.T) {
 	for name, want := range map[string]Kind{"c": ToolBlock, "of a fork": AssistantBlock} {
 		var s State
@@ -57,8 +57,8 @@ func TestQuestionsShowOnce(t *testing.T) {
 	}
 }
 
-// A call keeps its explanation, also when the end of the session was read first. One of a call that nobody
-// made changes nothing.
+// A call keeps its explanation, even if the end of the session was read first. The explanation of an unknown call
+// changes nothing.
 func TestCallsKeepTheirExplanation(t *testing.T) {
 	envs := []event.Envelope{
 		{Seq: 1, Payload: event.SessionCreated{}},

@@ -2,7 +2,7 @@ package state
 
 import "buddy/agent/event"
 
-// applyGoal shows what becomes of the goal.
+// applyGoal shows a change of the goal.
 func applyGoal(s *State, env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.GoalSet:

@@ -6,8 +6,8 @@ import (
 	"buddy/agent/event"
 )
 
-// hear notes when the model was heard of, so that a silence can be seen, whether its request waits
-// to be sent again, which hooks run, and which targets are connected to.
+// hear records when the model last sent something, so that a silence shows, and whether its request waits for a retry,
+// which hooks run, and which targets are being connected to.
 func (s *State) hear(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.ModelFallback, event.RequestStarted, event.ModelAlive, event.ModelReading:
@@ -46,7 +46,7 @@ func (s *State) hear(env event.Envelope) Changed {
 	return Tasks // what the main one does
 }
 
-// come notes how far the answer is.
+// come records the progress of the answer.
 func (c *Coming) come(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.RequestStarted:
@@ -65,13 +65,13 @@ func (c *Coming) come(env event.Envelope) {
 	}
 }
 
-// none returns that nothing comes, with what is known of the server.
+// none returns an empty progress that keeps the server's speed.
 func (c Coming) none() Coming { return Coming{Reading: Reading{Speed: c.Reading.Speed}} }
 
-// fewTokens are too few to tell how fast a server is.
+// fewTokens are too few to measure the speed of a server.
 const fewTokens = 32
 
-// read notes how much of the request is processed.
+// read records how much of the request is processed.
 func (r *Reading) read(at int64, p event.ModelReading) {
 	if n := p.Done - p.Cached; n >= fewTokens && p.TookMS > 0 {
 		r.Speed = float64(n) / float64(p.TookMS)
@@ -79,9 +79,9 @@ func (r *Reading) read(at int64, p event.ModelReading) {
 	r.Total, r.Done, r.At = p.Total, p.Done, at
 }
 
-// Left returns how many percent of a request are processed at a time, and how many milliseconds that still takes. Servers
-// say how much it is after each batch of some thousand tokens, so between two of these it is an estimate; ok is false
-// without one, as when it took longer than it should.
+// Left returns the processed percentage of a request, and the remaining time in milliseconds. It is an estimate,
+// because servers report progress only after each batch of some thousand tokens; ok is false if none is possible, such
+// as after the estimated end.
 func (r Reading) Left(now int64) (percent int, left int64, ok bool) {
 	if r.Total <= 0 || r.Speed <= 0 {
 		return 0, 0, false
@@ -93,5 +93,5 @@ func (r Reading) Left(now int64) (percent int, left int64, ok bool) {
 	return int(done * 100 / float64(r.Total)), int64((float64(r.Total) - done) / r.Speed), true
 }
 
-// Busy reports whether the server processes the request.
+// Busy reports whether the server is still processing the request.
 func (r Reading) Busy() bool { return r.Done < r.Total }

@@ -11,7 +11,7 @@ import (
 	"buddy/texts"
 )
 
-// applyInfo shows what the session is: its model, target, mode, rules and costs.
+// applyInfo applies a change of the session: its model, target, mode, rules or costs.
 func (s *State) applyInfo(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.SessionCreated:
@@ -43,7 +43,7 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 	case event.RuleAdded, event.RuleRemoved:
 		s.add(env, NoticeBlock, ruleText(p))
 		return Conversation
-	case event.PlanExited: // in its words: the dialog in which it was read is gone
+	case event.PlanExited: // the text of the plan, because its dialog has closed
 		if p.Approved {
 			approvedPlan(s, env, p)
 			return Conversation | Tasks
@@ -54,7 +54,7 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 	return Header
 }
 
-// resumed begins what another process goes on with: what the earlier one ran has ended.
+// resumed starts the state of a new process: everything the earlier one ran has ended.
 func resumed(s *State, env event.Envelope, p event.SessionResumed) Changed {
 	s.Info.Session, s.Info.First, s.Info.Fallback = env.Session, p.Target, ""
 	s.Bare = nil // nothing prints any more
@@ -77,7 +77,7 @@ func approvedPlan(s *State, env event.Envelope, p event.PlanExited) {
 	}
 }
 
-// ruleText says which rule came or went.
+// ruleText describes the rule that was added or removed.
 func ruleText(e event.Event) string {
 	if p, ok := e.(event.RuleAdded); ok {
 		return "new rule for this " + p.Scope + ": " + p.Rule.String()
@@ -86,7 +86,7 @@ func ruleText(e event.Event) string {
 	return "removed a rule of this " + p.Scope + ": " + p.Rule.String()
 }
 
-// applyExtension takes what a person called, what there is to call, how servers are, and runs of workflows.
+// applyExtension applies called skills, available commands, states of servers, and runs of workflows.
 func applyExtension(s *State, env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
@@ -105,7 +105,7 @@ func applyExtension(s *State, env event.Envelope) Changed {
 	return 0
 }
 
-// applyServer counts the MCP servers that start, and collects the prompts of those that are ready.
+// applyServer counts the MCP servers, and collects the prompts of those that are ready.
 func applyServer(s *State, p event.MCPServer) Changed {
 	if s.servers == nil {
 		s.servers = make(map[string]event.MCPServer)

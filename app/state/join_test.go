@@ -15,7 +15,7 @@ import (
 	"buddy/agent/stream"
 )
 
-// memory is a journal of what is durable.
+// memory is a journal of durable events.
 type memory struct {
 	mu     sync.Mutex
 	events []event.Envelope
@@ -47,8 +47,7 @@ func (m *memory) Range(after uint64, f func(event.Envelope) bool) error {
 	return nil
 }
 
-// agent publishes what an agent might: answers that stream, with checkpoints, and calls that
-// print.
+// agent publishes the events of a random agent: answers that stream, with checkpoints, and calls that print.
 type agent struct {
 	st      *stream.Stream
 	rnd     *rand.Rand
@@ -75,7 +74,7 @@ func (a *agent) step() {
 		a.st.Publish(1, a.turn, event.ModelRetry{Attempt: 1, Why: "reset"})
 		a.text, a.saved = "", 0
 	case n == 12 && !a.running:
-		a.checkpoint() // as always before a call
+		a.checkpoint() // as before every call
 		a.calls++
 		a.running, a.printed = true, ""
 		a.st.Publish(1, a.turn, event.ToolRequested{CallID: fmt.Sprint(a.calls), Name: "shell", Arguments: `{"command":"x"}`})
@@ -88,7 +87,7 @@ func (a *agent) step() {
 		a.running = false
 		a.st.Publish(1, a.turn, event.ToolResult{CallID: fmt.Sprint(a.calls), Name: "shell", Result: "ok", Tail: a.printed})
 	case n == 19:
-		a.checkpoint() // else what is read back has the text after the notice
+		a.checkpoint() // otherwise a reader has the text after the notice
 		a.st.Publish(0, 0, event.Notice{Text: "something"})
 	}
 }
@@ -100,7 +99,7 @@ func (a *agent) checkpoint() {
 	}
 }
 
-// visible returns what a person sees of a state.
+// visible returns the visible contents of a state.
 func visible(s *State) string {
 	var b strings.Builder
 	for _, block := range s.Blocks {
@@ -113,8 +112,7 @@ func visible(s *State) string {
 	return b.String()
 }
 
-// TestWhoJoinsInTheMiddleSeesWhatTheOthersSee: whenever a reader leaves and comes back, what it
-// shows equals what a screen shows that was there all the time.
+// TestWhoJoinsInTheMiddleSeesWhatTheOthersSee: a screen that leaves and returns at any time equals one that never left.
 func TestWhoJoinsInTheMiddleSeesWhatTheOthersSee(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) {
@@ -151,7 +149,7 @@ func TestWhoJoinsInTheMiddleSeesWhatTheOthersSee(t *testing.T) {
 							visitor.Apply(env)
 						}
 					}
-					// It leaves in the middle of what it is sent.
+					// The visitor leaves while it receives events.
 				}()
 				synctest.Wait()
 				for range 200 {

@@ -21,7 +21,7 @@ func TestBlocksOf(t *testing.T) {
 		event.ToolRequested{CallID: "a", Name: "time"},                                                        // 5: block 3
 		event.ToolResult{CallID: "a", Name: "time", Result: "now"},                                            // 6
 		event.TurnFinished{},                                         // 7
-		event.ToolRequested{CallID: "a", Name: "time"},               // 8: block 4, a provider counted anew
+		event.ToolRequested{CallID: "a", Name: "time"},               // 8: block 4, a provider reuses the id
 		event.ToolResult{CallID: "a", Name: "time", Result: "later"}, // 9
 	} {
 		s.Apply(event.Envelope{Seq: uint64(i + 1), Task: 1, Payload: p})
@@ -36,7 +36,7 @@ func TestBlocksOf(t *testing.T) {
 		{5, "a", "[3] true"},
 		{6, "a", "[3] true"},
 		{9, "a", "[4] true"},
-		{7, "", "[3] false"}, // it shows nothing: what is before it
+		{7, "", "[3] false"}, // nothing shows it: the block before it
 		{6, "b", "[3] false"},
 		{99, "", "[4] false"},
 		{0, "", "[0] false"},

@@ -8,8 +8,8 @@ import (
 	"buddy/agent/event"
 )
 
-// TestApplyOpen: who joins a session that runs and reads its end sees what began before that and has
-// not ended, and after the rest was read the same as who was there all the time.
+// TestApplyOpen: a screen that joins a running session and reads its end shows what started earlier and is still open;
+// once the rest is read it equals a screen that was there from the start.
 func TestApplyOpen(t *testing.T) {
 	all := envelopes(
 		event.SessionCreated{Cwd: "/work", Target: "local", Model: "demo", Title: "a title"},
@@ -38,7 +38,7 @@ func TestApplyOpen(t *testing.T) {
 	if len(joined.Blocks) != len(whole.Blocks) || len(joined.Tasks) != 1 || !reflect.DeepEqual(joined.Info, whole.Info) {
 		t.Errorf("%d blocks, want %d; tasks %+v; %+v, want %+v", len(joined.Blocks), len(whole.Blocks), joined.Tasks, joined.Info, whole.Info)
 	}
-	// What the end says already is not told twice, and a session that was read whole needs nothing.
+	// Events in the end are not applied twice, and a fully read session needs nothing.
 	var again State
 	again.ApplyTail(all[1:])
 	ApplyOpen(&again, all[1:])

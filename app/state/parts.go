@@ -9,40 +9,40 @@ import (
 )
 
 const (
-	partBlocks = 100       // a part ends where it can when it has so many blocks
-	partBytes  = 256 << 10 // or so many bytes of their text
-	callBytes  = 1 << 10   // that a call takes beside its texts
+	partBlocks = 100       // a part ends at the next possible place after this number of blocks
+	partBytes  = 256 << 10 // or after this number of bytes of text
+	callBytes  = 1 << 10   // of a call in addition to its texts
 )
 
-// mark is a place between two events where a conversation can be divided: no later event changes a block before it, and
-// the blocks after it are made of later events and of what the mark holds.
+// mark is a position between two events where a conversation can be divided: no later event changes a block before it,
+// and the blocks after it depend only on later events and on the mark.
 type mark struct {
-	after   uint64 // number of the last event before it; 0 is the beginning
+	after   uint64 // number of the last event before it; 0 is the start
 	first   string // as in Info
 	session event.SessionCreated
 	steps   Steps
-	tasks   []Task // that run, or were interrupted, and may still say something
+	tasks   []Task // running or interrupted ones, which may still add blocks
 }
 
-// parts divide the conversation. The first ones may have been let go: Blocks holds the others.
+// parts divide the conversation. The first ones may have been dropped from memory: Blocks holds the others.
 type parts struct {
-	ends  []mark // of all parts but the one that grows
-	gone  int    // how many of the first ones Blocks lacks
-	lost  bool   // those can't be read
-	asked int    // how many blocks there were when Trim looked last
+	ends  []mark // of all parts except the growing one
+	gone  int    // the number of first parts that Blocks lacks
+	lost  bool   // whether they can't be read
+	asked int    // the number of blocks at the last Trim
 
 	looked        int // index of the first block that is not counted yet
-	blocks, bytes int // of the part that grows, as far as counted
+	blocks, bytes int // counted so far in the growing part
 
 	rewinds event.Rewinds
-	steps   map[uint64]Steps // after each step back, by its event; never changed, only replaced
+	steps   map[uint64]Steps // after each rewind or redo, by its event; never changed, only replaced
 }
 
-// divide ends the growing part after an event, if that has enough blocks and nothing is open.
+// divide ends the growing part after an event if it has enough blocks and nothing is open.
 func divide(s *State, seq uint64) {
 	p := &s.parts
 	if p.looked > len(s.Blocks) {
-		p.looked = len(s.Blocks) // some were taken back
+		p.looked = len(s.Blocks) // some were removed
 	}
 	if p.looked == len(s.Blocks) && p.blocks < partBlocks && p.bytes < partBytes || !settled(s) {
 		return
@@ -68,8 +68,8 @@ func divide(s *State, seq uint64) {
 	p.blocks, p.bytes = 0, 0
 }
 
-// settled reports whether no event changes a block any more that is there. What a task beside the conversation says comes
-// in blocks of its own; a subagent's conversation belongs to the block of its call.
+// settled reports whether no later event can change an existing block. Parallel tasks add blocks of their own; a
+// subagent's conversation belongs to the block of its call.
 func settled(s *State) bool {
 	if s.open != (openBlocks{}) || len(s.Questions) > 0 || s.Retries.block != nil && !s.Retries.came {
 		return false
@@ -92,7 +92,7 @@ func settled(s *State) bool {
 	return true
 }
 
-// size estimates how many bytes a block takes.
+// size estimates the memory of a block in bytes.
 func (b *Block) size() int {
 	n := len(b.Text) + len(b.Raw)
 	if c := b.Call; c != nil {
@@ -101,7 +101,7 @@ func (b *Block) size() int {
 	return n
 }
 
-// before returns the number of the last event of which Blocks has nothing any more, 0 if it has all.
+// before returns the number of the last event whose blocks were dropped from memory, 0 for none.
 func (p *parts) before() uint64 {
 	if p.gone == 0 {
 		return 0
@@ -109,7 +109,7 @@ func (p *parts) before() uint64 {
 	return p.ends[p.gone-1].after
 }
 
-// noteRewound keeps what the blocks after a step back, or forth, depend on.
+// noteRewound records the state after a rewind or redo, on which later blocks depend.
 func (p *parts) noteRewound(env event.Envelope, steps Steps) {
 	all := map[uint64]Steps{env.Seq: steps}
 	maps.Copy(all, p.steps)
@@ -117,7 +117,7 @@ func (p *parts) noteRewound(env event.Envelope, steps Steps) {
 	p.rewinds.Take(env)
 }
 
-// Part is a part of a conversation that can be read back. Any goroutine may read it.
+// Part is a part of a conversation that can be read back, on any goroutine.
 type Part struct {
 	N     int // its number, from 0
 	from  mark
@@ -136,7 +136,7 @@ func (p *parts) part(n int) Part {
 	return part
 }
 
-// ReadParts calls f with the blocks of parts that follow each other, in order, until it returns false. read passes the stored
+// ReadParts calls f with the blocks of consecutive parts, in order, until f returns false. read passes the stored
 // events after a number to a function, in order, until that returns false.
 func ReadParts(parts []Part, read func(after uint64, f func(event.Envelope) bool) error, f func(Part, []*Block) bool) error {
 	n, s := 0, parts[0].begin()
@@ -167,7 +167,7 @@ func ReadParts(parts []Part, read func(after uint64, f func(event.Envelope) bool
 	return err
 }
 
-// begin returns what the blocks of a part depend on.
+// begin returns the state that the blocks of a part depend on.
 func (p *Part) begin() *State {
 	s := &State{Info: Info{First: p.from.first, Event: p.from.session}, Steps: p.from.steps}
 	for _, t := range p.from.tasks {
@@ -176,10 +176,10 @@ func (p *Part) begin() *State {
 	return s
 }
 
-// end returns the blocks of a part, as they are where many others follow.
+// end returns the blocks of a part, as if many others followed.
 func (p *Part) end(s *State) []*Block {
 	for _, c := range s.live {
-		c.Output = Tail{Gen: c.Output.Gen + 1} // as of all calls but the last ones
+		c.Output = Tail{Gen: c.Output.Gen + 1} // only the last calls keep their output
 	}
 	return slices.DeleteFunc(s.Blocks, func(b *Block) bool { return !b.beside && p.rewinds.Gone(b.Seq) })
 }

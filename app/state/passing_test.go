@@ -8,7 +8,7 @@ import (
 	"buddy/agent/model"
 )
 
-// kinds says which blocks there are, a letter for each.
+// kinds returns a letter for each block.
 func kinds(s *State) string {
 	var b strings.Builder
 	for _, block := range s.Blocks {
@@ -17,7 +17,7 @@ func kinds(s *State) string {
 	return b.String()
 }
 
-// What is said of a command that runs for long goes when none runs any more; other notices stay.
+// The notice about a long command disappears when no command runs any more; other notices stay.
 func TestNoticeOfALongCommandGoesWithIt(t *testing.T) {
 	s := &script{}
 	s.add(1, event.PromptSubmitted{Text: "go"}, event.ToolRequested{CallID: "a", Name: "run_shell"}, event.ToolRequested{CallID: "b", Name: "run_shell"},
@@ -36,7 +36,7 @@ func TestNoticeOfALongCommandGoesWithIt(t *testing.T) {
 	}
 }
 
-// How long the model thought counts to what came next. Nobody knows it of an answer that was not watched.
+// The reasoning lasts until the next event. Its duration is unknown for an answer that was not watched live.
 func TestThoughtTakes(t *testing.T) {
 	message := event.ModelMessage{Message: model.Message{Content: "so"}, Reasoning: "hm"}
 	for name, tt := range map[string]struct {

@@ -8,9 +8,8 @@ import (
 	"buddy/agent/event"
 )
 
-// ApplyTail begins an empty State with the end of a session, so that its first frame
-// need not wait for the rest. Until the rest came through PrependState,
-// all envelopes are kept.
+// ApplyTail fills an empty State with the end of a session, so that the first frame does not wait for the rest. All
+// applied envelopes are kept until PrependState adds the rest.
 func (s *State) ApplyTail(newest []event.Envelope) Changed {
 	if !startsSession(newest) {
 		s.kept = []event.Envelope{}
@@ -21,8 +20,8 @@ func (s *State) ApplyTail(newest []event.Envelope) Changed {
 	return Everything
 }
 
-// ApplyOpen adds what is open of a session that runs, and began before the end of it that ApplyTail
-// began with: the events that began it. PrependState brings them in their places.
+// ApplyOpen adds the events that started what is still open, from before the end that ApplyTail applied. PrependState
+// moves them to their positions.
 func ApplyOpen(s *State, open []event.Envelope) Changed {
 	if len(s.kept) == 0 {
 		return 0 // nothing came before
@@ -38,19 +37,17 @@ func ApplyOpen(s *State, open []event.Envelope) Changed {
 	return Everything
 }
 
-// PrependState puts all that comes before what was applied so far in front of it: before is
-// that, folded into a State of its own by another goroutine, and is taken over. The result is
-// that of having applied everything in order, but each block that was there keeps its address
-// and its Seq. Without ApplyTail before, it does nothing.
+// PrependState puts the earlier part of the session in front: before is the State of all earlier events, built by
+// another goroutine and owned by s afterwards. The result equals applying everything in order, but existing blocks keep
+// their address and Seq. It does nothing without ApplyTail.
 //
-// Its cost on the goroutine of s is that of applying anew what was applied since ApplyTail,
-// however long the session is.
+// The goroutine of s only applies the events since ApplyTail again, however long the session is.
 func (s *State) PrependState(before *State) Changed {
 	if s.kept == nil {
 		return 0
 	}
-	// What a later event means can depend on any earlier one (the result of a call, the
-	// end of a task, a resume), so the events are told again.
+	// The meaning of a later event can depend on any earlier one (the result of a call, the end of a task, a resume),
+	// so the events are applied again.
 	for _, env := range s.kept {
 		before.Apply(env)
 	}
@@ -67,8 +64,7 @@ func startsSession(envs []event.Envelope) bool {
 	return ok
 }
 
-// keep remembers env for PrependState. The transient events left out change only what adopt
-// takes over.
+// keep stores env for PrependState. The omitted transient events change only what adopt copies.
 func (s *State) keep(env event.Envelope) {
 	switch env.Payload.(type) {
 	case event.PaneScreen, event.PaneHistory, event.ToolOutput, event.CallDelta, event.ModelAlive, event.ModelReading:
@@ -77,7 +73,7 @@ func (s *State) keep(env event.Envelope) {
 	}
 }
 
-// adopt takes over what only old has, and its blocks where they show the same.
+// adopt copies what only old has, and keeps old's blocks where they show the same.
 func (s *State) adopt(old *State) {
 	s.Info.Last = max(s.Info.Last, old.Info.Last)
 	for _, p := range s.Panes {
@@ -95,7 +91,7 @@ func (s *State) adopt(old *State) {
 		replace(&c, calls)
 		s.ran[target] = c
 	}
-	s.History, s.Heard, s.Coming, s.Retries.Retry = old.History, old.Heard, old.Coming, old.Retries.Retry // with the Retry of its block
+	s.History, s.Heard, s.Coming, s.Retries.Retry = old.History, old.Heard, old.Coming, old.Retries.Retry // including the Retry of its block
 	for id, b := range s.calls {
 		replace(&b, blocks)
 		s.calls[id] = b
@@ -113,8 +109,7 @@ func (s *State) adopt(old *State) {
 	}
 }
 
-// adoptBlocks puts blocks of old in the place of those that show the same. It returns
-// what was replaced by what. The order of old does not survive.
+// adoptBlocks replaces blocks by those of old that show the same, and returns the replacements. It reorders old.
 func (s *State) adoptBlocks(old []*Block) (map[*Block]*Block, map[*Call]*Call) {
 	if len(old) == 0 {
 		return nil, nil
@@ -149,13 +144,12 @@ func replace[T any](p **T, by map[*T]*T) {
 	}
 }
 
-// shows tells whether o shows the same as b. An answer that began before o's first
-// event has an earlier Seq in b.
+// shows reports whether o shows the same as b. An answer that started before o's first event has an earlier Seq in b.
 func (b *Block) shows(o *Block) bool {
 	return b.Kind == o.Kind && b.Seq <= o.Seq && o.Seq <= b.last
 }
 
-// take makes b show what n shows.
+// take copies the content of n to b.
 func (b *Block) take(n *Block) {
 	if !bytes.Equal(b.Text, n.Text) {
 		b.Text = n.Text
@@ -164,7 +158,7 @@ func (b *Block) take(n *Block) {
 	b.Gen++
 }
 
-// take makes c say what n says. The output of a call that runs is only here.
+// take copies n to c, but keeps the output of a running call, which only c has.
 func (c *Call) take(n *Call, runs bool) {
 	output := c.Output
 	if !runs && !bytes.Equal(output.Buf, n.Output.Buf) {

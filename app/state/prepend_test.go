@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// identity holds what must not change of a block.
+// identity holds what must not change in a block.
 type identity struct {
 	seq  uint64
 	call *Call
@@ -29,7 +29,7 @@ func wantKept(t *testing.T, what string, s *State, before map[*Block]identity) {
 	t.Helper()
 	now := identities(s)
 	for b, id := range before {
-		if now[b] != id && string(b.Text) != "lost" { // an attempt that a retry took back
+		if now[b] != id && string(b.Text) != "lost" { // an attempt that a retry removed
 			t.Fatalf("%s: block %d %q is gone or another: %+v, want %+v", what, id.seq, b.Text, now[b], id)
 		}
 	}
@@ -48,8 +48,8 @@ func callOf(s *State, id string) *Call {
 	return nil
 }
 
-// Opened from the end in two or three parts, at whatever event they are divided, a
-// session looks as if it was read in order, while it goes on.
+// A session that is opened from its end in two or three parts, divided at any event, equals one read in order, even
+// while it continues.
 func TestTailFirstIsReplay(t *testing.T) {
 	all := realistic()
 	for _, envs := range [][]event.Envelope{durable(all), all} {
@@ -59,7 +59,7 @@ func TestTailFirstIsReplay(t *testing.T) {
 					continue
 				}
 				what := fmt.Sprintf("divided at %d and %d of %d (before %T)", j, i, len(envs), envs[i].Payload)
-				goOn := min(i+10, len(envs)) // the rest happens while the older parts are read
+				goOn := min(i+10, len(envs)) // the rest arrives while the older parts are read
 				middle := (goOn + len(envs)) / 2
 
 				var s State
@@ -102,7 +102,7 @@ func replayTail(envs []event.Envelope) *State {
 	return s
 }
 
-// A call whose request is in the older part and whose result came before it was read.
+// A call with its request in the older part and a result that comes before that part is read.
 func TestCallAcrossTheBorder(t *testing.T) {
 	sc := &script{}
 	sc.add(0, event.SessionCreated{})
@@ -119,8 +119,7 @@ func TestCallAcrossTheBorder(t *testing.T) {
 	}
 }
 
-// What was only seen live stays: the output of a call that runs, a pane's picture, an
-// answer that streams.
+// Live data stays: the output of a running call, a pane's contents, a streaming answer.
 func TestPrependKeepsLive(t *testing.T) {
 	sc := &script{}
 	sc.add(0, event.SessionCreated{})
@@ -150,7 +149,7 @@ func TestPrependEnds(t *testing.T) {
 		t.Error("Prepend without ApplyTail did something")
 	}
 	var s State
-	s.ApplyTail(envs) // short: all of it
+	s.ApplyTail(envs) // short enough to be read fully
 	if s.kept != nil {
 		t.Error("envelopes are kept though nothing comes before")
 	}
@@ -162,7 +161,7 @@ func TestPrependEnds(t *testing.T) {
 	}
 }
 
-// The cost of a delta does not depend on how much is there.
+// The cost of a delta does not depend on the length of the text.
 func BenchmarkTextDelta(b *testing.B) {
 	for _, size := range []int{100 << 10, 10 << 20} {
 		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {
@@ -204,7 +203,7 @@ func long(n int) []event.Envelope {
 	return sc.envs
 }
 
-// An event in a long conversation costs what it costs in a short one.
+// An event costs the same in a long conversation as in a short one.
 func BenchmarkExchangeAfter(b *testing.B) {
 	for _, n := range []int{10, 10_000} {
 		b.Run(fmt.Sprintf("%d", n), func(b *testing.B) {
@@ -223,7 +222,7 @@ func BenchmarkExchangeAfter(b *testing.B) {
 	}
 }
 
-// 70,000 envelopes (about 50 MB) put before the last 200 at once.
+// Prepends 70,000 envelopes (about 50 MB) to the last 200 at once.
 func BenchmarkPrepend(b *testing.B) {
 	b.ReportAllocs()
 	envs := long(10_000)
@@ -234,13 +233,12 @@ func BenchmarkPrepend(b *testing.B) {
 	}
 }
 
-// Prepend puts the envelopes that come before all that were applied so far in front of
-// them. The result is that of having applied everything in order, but each block that
-// was there keeps its address and its Seq. The last call has the session's first
-// envelope, or is empty when the rest cannot be read.
+// Prepend puts earlier envelopes in front of those applied so far. The result equals applying everything in order, but
+// existing blocks keep their address and Seq. The last call has the session's first envelope, or is empty if the rest
+// can't be read.
 //
-// Each call costs as much as applying older and all that is kept, so few large parts
-// are better than many small ones. Without ApplyTail before, it does nothing.
+// Each call applies older and everything kept, so few large parts are better than many small ones. It does nothing
+// without ApplyTail.
 func (s *State) Prepend(older []event.Envelope) Changed {
 	if s.kept == nil {
 		return 0

@@ -7,13 +7,13 @@ import (
 	"buddy/agent/event"
 )
 
-// applyQuestion shows a question with its choices, and what was answered.
+// applyQuestion shows a question with its choices, and its answer.
 func (s *State) applyQuestion(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.QuestionAsked:
 		s.Questions = append(s.Questions, p)
 		awaitPerson(s.Tasks, env, p.ID)
-		if p.From != "" || env.Branch == 0 && s.calls[p.CallID] != nil { // the dialog shows it, or the call
+		if p.From != "" || env.Branch == 0 && s.calls[p.CallID] != nil { // the dialog or the call shows it
 			break
 		}
 		text := p.Text + "\n"
@@ -22,7 +22,7 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 		}
 		s.add(env, AssistantBlock, text)
 	case event.QuestionAnswered:
-		step := false // of a server's form, which its call's result sums up
+		step := false // whether it is a step of a server's form, which the call's result sums up
 		for _, q := range s.Questions {
 			if q.ID != p.ID {
 				continue

@@ -9,7 +9,7 @@ import (
 	"buddy/agent/record"
 )
 
-// The screen and the record agree, after each event, on what waits for a person, which prompts wait, and which tasks run.
+// After each event, the screen and the record agree on pending requests, queued prompts and running tasks.
 func TestScreenAgreesWithTheRecord(t *testing.T) {
 	for name, envs := range map[string][]event.Envelope{"watched": realistic(), "stored": durable(realistic())} {
 		var s State

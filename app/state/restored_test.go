@@ -7,7 +7,7 @@ import (
 	"buddy/agent/event"
 )
 
-// What undo and redo put back is named as everywhere else: from the folder of the session.
+// Undo and redo name restored files relative to the session's folder, like everything else.
 func TestRestoredFilesAreNamedFromTheFolder(t *testing.T) {
 	for _, tt := range []struct{ target, path, want string }{
 		{"local", "/srv/shop/checkout/tax.go", ": checkout/tax.go"},

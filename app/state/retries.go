@@ -10,26 +10,26 @@ import (
 	"buddy/texts"
 )
 
-// Retries are the attempts of a conversation's request that failed, which one block shows.
+// Retries holds the failed attempts of a request, which share one block.
 type Retries struct {
-	Retry   *Retry // the request failed and waits to be sent again; nil: it does not
-	block   *Block // nil: none failed
+	Retry   *Retry // while the request waits to be sent again; else nil
+	block   *Block // nil if none failed
 	short   string // why, in a few words; untrusted
-	attempt int    // that failed last, from 1
-	came    bool   // something of an answer came since
+	attempt int    // the last one that failed, from 1
+	came    bool   // whether a part of the answer has come since
 }
 
-// addRetry shows that an attempt failed, in one block for all of a request.
+// addRetry shows a failed attempt, in one block per request.
 func addRetry(s *State, env event.Envelope, p event.ModelRetry) {
 	r := &s.Retries
 	if p.Attempt <= 1 || r.block == nil {
-		r.answerCame(env.Seq) // of another request: who reads the session back has not seen a text that was void later
+		r.answerCame(env.Seq) // those of another request: its discarded text is not stored
 		*r = Retries{Retry: r.Retry, block: s.add(env, RetryBlock, "")}
 	}
 	r.failed(p, env.Seq)
 }
 
-// failed notes one more attempt that failed.
+// failed records one more failed attempt.
 func (r *Retries) failed(p event.ModelRetry, seq uint64) {
 	r.short, r.attempt, r.came = cmp.Or(p.Short, "The request failed"), p.Attempt, false
 	count := strconv.Itoa(p.Attempt + 1)
@@ -43,13 +43,13 @@ func (r *Retries) failed(p event.ModelRetry, seq uint64) {
 	r.block.say(RetryBlock, r.short+". Retrying ("+count+")", seq)
 }
 
-// say makes a block say something else.
+// say changes the kind and the text of a block.
 func (b *Block) say(kind Kind, text string, seq uint64) {
 	b.Kind, b.Text, b.last = kind, []byte(text), max(b.last, seq)
 	b.Gen++
 }
 
-// endWait notes that the request waits no longer to be sent again.
+// endWait records that the request no longer waits to be sent again.
 func (r *Retries) endWait() {
 	if r.Retry == nil {
 		return
@@ -61,7 +61,7 @@ func (r *Retries) endWait() {
 	}
 }
 
-// answerCame notes that something of an answer came: what stays of the attempts is their number.
+// answerCame records a part of the answer: the block then shows only the number of attempts.
 func (r *Retries) answerCame(seq uint64) {
 	if r.block != nil && !r.came {
 		r.came = true
@@ -69,7 +69,7 @@ func (r *Retries) answerCame(seq uint64) {
 	}
 }
 
-// giveUp ends the attempts of a request that nobody waits for any more.
+// giveUp ends the attempts of an abandoned request.
 func (r *Retries) giveUp(seq uint64) {
 	r.endWait()
 	if r.block != nil && !r.came {
@@ -78,7 +78,8 @@ func (r *Retries) giveUp(seq uint64) {
 	*r = Retries{}
 }
 
-// interrupt ends the attempts because the person did, and reports whether there were some: their block says so then.
+// interrupt ends the attempts after an interrupt by the user, and reports whether there were any: their block shows it
+// then.
 func (r *Retries) interrupt(seq uint64) bool {
 	r.endWait()
 	if r.block == nil || r.came {
@@ -93,17 +94,16 @@ func (r *Retries) interrupt(seq uint64) bool {
 	return true
 }
 
-// what says what failed, without the provider's own words.
+// what returns what failed, without the provider's own text.
 func (r *Retries) what() string {
 	what, _, _ := strings.Cut(r.short, ": ")
 	return what
 }
 
-// forget drops the attempts: their block does not show any more.
+// forget drops the attempts, because their block is gone.
 func (r *Retries) forget() { *r = Retries{Retry: r.Retry} }
 
-// addOutcome adds a block about how a request ended that failed. It takes the place of the block of its
-// attempts, whose number its text has.
+// addOutcome shows how a request failed, in place of the block of its attempts, because its text has their number.
 func addOutcome(s *State, env event.Envelope, kind Kind, text, raw string) {
 	r := &s.Retries
 	r.endWait()

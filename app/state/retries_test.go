@@ -8,8 +8,8 @@ import (
 	"buddy/agent/model"
 )
 
-// TestRetriesAreOneBlock: the attempts of a request are one block that says how far they are, and then how they
-// ended; an error says it in their place. What is read back later is the same.
+// TestRetriesAreOneBlock: the attempts of a request are one block that shows their progress and then their outcome, or
+// an error in their place. A stored session shows the same.
 func TestRetriesAreOneBlock(t *testing.T) {
 	attempt := func(n int) event.Event {
 		return event.ModelRetry{Attempt: n, Of: 6, WaitMS: 500, Why: "api.x: 529 overloaded: Busy", Short: "529 overloaded", Raw: `{"error":"Busy"}`}

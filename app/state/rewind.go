@@ -7,33 +7,33 @@ import (
 	"buddy/texts"
 )
 
-// Border is a prompt of the main conversation that one can go back to before.
+// Border is a prompt of the main conversation that a rewind can go back to before.
 type Border struct {
 	Seq  uint64
 	ID   int    // of the prompt
 	Text string // of the prompt, untrusted
 	Time int64  // Unix milliseconds
-	// Joined are the prompts that were added while its exchange ran, oldest first. They go back with it.
+	// Joined holds the prompts added while the exchange ran, oldest first. They are rewound with it.
 	Joined []Border
 
 	steps Steps // before it
 }
 
-// WayBack holds where a conversation can go back to, and what that took away.
+// WayBack holds the possible rewinds of a conversation, and the parts that rewinds removed.
 type WayBack struct {
-	Borders []Border  // the prompts that one can go back to before, oldest first
-	rewound []rewound // that can be taken back, the newest last
+	Borders []Border  // the prompts to rewind to, oldest first
+	rewound []rewound // for redo, newest last
 }
 
-// rewound holds what one step back took away, for /redo.
+// rewound holds the parts that one rewind removed, for /redo.
 type rewound struct {
-	at, to  uint64   // numbers of its event, and of the first that is gone
-	blocks  []*Block // from there on
+	at, to  uint64   // numbers of its event, and of the first removed one
+	blocks  []*Block // those it removed
 	borders []Border
 	steps   Steps
 }
 
-// addBorder notes a prompt that opens an exchange, before which there were these steps, or joins the last one.
+// addBorder records a prompt that opens an exchange, with the steps before it, or that joins the last exchange.
 func (w *WayBack) addBorder(env event.Envelope, p event.PromptSubmitted, steps Steps) {
 	b := Border{Seq: env.Seq, ID: p.ID, Text: p.Text, Time: env.Time, steps: steps}
 	switch n := len(w.Borders); {
@@ -45,7 +45,7 @@ func (w *WayBack) addBorder(env event.Envelope, p event.PromptSubmitted, steps S
 	}
 }
 
-// borderFrom is the index of the first prompt with a number or a later one, how many there are if there is none.
+// borderFrom returns the index of the first prompt with this number or a later one, or the number of prompts.
 func (w *WayBack) borderFrom(seq uint64) int {
 	if i := slices.IndexFunc(w.Borders, func(b Border) bool { return b.Seq >= seq }); i >= 0 {
 		return i
@@ -53,7 +53,7 @@ func (w *WayBack) borderFrom(seq uint64) int {
 	return len(w.Borders)
 }
 
-// take removes and returns the step back whose event has a number, and all later ones.
+// take removes the rewind with an event number and all later ones, and returns it.
 func (w *WayBack) take(seq uint64) (r rewound, ok bool) {
 	i := slices.IndexFunc(w.rewound, func(r rewound) bool { return r.at == seq })
 	if i < 0 {
@@ -63,8 +63,7 @@ func (w *WayBack) take(seq uint64) (r rewound, ok bool) {
 	return r, true
 }
 
-// applyRewound makes the conversation what it was before an event: the blocks go, or come again. What is
-// shown of tasks beside it stays.
+// applyRewound applies a rewind, which removes blocks, or a redo, which restores them. Blocks of parallel tasks stay.
 func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed {
 	at := slices.IndexFunc(s.Blocks, func(b *Block) bool { return b.Seq >= p.ToSeq })
 	if at < 0 {
@@ -90,8 +89,8 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 	return Conversation | Output | Header | Tasks | Queue
 }
 
-// redo undoes the rewind whose event has a number. Prompts from the index from on came after it. It returns the event
-// from which on blocks come again; ok is false if what the rewind took away was not read yet.
+// redo undoes the rewind with an event number. Prompts from index from on came after it. It returns the event from
+// which blocks are restored; ok is false if the rewound part was not read yet.
 func redo(s *State, seq uint64, from int) (to uint64, ok bool) {
 	r, ok := s.Back.take(seq)
 	if !ok {
@@ -106,8 +105,8 @@ func redo(s *State, seq uint64, from int) (to uint64, ok bool) {
 	return r.to, true
 }
 
-// passRewound takes a step back, or forth, of which only a part of the conversation is known, whose blocks stay. The steps
-// after it are those of the plan.
+// passRewound applies a rewind or redo to a single part of the conversation, whose blocks stay. steps are those after
+// it.
 func passRewound(s *State, env event.Envelope, p event.HistoryRewound, steps Steps) {
 	blocks := s.Blocks
 	at := slices.IndexFunc(blocks, func(b *Block) bool { return b.Seq >= p.ToSeq })
@@ -120,7 +119,7 @@ func passRewound(s *State, env event.Envelope, p event.HistoryRewound, steps Ste
 	s.add(env, NoticeBlock, p.Text())
 }
 
-// dropGone forgets what pointed at blocks that don't show any more.
+// dropGone clears references to removed blocks.
 func dropGone(s *State, gone []*Block) {
 	s.Retries.forget()
 	s.open, s.Info.Interrupted = openBlocks{}, false
@@ -140,5 +139,5 @@ func dropGone(s *State, gone []*Block) {
 	}
 }
 
-// Words returns the beginning of the prompt on one line.
+// Words returns the start of the prompt on one line.
 func (b Border) Words() string { return texts.Clip(texts.OneLine(b.Text), 200) }

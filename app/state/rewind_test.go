@@ -11,7 +11,7 @@ import (
 	"buddy/agent/model"
 )
 
-// wanderer writes the events of a session in which a person goes back and forth.
+// wanderer writes the events of a session with random rewinds and redos.
 type wanderer struct {
 	rnd     *rand.Rand
 	events  []event.Envelope
@@ -33,7 +33,7 @@ func (h *wanderer) say(payloads ...event.Event) {
 	}
 }
 
-// step adds an exchange, what happens beside it, or a way back or forth.
+// step adds an exchange, a parallel event, a rewind or a redo.
 func (h *wanderer) step() {
 	switch h.rnd.IntN(5) {
 	case 0:
@@ -64,7 +64,6 @@ func (h *wanderer) step() {
 	}
 }
 
-// applied folds events.
 func applied(events []event.Envelope) *State {
 	var s State
 	for _, env := range events {
@@ -73,7 +72,7 @@ func applied(events []event.Envelope) *State {
 	return &s
 }
 
-// inSight returns what a person sees of a conversation, but for that they went back.
+// inSight returns the visible texts of a conversation, except the notices of rewinds.
 func inSight(s *State) (all []string) {
 	for _, b := range s.Blocks {
 		if b.Kind != NoticeBlock {
@@ -83,8 +82,8 @@ func inSight(s *State) (all []string) {
 	return append(all, fmt.Sprint(s.Steps), fmt.Sprint(s.Back.Borders))
 }
 
-// TestRewindShowsWhatWasThere: over random histories the screen shows what it would had the prompts never been
-// that a person went back from, however much of the session was read first.
+// TestRewindShowsWhatWasThere: after random histories the screen equals one on which the rewound prompts never existed,
+// however much of the session was read first.
 func TestRewindShowsWhatWasThere(t *testing.T) {
 	ways := 0
 	for seed := range uint64(300) {
@@ -124,8 +123,7 @@ func TestRewindShowsWhatWasThere(t *testing.T) {
 	}
 }
 
-// FuzzRewind: whatever a file says of ways back, nothing panics, blocks stay in order and what is gone does not
-// show.
+// FuzzRewind: whatever rewinds a file has, nothing panics, blocks stay in order and removed ones do not show.
 func FuzzRewind(f *testing.F) {
 	f.Add([]byte{3, 0, 9, 0, 1, 2, 200, 0, 7, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -15,7 +15,7 @@ import (
 	"buddy/agent/model"
 )
 
-// script collects envelopes with rising numbers and times.
+// script collects envelopes with increasing numbers and times.
 type script struct{ envs []event.Envelope }
 
 func (s *script) add(task int, payloads ...event.Event) {
@@ -25,8 +25,7 @@ func (s *script) add(task int, payloads ...event.Event) {
 	}
 }
 
-// exchange adds one prompt with a reasoning answer, a call and a last answer, as a
-// person sees it live.
+// exchange adds one prompt with a reasoning answer, a call and a last answer, as a live screen receives it.
 func (s *script) exchange(n int, decision event.Decision) {
 	call, code := fmt.Sprintf("call_%d", n), n%2
 	act := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make"}
@@ -67,8 +66,8 @@ func (s *script) exchange(n int, decision event.Decision) {
 	)
 }
 
-// realistic is a session with everything that can cross a border: a crash in the middle
-// of an answer and with a call under way, queued prompts, retries, panes that end.
+// realistic is a session with everything that can cross a division: a crash in the middle of an answer and with a
+// running call, queued prompts, retries, panes that end.
 func realistic() []event.Envelope {
 	s := &script{}
 	s.add(0, event.SessionCreated{Version: "1", Cwd: "/w", Model: "m", Title: "first"}, event.ModeChanged{Mode: action.ModeAsk})
@@ -123,7 +122,7 @@ func replay(envs []event.Envelope) *State {
 	return s
 }
 
-// shown holds what a person can see of a State.
+// shown holds the visible contents of a State.
 type shown struct {
 	Info      Info
 	Blocks    []shownBlock
@@ -185,7 +184,7 @@ func wantSame(t testing.TB, what string, got, want *State) {
 	}
 }
 
-// Every event has a case; one of a later version changes nothing.
+// Every event type has a case; an unknown type changes nothing.
 func TestExhaustive(t *testing.T) {
 	for _, e := range event.All {
 		var s State
@@ -210,7 +209,7 @@ func TestExhaustive(t *testing.T) {
 	s.Apply(event.Envelope{Payload: unheardOf{}})
 }
 
-// TestFallbackIsTold: what the first model said goes, its calls stay as they ended.
+// TestFallbackIsTold: the text of the first model disappears, its calls stay as they ended.
 func TestFallbackIsTold(t *testing.T) {
 	var s State
 	for i, e := range []event.Event{
@@ -260,7 +259,7 @@ func TestFallbackIsTold(t *testing.T) {
 	}
 }
 
-// A compaction takes nothing out of the conversation that a person sees.
+// A compaction removes nothing from the shown conversation.
 func TestCompactionKeepsTheConversation(t *testing.T) {
 	s := &script{}
 	s.exchange(1, event.Once)
@@ -298,7 +297,7 @@ func TestCompactionIsTold(t *testing.T) {
 
 type unheardOf struct{ event.Notice }
 
-// What Apply says it changed covers what it changed.
+// The returned set covers everything that Apply changed.
 func TestChangedBits(t *testing.T) {
 	var s State
 	old := show(&s)
@@ -327,7 +326,7 @@ func TestChangedBits(t *testing.T) {
 	}
 }
 
-// A session file gives the same screen as having watched.
+// A session file gives the same screen as watching live.
 func TestReplayIsLive(t *testing.T) {
 	envs := realistic()
 	for n := 1; n <= len(envs); n++ {
@@ -338,7 +337,7 @@ func TestReplayIsLive(t *testing.T) {
 	}
 }
 
-// Reasoning that comes after text stands where a replay puts it.
+// Reasoning that comes after text is moved to where a replay has it.
 func TestReasoningAfterText(t *testing.T) {
 	s := &script{}
 	s.add(1, event.TextDelta{Text: "so"}, event.Notice{Text: "n"}, event.ReasoningDelta{Text: "hm"}, event.TextDelta{Text: "!"},
@@ -353,8 +352,8 @@ func TestReasoningAfterText(t *testing.T) {
 	}
 }
 
-// What a screen says by itself when its host has died leaves an answer that broke off to the next host, which
-// says how much of it is kept.
+// A screen's own report that its host died keeps an interrupted answer open for the next host, which reports how much
+// of it is kept.
 func TestAnswerOfALostHostShowsOnce(t *testing.T) {
 	s := &script{}
 	s.add(1, event.TaskStarted{ID: 1, Kind: event.MainTask}, event.TextDelta{Text: "so far and lost"})
@@ -373,7 +372,7 @@ func TestAnswerOfALostHostShowsOnce(t *testing.T) {
 	}
 }
 
-// The end of a command that ran on beside says nothing of the answer that streams.
+// The end of a parallel shell command does not close the streaming answer.
 func TestShellTaskBesideAnAnswer(t *testing.T) {
 	s := &script{}
 	s.add(1, event.TaskStarted{ID: 1, Kind: event.MainTask}, event.TextDelta{Text: "so "})
@@ -394,7 +393,7 @@ func TestMergedDeltas(t *testing.T) {
 		for _, env := range envs {
 			if n := len(merged); n > 0 && rnd.IntN(2) == 0 {
 				if p, ok := merge(merged[n-1].Payload, env.Payload); ok {
-					env.Payload = p // it carries the last number
+					env.Payload = p // with the last number
 					merged[n-1] = env
 					continue
 				}
@@ -490,7 +489,7 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// A call that starts again, in the fence, shows what it prints then.
+// A call that starts again in the sandbox shows only the new output.
 func TestSecondStartOfACallBeginsItsOutputAnew(t *testing.T) {
 	sc := &script{}
 	sc.add(1, event.ToolRequested{CallID: "c"}, event.ToolStarted{CallID: "c", Dir: "1"}, event.ToolOutput{CallID: "c", Text: "stopped"},
@@ -500,7 +499,7 @@ func TestSecondStartOfACallBeginsItsOutputAnew(t *testing.T) {
 	}
 }
 
-// Output is bounded: 64 KiB of a call, 16 calls that have ended.
+// Output is bounded: 64 KiB per call, 16 finished calls.
 func TestOutputBounds(t *testing.T) {
 	var s State
 	seq := uint64(0)
@@ -542,7 +541,7 @@ func TestOutputBounds(t *testing.T) {
 	}
 }
 
-// The whole output's size tells how much the tail left out, live and replayed.
+// The size of the full output determines how much the tail dropped, live and replayed.
 func TestDroppedAfterResult(t *testing.T) {
 	text := strings.Repeat("x", 3*tailLimit)
 	sc := &script{}
@@ -555,7 +554,7 @@ func TestDroppedAfterResult(t *testing.T) {
 	}
 }
 
-// Frames that collapsed are no missing output, however many bytes the file has.
+// Collapsed frames are not missing output, however many bytes the file has.
 func TestFramesAreNotDropped(t *testing.T) {
 	for text, dropped := range map[int64]int64{4: 0, 10: 6} {
 		sc := &script{}
@@ -569,8 +568,8 @@ func TestFramesAreNotDropped(t *testing.T) {
 	}
 }
 
-// What a crash left running has ended; an answer that broke off waits for the runtime to
-// say how much of it is kept, and prompts go on waiting.
+// What ran during a crash has ended; an interrupted answer waits for the runtime to report how much of it is kept, and
+// prompts stay queued.
 func TestResumedEndsAll(t *testing.T) {
 	envs := realistic()
 	i := slices.IndexFunc(envs, func(e event.Envelope) bool { _, ok := e.Payload.(event.SessionResumed); return ok })
@@ -597,7 +596,7 @@ func TestResumedEndsAll(t *testing.T) {
 	}
 }
 
-// A fork says where it comes from; a title that a person gave is the session's.
+// A fork names its origin; a title set by the user is the session's.
 func TestForkedAndRenamed(t *testing.T) {
 	var s State
 	for i, p := range []event.Event{

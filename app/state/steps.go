@@ -8,7 +8,7 @@ import (
 	"buddy/agent/event"
 )
 
-// StepState tells how far a step is.
+// StepState is the state of a step.
 type StepState uint8
 
 // The states of a step.
@@ -18,17 +18,17 @@ const (
 	StepDone
 )
 
-// Step is an entry of the list that a model keeps of its work.
+// Step is an entry of the model's list of its work.
 type Step struct {
 	Text  string // untrusted; one line
 	State StepState
 }
 
-// Steps is the list that a model keeps of its work, in its order: the steps of the plan that was
-// approved last, or what it wrote with the tool todo since.
+// Steps is the model's list of its work, in its order: the steps of the last approved plan, or what the tool todo wrote
+// since.
 type Steps []Step
 
-// Done counts the steps that are done.
+// Done returns the number of finished steps.
 func (s Steps) Done() int {
 	n := 0
 	for _, step := range s {
@@ -39,7 +39,7 @@ func (s Steps) Done() int {
 	return n
 }
 
-// Text is the list on one line: plan 1/3  ☑ reproduce  ◐ fix  ☐ run all.
+// Text formats the list on one line: plan 1/3  ☑ reproduce  ◐ fix  ☐ run all.
 func (s Steps) Text() string {
 	text := fmt.Sprintf("plan %d/%d", s.Done(), len(s))
 	for _, step := range s {
@@ -48,13 +48,13 @@ func (s Steps) Text() string {
 	return text
 }
 
-// Sign is the sign of a state for people.
+// Sign returns the symbol of a state.
 func (s StepState) Sign() string {
 	return [...]string{StepOpen: "☐", StepWorking: "◐", StepDone: "☑"}[s]
 }
 
-// Current returns the index of the step that is worked on: the first of them, else the first open one,
-// else the last step. It is -1 for an empty list.
+// Current returns the index of the first step in progress, else of the first open one, else of the last step. It is -1
+// for an empty list.
 func (s Steps) Current() int {
 	for _, state := range [2]StepState{StepWorking, StepOpen} {
 		if i := slices.IndexFunc(s, func(step Step) bool { return step.State == state }); i >= 0 {
@@ -67,10 +67,10 @@ func (s Steps) Current() int {
 // todo is the tool with which a model writes its steps.
 const todo = "todo"
 
-// stepSigns begin the lines that the tool todo shows, by the state of the step.
+// stepSigns are the line prefixes of the tool todo, by state of the step.
 var stepSigns = [...]string{StepOpen: "[ ] ", StepWorking: "[>] ", StepDone: "[x] "}
 
-// stepsOf reads the list that the tool todo shows and answers with.
+// stepsOf parses the list that the tool todo prints.
 func stepsOf(shown string) Steps {
 	var steps Steps
 	for line := range strings.Lines(shown) {
@@ -92,8 +92,8 @@ func plannedSteps(plan []event.PlanStep) Steps {
 	return steps
 }
 
-// endSteps drops the list of a prompt that was answered. The conversation keeps how far it came: one of which everything
-// is done is there already, and one that was never touched says nothing.
+// endSteps drops the list of an answered prompt, and shows its progress as a notice if the list was started and not
+// finished: a finished list has its notice already.
 func endSteps(s *State, env event.Envelope) {
 	touched := slices.ContainsFunc(s.Steps, func(step Step) bool { return step.State != StepOpen })
 	if touched && s.Steps.Done() < len(s.Steps) {

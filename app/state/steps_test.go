@@ -9,8 +9,8 @@ import (
 	"buddy/agent/event"
 )
 
-// The list of steps is that of the approved plan, until the model writes it anew; it outlives the process,
-// and goes when its prompt is answered.
+// The list of steps is the approved plan's until the model writes a new one; it survives the process, and disappears
+// when its prompt is answered.
 func TestStepsFollowThePlanAndTheModel(t *testing.T) {
 	wrote := func(list string) event.Event {
 		return event.ToolResult{CallID: "c", Name: "todo", Result: "{}", Tail: list}
@@ -46,7 +46,7 @@ func TestStepsFollowThePlanAndTheModel(t *testing.T) {
 	}
 }
 
-// A subagent's list is that of its conversation.
+// A subagent's list belongs to its conversation.
 func TestStepsOfASubagentAreItsOwn(t *testing.T) {
 	var s State
 	for i, env := range []event.Envelope{
@@ -76,7 +76,8 @@ func TestCurrentStep(t *testing.T) {
 	}
 }
 
-// The conversation keeps how far a list came that is not done when its prompt is answered, unless nothing of it was touched.
+// The progress of an unfinished list stays in the conversation when its prompt is answered, unless the list was never
+// started.
 func TestUnfinishedChecklistIsInTheConversation(t *testing.T) {
 	for list, want := range map[string]string{"[x] a\n[>] b\n[ ] c\n": "plan 1/3  ☑ a  ◐ b  ☐ c", "[ ] a\n[ ] b\n": "p"} {
 		s := &script{}
@@ -95,8 +96,8 @@ func TestUnfinishedChecklistIsInTheConversation(t *testing.T) {
 	}
 }
 
-// TestChecklistIsInTheConversationAtItsEndOnly: writing the list leaves no block, finishing it leaves one, and so
-// does a list that could not be written. Read back it is the same.
+// TestChecklistIsInTheConversationAtItsEndOnly: writing the list leaves no block, finishing it leaves one, and so does
+// a list that could not be written. A stored session shows the same.
 func TestChecklistIsInTheConversationAtItsEndOnly(t *testing.T) {
 	s := &script{}
 	wrote := func(id, list string) []event.Event {

@@ -7,15 +7,15 @@ import (
 	"buddy/agent/model"
 )
 
-// Subagent holds what the task of a subagent has beside other tasks.
+// Subagent holds the data of a subagent's task.
 type Subagent struct {
 	Name       string // of its definition
 	Parent     int    // the task that called it
-	Background bool   // the call did not wait for it
-	Talk       *State // its conversation: Blocks, Queued and Focused are its own, all else is in the session's State
+	Background bool   // whether the call did not wait for it
+	Talk       *State // its conversation: only Blocks, Queued and Focused are its own, all else is in the session's State
 }
 
-// Label names the agent for people: explore #5.
+// Label returns the agent's name for display: explore #5.
 func (t *Task) Label() string {
 	if t.Agent == nil {
 		return ""
@@ -23,7 +23,7 @@ func (t *Task) Label() string {
 	return t.Agent.Name + " #" + strconv.Itoa(t.ID)
 }
 
-// Used sums up what a task used and what the agents used that worked for it.
+// Used sums up the usage of a task.
 type Used struct {
 	Usage model.Usage
 	Cost  model.Money // as far as prices are known
@@ -50,7 +50,7 @@ func (l TaskList) Get(id int) *Task {
 	return nil
 }
 
-// Waiting returns the task that waits for the answer of a request, nil if that is not known.
+// Waiting returns the task that waits for a request, nil if unknown.
 func (l TaskList) Waiting(request string) *Task {
 	for _, t := range l {
 		for _, w := range t.Waits {
@@ -62,7 +62,7 @@ func (l TaskList) Waiting(request string) *Task {
 	return nil
 }
 
-// CallOf returns the call that a request is about, nil if that is not known.
+// CallOf returns the call that a request is about, nil if unknown.
 func CallOf(s *State, a event.ApprovalAsked) *Call {
 	if t := s.Tasks.Waiting(a.ID); t != nil && t.Agent != nil {
 		return t.Agent.Talk.Call(a.CallID)
@@ -70,10 +70,10 @@ func CallOf(s *State, a event.ApprovalAsked) *Call {
 	return s.Call(a.CallID)
 }
 
-// IsSubagent reports whether a branch is the conversation of a subagent that works.
+// IsSubagent reports whether a branch is the conversation of a working subagent.
 func IsSubagent(s *State, branch int) bool { return s.talks[branch] != nil }
 
-// talkOf returns the conversation of a branch: that of a subagent, else the session's.
+// talkOf returns the conversation of a branch: a subagent's, else the session's.
 func talkOf(s *State, branch int) *State {
 	if t := s.talks[branch]; t != nil {
 		return t
@@ -81,7 +81,7 @@ func talkOf(s *State, branch int) *State {
 	return s
 }
 
-// beginBranch notes whose conversation a branch is.
+// beginBranch records whose conversation a branch is.
 func beginBranch(s *State, p event.BranchStarted) {
 	if s.talks == nil {
 		s.talks = make(map[int]*State)
@@ -92,8 +92,8 @@ func beginBranch(s *State, p event.BranchStarted) {
 	}
 }
 
-// applySubagent records what happens in the conversation of a subagent. Its tasks, requests, panes
-// and costs are the session's.
+// applySubagent applies an event of a subagent's conversation. Its tasks, requests, panes and costs belong to the
+// session.
 func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 	switch p := env.Payload.(type) {
 	case event.TaskStarted:
@@ -125,14 +125,14 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 	return talk.hear(env) | talk.fold(env)
 }
 
-// gotFirstPane gives a pane that was opened to the running call of a conversation, unless it has one.
+// gotFirstPane assigns an opened pane to the running call of a conversation, unless the call has one.
 func gotFirstPane(s *State, p event.PaneOpened) {
 	if c := s.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
 		gotPane(s, c, p.Pane)
 	}
 }
 
-// beginSubagent joins the task of a subagent with its conversation and with the call that began it.
+// beginSubagent connects the task of a subagent with its conversation and with the call that started it.
 func beginSubagent(s *State, p event.TaskStarted, talk *State) Changed {
 	t := s.task(p.ID)
 	t.Agent = &Subagent{Name: p.Agent, Parent: p.Parent, Background: p.Background, Talk: talk}
@@ -143,7 +143,7 @@ func beginSubagent(s *State, p event.TaskStarted, talk *State) Changed {
 	return caller.changeCall(p.Call, func(c *Call) { c.Agent = t }) | Conversation
 }
 
-// abandon ends what was open in a subagent's conversation when the process ended that ran it.
+// abandon ends everything open in a subagent's conversation after its process has ended.
 func abandon(s *State) {
 	s.open.close()
 	s.Retries.giveUp(0)

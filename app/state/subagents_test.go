@@ -12,7 +12,7 @@ import (
 	"buddy/agent/record"
 )
 
-// told is a session of which a test tells the events.
+// told is a session with the events that a test applied.
 type told struct {
 	s   State
 	all []event.Envelope
@@ -24,7 +24,7 @@ func (x *told) tell(branch, task int, p event.Event) {
 	x.s.Apply(env)
 }
 
-// calls lets a conversation call an agent, whose conversation is another branch.
+// calls makes a conversation call an agent, whose conversation is another branch.
 func (x *told) calls(branch, task int, call string, to, sub int, background bool) {
 	x.tell(branch, task, event.ToolRequested{CallID: call, Name: "agent", Arguments: "{}"})
 	x.tell(branch, task, event.ToolStarted{CallID: call, Name: "agent"})
@@ -38,8 +38,7 @@ func (x *told) turn(branch, task, tokens int, cost model.Money) {
 	x.tell(branch, task, event.TurnFinished{Usage: &model.Usage{Prompt: tokens}, Cost: cost})
 }
 
-// nested is a session in which an agent calls another, whose calls have the ids of those of the
-// first, and asks.
+// nested is a session in which an agent calls another, whose call ids equal those of the first, and asks for approval.
 func nested() *told {
 	x := &told{}
 	x.tell(0, 0, event.SessionCreated{Cwd: "/p", Target: "local"})
@@ -66,8 +65,8 @@ func said(s *State) string {
 	return strings.Join(all, "|")
 }
 
-// What a subagent says and does is in its conversation alone; its requests, tokens and cost are the
-// session's and are added to those of its caller.
+// A subagent's texts and calls are in its conversation alone; its requests, tokens and cost belong to the session and
+// are added to those of its caller.
 func TestSubagentsHaveTheirOwnConversations(t *testing.T) {
 	x := nested()
 	s := &x.s
@@ -106,12 +105,12 @@ func TestSubagentsHaveTheirOwnConversations(t *testing.T) {
 	}
 }
 
-// What an ended process leaves of subagents is interrupted, at all levels, and nothing of them runs.
+// Subagents of an ended process are interrupted, at all levels, and nothing of them runs.
 func TestSubagentsAreInterrupted(t *testing.T) {
 	x := nested()
 	x.tell(0, 0, event.SessionResumed{Cwd: "/p", Target: "local"})
 	before := said(&x.s)
-	for branch, id := range map[int]int{1: 2, 2: 3} { // as the next process says it
+	for branch, id := range map[int]int{1: 2, 2: 3} { // as the next process reports it
 		x.tell(branch, id, event.TaskFinished{ID: id, Outcome: event.Failed, Error: "interrupted"})
 	}
 	if after := said(&x.s); after != before {
@@ -131,8 +130,7 @@ func TestSubagentsAreInterrupted(t *testing.T) {
 	}
 }
 
-// A screen that begins with the end of a session has the same in the end as one that saw all of it,
-// wherever the end begins.
+// A screen that starts with the end of a session finally equals one that saw all of it, wherever the end starts.
 func TestSubagentsOfATail(t *testing.T) {
 	x := nested()
 	x.tell(2, 3, event.ApprovalAnswered{ID: "a", CallID: "call_1", Decision: event.Deny, By: "user"})
@@ -169,10 +167,10 @@ func TestSubagentsOfATail(t *testing.T) {
 	}
 }
 
-// A screen that joins while an agent works shows what it says from then on, and its request.
+// A screen that joins while an agent works shows the agent's later texts, and its request.
 func TestJoiningWhileASubagentWorks(t *testing.T) {
 	x := nested()
-	const at = 15 // the second agent's beginning is before it, its request is not
+	const at = 15 // the second agent starts before it and asks after it
 	var s State
 	s.ApplyTail(x.all[at:])
 	var open []event.Envelope
@@ -192,7 +190,7 @@ func TestJoiningWhileASubagentWorks(t *testing.T) {
 	}
 }
 
-// Of very many tasks the newest stay, of subagents and of others.
+// Of very many finished tasks the newest stay, counting subagents and others separately.
 func TestFinishedSubagentsAreBounded(t *testing.T) {
 	x := &told{}
 	x.tell(0, 1, event.TaskStarted{ID: 1, Kind: event.MainTask})

@@ -24,7 +24,7 @@ func (s *State) applyTask(env event.Envelope) Changed {
 	case event.TaskFinished:
 		t := s.task(p.ID)
 		t.State, t.Outcome, t.Error, t.Ended, t.Doing = TaskDone, p.Outcome, p.Error, env.Time, ""
-		if env.Branch == 0 && t.Kind != event.ShellTask { // which says nothing of the answer
+		if env.Branch == 0 && t.Kind != event.ShellTask { // a shell command is not part of the answer
 			s.open.close()
 		}
 		if env.Branch == 0 && t.Kind == event.MainTask && p.Outcome == event.Completed {
@@ -38,7 +38,7 @@ func (s *State) applyTask(env event.Envelope) Changed {
 	return Tasks | Header
 }
 
-// task returns the task with an id, which it makes if it is new.
+// task returns the task with an id, creating it if it is new.
 func (s *State) task(id int) *Task {
 	if t := s.Tasks.Get(id); t != nil {
 		return t
@@ -48,7 +48,7 @@ func (s *State) task(id int) *Task {
 	return t
 }
 
-// finishTurn counts what a task uses.
+// finishTurn adds the usage of a turn to its task and that task's callers.
 func (s *State) finishTurn(id int, p event.TurnFinished) Changed {
 	if id == 0 {
 		return 0
@@ -62,15 +62,15 @@ func (s *State) finishTurn(id int, p event.TurnFinished) Changed {
 	return Tasks
 }
 
-// caller returns the task for which a subagent works, nil for other tasks.
+// caller returns the task that a subagent works for, nil for other tasks.
 func caller(s *State, t *Task) *Task {
-	if t.Agent == nil || t.Agent.Parent >= t.ID { // a parent is older: no circle
+	if t.Agent == nil || t.Agent.Parent >= t.ID { // a parent is older, so there is no cycle
 		return nil
 	}
 	return s.Tasks.Get(t.Agent.Parent)
 }
 
-// awaitPerson lets the task of an event wait for an approval or an answer, which request names.
+// awaitPerson makes the task of an event wait for a request.
 func awaitPerson(tasks []*Task, env event.Envelope, request string) {
 	for _, t := range tasks {
 		if t.ID == env.Task && (t.State == TaskRunning || t.State == TaskWaiting) {
@@ -79,7 +79,7 @@ func awaitPerson(tasks []*Task, env event.Envelope, request string) {
 	}
 }
 
-// personAnswered lets the task go on that waited for request alone.
+// personAnswered lets a task continue whose last open request was answered.
 func personAnswered(tasks []*Task, request string) {
 	for _, t := range tasks {
 		before := len(t.Waits)
@@ -90,8 +90,7 @@ func personAnswered(tasks []*Task, request string) {
 	}
 }
 
-// dropFinished returns tasks without the finished ones but for the last ones, of subagents and of
-// others.
+// dropFinished removes all but the last finished tasks, counting subagents separately.
 func dropFinished(tasks []*Task) []*Task {
 	var agents, others int
 	for _, t := range tasks {

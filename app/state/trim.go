@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	keepBlocks  = 500     // that Trim leaves at least, if there are so many
-	keepBytes   = 2 << 20 // of their text; fewer blocks stay if they have more
-	spareBlocks = 250     // Trim waits until so many can go, or so many bytes as stay
+	keepBlocks  = 500     // that Trim keeps at least
+	keepBytes   = 2 << 20 // of their text; with more, fewer blocks stay
+	spareBlocks = 250     // Trim waits until it can drop this many blocks, or keepBytes
 )
 
-// Long reports whether Trim may have something to let go. It is true once for so many new blocks, so that it
-// costs nothing to ask after each event.
+// Long reports whether Trim may drop blocks. It is true only once per number of new blocks, so that it can be called
+// after each event.
 func Long(s *State) bool { return s.kept == nil && len(s.Blocks)-s.parts.asked >= spareBlocks/8 }
 
-// Trim lets the first parts of a long conversation go, up to a place that lies well above its end. They can be
-// read back from the session file, which must have all that happened to them. For who looks at them they stay
-// until [Near] lets them go. All else that the state knows stays.
+// Trim drops the first parts of a long conversation, well above its end, from memory. They can be read back from the
+// session file, which must have all their events. With looksAt, because the user looks at them, they stay until [Near]
+// drops them. Everything else in the state stays.
 func Trim(s *State, looksAt bool) Changed {
 	p, w := &s.parts, &s.window
 	p.asked = len(s.Blocks)
@@ -37,12 +37,12 @@ func Trim(s *State, looksAt bool) Changed {
 		s.Blocks = s.Blocks[n:]
 		p.looked = max(p.looked-n, 0)
 	}
-	s.Blocks = slices.Clone(s.Blocks) // the others are to be collected
+	s.Blocks = slices.Clone(s.Blocks) // lets the other blocks be collected
 	p.asked = len(s.Blocks)
 	return Conversation
 }
 
-// spare returns how many parts can be gone.
+// spare returns the number of parts that need not be in memory.
 func spare(s *State) (end int) {
 	at, stay := len(s.Blocks), 0
 	for at > 0 && len(s.Blocks)-at < keepBlocks && stay < keepBytes {
@@ -50,7 +50,7 @@ func spare(s *State) (end int) {
 		stay += s.Blocks[at].size()
 	}
 	if i := slices.IndexFunc(s.Blocks[:at], func(b *Block) bool { return b.Call != nil && slices.Contains(s.live, b.Call) }); i >= 0 {
-		at = i // what it printed is not in the file as it shows
+		at = i // the file does not have its output as it is shown
 	}
 	n := 0
 	for end = len(s.parts.ends); end > s.parts.gone; end-- {
@@ -68,7 +68,7 @@ func spare(s *State) (end int) {
 	return end
 }
 
-// cut returns how many blocks are of events up to one with a number.
+// cut returns the number of blocks of events up to a number.
 func cut(blocks []*Block, last uint64) int {
 	n := len(blocks)
 	for n > 0 && blocks[n-1].Seq > last {
@@ -77,8 +77,8 @@ func cut(blocks []*Block, last uint64) int {
 	return n
 }
 
-// Fold returns the State of a session whose events read passes to a function, in order, until that
-// returns false. It is trimmed as it grows.
+// Fold returns the State of a session, trimmed as it grows. read passes the session's events to a function, in order,
+// until that returns false.
 func Fold(read func(func(event.Envelope) bool) error) (*State, error) {
 	s := new(State)
 	err := read(func(env event.Envelope) bool {

@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// longSession has more than three times the blocks that stay, with all that can cross a border at its end.
+// longSession has more than three times the blocks that stay, and everything that can cross a division at its end.
 func longSession() []event.Envelope {
 	s := &script{}
 	s.add(0, event.SessionCreated{Version: "1", Cwd: "/w", Model: "m", Title: "first"})
@@ -23,7 +23,7 @@ func longSession() []event.Envelope {
 	return s.envs
 }
 
-// readBack returns the events as a session file gives them.
+// readBack returns the events as a session file does.
 func readBack(envs []event.Envelope) func(uint64, func(event.Envelope) bool) error {
 	return func(after uint64, f func(event.Envelope) bool) error {
 		for _, env := range envs {
@@ -52,7 +52,7 @@ func readPart(part Part, envs []event.Envelope) (blocks []*Block, err error) {
 	return blocks, err
 }
 
-// whole is s with all that Trim has let go, read back from what is stored.
+// whole returns s with all dropped parts read back from envs.
 func whole(t testing.TB, s *State, envs []event.Envelope) *State {
 	t.Helper()
 	w := *s
@@ -80,8 +80,8 @@ func whole(t testing.TB, s *State, envs []event.Envelope) *State {
 	return &w
 }
 
-// wander has somebody go to some place of the conversation and look around there, and fails unless all that shows is
-// what comes there in the whole conversation.
+// wander moves to a random position of the conversation and scrolls around, and fails unless the blocks there equal
+// those of the untrimmed conversation.
 func wander(t testing.TB, s *State, envs []event.Envelope, want *State, rnd *rand.Rand) {
 	t.Helper()
 	at := uint64(rnd.IntN(len(envs) + 1))
@@ -125,8 +125,8 @@ func wander(t testing.TB, s *State, envs []event.Envelope, want *State, rnd *ran
 	}
 }
 
-// However often parts were let go on the way, and wherever they are read back, the conversation is what it is when nothing
-// was let go, and the blocks that are there are the same ones.
+// However often parts are dropped, and wherever they are read back, the conversation equals the untrimmed one, and
+// blocks in memory are the same ones.
 func TestTrimmedIsReadBack(t *testing.T) {
 	envs := longSession()
 	for _, back := range []int{len(envs) / 2, len(envs) - 60, len(envs) - 1, len(envs)} {
@@ -145,7 +145,7 @@ func TestTrimmedIsReadBack(t *testing.T) {
 			t.Fatalf("%d blocks stay, want %d", len(s.Blocks), keepBlocks)
 		}
 		want := replay(envs[:back])
-		wantSame(t, fmt.Sprintf("at %d of %d", back, len(envs)), whole(t, &s, envs), want) // the file goes on
+		wantSame(t, fmt.Sprintf("at %d of %d", back, len(envs)), whole(t, &s, envs), want) // the file continues
 		for seed := range uint64(5) {
 			wander(t, &s, envs, want, rand.New(rand.NewPCG(seed, 5)))
 		}
@@ -155,7 +155,7 @@ func TestTrimmedIsReadBack(t *testing.T) {
 	}
 }
 
-// A conversation can be divided after any event after which nothing is open.
+// A conversation can be divided after any event that leaves nothing open.
 func TestDividedAnywhere(t *testing.T) {
 	for name, envs := range map[string][]event.Envelope{"exchanges": longSession()[:60], "all": realistic(), "forks": forks()} {
 		want := replay(durable(envs))
@@ -168,7 +168,7 @@ func TestDividedAnywhere(t *testing.T) {
 			for i, env := range durable(envs) {
 				s.parts.bytes = 0
 				if i == cut {
-					s.parts.bytes = partBytes // the next place that is possible
+					s.parts.bytes = partBytes // forces a division at the next possible place
 				}
 				s.Apply(env)
 			}
@@ -177,7 +177,7 @@ func TestDividedAnywhere(t *testing.T) {
 			}
 			divided++
 			s.parts.ends = append(s.parts.ends, mark{after: envs[len(envs)-1].Seq})
-			s.Blocks, s.parts.gone = nil, len(s.parts.ends) // all is read back
+			s.Blocks, s.parts.gone = nil, len(s.parts.ends) // everything is read back
 			got := whole(t, &s, envs)
 			for _, b := range got.Blocks {
 				dropOutput(b)
@@ -190,7 +190,7 @@ func TestDividedAnywhere(t *testing.T) {
 	}
 }
 
-// dropOutput leaves of a call what a part knows of it: its output shows only near the end, its subagent by itself.
+// dropOutput removes what a part does not keep of a call: its output, and its subagent.
 func dropOutput(b *Block) {
 	if c := b.Call; c != nil {
 		c.Output = Tail{}
@@ -200,7 +200,7 @@ func dropOutput(b *Block) {
 	}
 }
 
-// forks is a session with tasks and subagents beside the conversation, some of which are interrupted.
+// forks is a session with parallel tasks and subagents, some of them interrupted.
 func forks() []event.Envelope {
 	sc := &script{}
 	beside := func(branch, task int, payloads ...event.Event) {
@@ -242,7 +242,7 @@ func forks() []event.Envelope {
 	return sc.envs
 }
 
-// A session that is opened from its end and trimmed as the rest is read ends like one that was watched.
+// A session that is opened from its end and trimmed while the rest is read equals one that was watched.
 func TestTrimWhileTheRestIsRead(t *testing.T) {
 	envs := durable(longSession())
 	n := len(envs) - 200
@@ -260,7 +260,7 @@ func TestTrimWhileTheRestIsRead(t *testing.T) {
 	wantSame(t, "read back", whole(t, &s, envs), replay(envs))
 }
 
-// What somebody looks at stays while the conversation goes on.
+// The part that the user looks at stays while the conversation continues.
 func TestTrimLeavesWhatIsLookedAt(t *testing.T) {
 	envs := longSession()
 	var s State
@@ -282,7 +282,7 @@ func TestTrimLeavesWhatIsLookedAt(t *testing.T) {
 	}
 }
 
-// What still changes stays, and what comes after it.
+// Blocks that may still change stay, and so do later ones.
 func TestTrimLeavesWhatIsNotSettled(t *testing.T) {
 	code := 0
 	for name, open := range map[string][]event.Event{
@@ -309,7 +309,7 @@ func TestTrimLeavesWhatIsNotSettled(t *testing.T) {
 	}
 }
 
-// Few blocks with much text go as well; many that are short do not go one by one.
+// A few blocks with much text are dropped as well; short blocks are not dropped one by one.
 func TestTrimCountsBytes(t *testing.T) {
 	sc := &script{}
 	for n := range 20 {
@@ -328,7 +328,7 @@ func TestTrimCountsBytes(t *testing.T) {
 	}
 }
 
-// A person who goes back and forth between prompts that were let go finds what was there, and sees it at every place.
+// Random rewinds and redos across dropped prompts show the right blocks at every position.
 func TestTrimAndRewind(t *testing.T) {
 	for seed := range uint64(6) {
 		h := &wanderer{rnd: rand.New(rand.NewPCG(seed, 1))}
@@ -373,7 +373,7 @@ func TestTrimAndRewind(t *testing.T) {
 	}
 }
 
-// climb goes up from the end to the first block, and fails if that can't be reached.
+// climb scrolls from the end to the first block, and fails if it can't be reached.
 func climb(t testing.TB, s *State, envs []event.Envelope) {
 	t.Helper()
 	Leave(s)
@@ -392,7 +392,7 @@ func climb(t testing.TB, s *State, envs []event.Envelope) {
 	}
 }
 
-// Who went back before many parts sees what comes before them.
+// A rewind across many parts shows the blocks before them.
 func TestRewindOverManyParts(t *testing.T) {
 	h := &wanderer{}
 	for n := range 30 * partBlocks {
@@ -413,7 +413,7 @@ func TestRewindOverManyParts(t *testing.T) {
 	wantSame(t, "all", whole(t, &s, h.events), replay(h.events))
 }
 
-// aliveBorder returns the number of a prompt that a way back may go to.
+// aliveBorder returns the number of a prompt that a rewind may go to.
 func aliveBorder(h *wanderer) uint64 {
 	for {
 		if b := h.borders[h.rnd.IntN(len(h.borders))]; !h.rewinds.Gone(b) {

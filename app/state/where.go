@@ -15,8 +15,7 @@ func (t *Task) Target() string {
 	return ""
 }
 
-// Picture returns what the pane of a call shows, nil if that is not known. It is of interest
-// while a Terminal call runs.
+// Picture returns the contents of the pane of a running Terminal call, nil if unknown.
 func (s *State) Picture(c *Call) *event.PaneScreen {
 	if c.Pane == "" {
 		return nil
@@ -27,7 +26,7 @@ func (s *State) Picture(c *Call) *event.PaneScreen {
 	return nil
 }
 
-// elsewhere returns the target of an action, "" if it is the first one.
+// elsewhere returns the target of an action, "" for the first one.
 func elsewhere(first string, a action.Action) string {
 	if first == "" || a.Target == first {
 		return ""
@@ -35,10 +34,10 @@ func elsewhere(first string, a action.Action) string {
 	return a.Target
 }
 
-// BarePane is in the place of the id of a pane where a call has none.
+// BarePane stands for the id of a pane where a call has none.
 const BarePane = "-"
 
-// watch notes where a call that has just begun can be watched.
+// watch records where a call that has just started can be watched.
 func watch(s *State, c *Call) {
 	switch {
 	case c.Pane != "":
@@ -48,8 +47,7 @@ func watch(s *State, c *Call) {
 	}
 }
 
-// watchable reports whether it is worth while to watch what a call prints: that of files and what stays
-// inside buddy ends at once.
+// watchable reports whether the output of a call is worth watching: calls on files and inside buddy end at once.
 func watchable(c *Call) bool {
 	switch k := c.Action.Kind; {
 	case k.IsCommand(), k == action.Network, k == action.Browser, k == action.MCP:
@@ -58,14 +56,14 @@ func watchable(c *Call) bool {
 	return false
 }
 
-// gotPane notes that a pane opened for a command that has just started.
+// gotPane records the pane that opened for a command that has just started.
 func gotPane(s *State, c *Call, pane string) {
 	if c.Pane = pane; s.Bare == c {
 		s.Bare = nil
 	}
 }
 
-// begin takes note of a command.
+// begin records a command as the last one on its target.
 func (s *State) begin(c *Call) {
 	if !c.Action.Kind.IsCommand() {
 		return

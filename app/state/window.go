@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	nearParts = 2 // parts with blocks that are read above and below what is on the screen
+	nearParts = 2 // parts with blocks that are read above and below the screen
 	farParts  = 3 // parts with blocks that stay there
 )
 
-// window holds the parts around what a person looks at, of those that Trim has let go.
+// window holds the parts around the user's position that Trim has dropped otherwise.
 type window struct {
 	from  int // number of the first one
 	parts [][]*Block
@@ -18,8 +18,8 @@ type window struct {
 
 func (w *window) to() int { return w.from + len(w.parts) }
 
-// Shown returns the blocks that a person can see: the end of the conversation, with the parts before it that are there, or
-// parts far above it. above and below report whether others come before and after them, which are not there.
+// Shown returns the visible blocks: the end of the conversation with the loaded parts before it, or parts far above it.
+// above and below report whether blocks before and after them are not loaded.
 func Shown(s *State) (blocks []*Block, above, below bool) {
 	p, w := &s.parts, &s.window
 	if len(w.parts) == 0 {
@@ -35,12 +35,11 @@ func Shown(s *State) (blocks []*Block, above, below bool) {
 // Short reports whether a rewind left so few blocks at the end that the parts before them are on the screen, too.
 func Short(s *State) bool { return s.parts.gone > 0 && len(s.Blocks) < partBlocks }
 
-// Whole reports whether all blocks of the session are there: nothing is still to come through PrependState, or to be read
-// back.
+// Whole reports whether all blocks of the session are in memory.
 func (s *State) Whole() bool { return s.kept == nil && s.parts.gone == 0 }
 
-// Near returns the part to read next when the blocks from index first to last of those that Shown returns are on the
-// screen; ok is false if none is needed. Unless hold is true, it lets go what is far from there.
+// Near returns the part to read next when the shown blocks from index first to last are on the screen; ok is false if
+// none is needed. Unless hold is true, it drops parts far from the screen.
 func Near(s *State, first, last int, hold bool) (part Part, ok bool, ch Changed) {
 	p, w := &s.parts, &s.window
 	if len(w.parts) == 0 {
@@ -65,8 +64,8 @@ func Near(s *State, first, last int, hold bool) (part Part, ok bool, ch Changed)
 	return part, ok, ch
 }
 
-// stay returns how many of the parts on one side of the screen stay, the nearest first, and whether these are too few.
-// A part that a rewind emptied does not count.
+// stay returns how many parts on one side of the screen stay, nearest first, and whether they are too few. Parts
+// emptied by a rewind do not count.
 func stay(parts iter.Seq2[int, []*Block]) (n int, few bool) {
 	filled := 0
 	for _, blocks := range parts {
@@ -81,7 +80,7 @@ func stay(parts iter.Seq2[int, []*Block]) (n int, few bool) {
 	return n, filled < nearParts
 }
 
-// partAt returns the number of the part that has a block. Behind the last one is the end of the conversation.
+// partAt returns the number of the part with a block. After the last part comes the end of the conversation.
 func (w *window) partAt(block int) (n int) {
 	for n = range w.parts {
 		if block -= len(w.parts[n]); block < 0 {
@@ -91,8 +90,8 @@ func (w *window) partAt(block int) (n int) {
 	return w.to()
 }
 
-// Span returns the numbers of the first part that Shown returns and of the one after the last, and how many parts Trim has
-// let go. If to equals gone, the end of the conversation follows.
+// Span returns the numbers of the first shown part and of the one after the last, and the number of parts that Trim has
+// dropped. If to equals gone, the end of the conversation follows.
 func Span(s *State) (from, to, gone int) {
 	if len(s.window.parts) == 0 {
 		return s.parts.gone, s.parts.gone, s.parts.gone
@@ -100,7 +99,7 @@ func Span(s *State) (from, to, gone int) {
 	return s.window.from, s.window.to(), s.parts.gone
 }
 
-// PartOf returns the number of the part of an event. It may be one that Trim has not let go.
+// PartOf returns the number of the part of an event, which may still be in memory.
 func PartOf(s *State, seq uint64) int {
 	n, _ := slices.BinarySearchFunc(s.parts.ends, seq, func(m mark, seq uint64) int {
 		if m.after < seq {
@@ -111,8 +110,8 @@ func PartOf(s *State, seq uint64) int {
 	return n
 }
 
-// Place returns the indices of the first and the last block of a part in what Shown returns; there is false if it has no
-// block in that.
+// Place returns the indices of the first and the last block of a part in the shown blocks; there is false if none is
+// shown.
 func Place(s *State, n int) (first, last int, there bool) {
 	from, to, _ := Span(s)
 	if n < from || n >= to {
@@ -125,7 +124,7 @@ func Place(s *State, n int) (first, last int, there bool) {
 	return first, last, last >= first
 }
 
-// Parts returns the parts from one number up to another, which Trim has let go.
+// Parts returns the dropped parts from number from up to, but not including, to.
 func Parts(s *State, from, to int) (all []Part) {
 	for n := from; n < to; n++ {
 		all = append(all, s.parts.part(n))
@@ -133,14 +132,14 @@ func Parts(s *State, from, to int) (all []Part) {
 	return all
 }
 
-// Awaits reports whether the beginning is still to come through PrependState.
+// Awaits reports whether PrependState has yet to add the start.
 func Awaits(s *State) bool { return s.kept != nil }
 
-// Lost reports whether what Trim has let go can't be read back.
+// Lost reports whether dropped parts can't be read back.
 func Lost(s *State) bool { return s.parts.lost }
 
-// Join takes over the blocks of a part that was read. If the part is next to those that Shown returns, they join these;
-// if not, they replace them with jump, and are dropped without. A part that was read before a rewind is dropped, too.
+// Join adds the blocks of a part that was read. Unless the part is next to the shown ones, it replaces them with jump,
+// and is dropped without. A part that was read before a rewind is dropped, too.
 func Join(s *State, part Part, blocks []*Block, jump bool) Changed {
 	p, w := &s.parts, &s.window
 	if len(w.parts) == 0 {
@@ -168,7 +167,7 @@ func Join(s *State, part Part, blocks []*Block, jump bool) Changed {
 	return Conversation
 }
 
-// Leave lets all parts go that were read back: what shows is the end of the conversation.
+// Leave drops all parts that were read back, so that the end of the conversation is shown.
 func Leave(s *State) Changed {
 	if len(s.window.parts) == 0 {
 		return 0
@@ -177,7 +176,7 @@ func Leave(s *State) Changed {
 	return Conversation
 }
 
-// rewind drops the blocks from an event on. If it leaves none, what shows is the end of the conversation.
+// rewind drops the blocks from an event on. If none are left, the end of the conversation is shown.
 func (w *window) rewind(seq uint64) {
 	left := 0
 	for i, blocks := range w.parts {
@@ -189,7 +188,7 @@ func (w *window) rewind(seq uint64) {
 	}
 }
 
-// cut lets the parts from a number on go, which have to be read again.
+// cut drops the parts from a number on, which have to be read again.
 func (w *window) cut(n int) {
 	if n <= w.from {
 		*w = window{}
@@ -198,13 +197,13 @@ func (w *window) cut(n int) {
 	}
 }
 
-// Lose notes that nothing can be read back.
+// Lose records that no part can be read back.
 func Lose(s *State) Changed {
 	s.parts.lost = true
 	return Conversation
 }
 
-// Newest returns blocks from the last to the first.
+// Newest iterates over blocks from the last to the first.
 func Newest(blocks []*Block) iter.Seq[*Block] {
 	return func(yield func(*Block) bool) {
 		for _, b := range slices.Backward(blocks) {

@@ -9,28 +9,27 @@ import (
 	"buddy/agent/event"
 )
 
-// Workflow is a run of a workflow.
 type Workflow struct {
 	Run   int
 	Name  string
 	State event.WorkflowState
 	Steps []*WorkflowStep
 
-	parent int    // the run of which it is a step, 0 for none
-	block  *Block // that lists the steps
+	parent int    // the run that this run is a step of, 0 for none
+	block  *Block // shows the steps
 }
 
-// WorkflowStep tells how far a step is.
+// WorkflowStep is the progress of a step.
 type WorkflowStep struct {
 	event.WorkflowStepDef
 	State event.WorkflowState
-	Note  string   // why it is in this state
-	Items []string // that it is done for; empty: it is one call
+	Note  string   // the reason for the state
+	Items []string // the items it runs for; empty for a single call
 	each  map[int]event.WorkflowState
-	calls map[int]string // the newest, by item
+	calls map[int]string // the newest call of each item
 }
 
-// Counts returns for how many items the step is done and for how many it failed.
+// Counts returns the number of finished and of failed items.
 func (s *WorkflowStep) Counts() (done, failed int) {
 	for _, state := range s.each {
 		switch state {
@@ -61,7 +60,7 @@ func (s *WorkflowStep) Line() string {
 	return line
 }
 
-// applyWorkflow records how far a run is.
+// applyWorkflow applies the progress of a run.
 func applyWorkflow(s *State, env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.WorkflowStarted:
@@ -77,7 +76,7 @@ func applyWorkflow(s *State, env event.Envelope) Changed {
 	case event.WorkflowStepped:
 		w := s.workflows[p.Run]
 		if w == nil {
-			return 0 // it began before what this state has
+			return 0 // it started before this state's first event
 		}
 		w.stepped(p)
 		w.show(env)
@@ -91,7 +90,7 @@ func applyWorkflow(s *State, env event.Envelope) Changed {
 	return Conversation | Tasks
 }
 
-// listed adds the block of a run that begins, or goes on.
+// listed adds the block of a run that starts or resumes.
 func (w *Workflow) listed(s *State, env event.Envelope) {
 	w.block = s.add(env, WorkflowBlock, "")
 	if env.Task != 0 {
@@ -114,7 +113,7 @@ func (w *Workflow) show(env event.Envelope) {
 	b.Gen++
 }
 
-// stepped takes how far a step is.
+// stepped records the progress of a step.
 func (w *Workflow) stepped(p event.WorkflowStepped) {
 	i := slices.IndexFunc(w.Steps, func(s *WorkflowStep) bool { return s.ID == p.Step })
 	if i < 0 {
@@ -137,7 +136,7 @@ func (w *Workflow) stepped(p event.WorkflowStepped) {
 	}
 }
 
-// changed takes the state of a run, and says how it ended.
+// changed records the state of a run, and shows how it ended.
 func (w *Workflow) changed(s *State, env event.Envelope, p event.WorkflowChanged) {
 	w.State = p.State
 	switch p.State {
@@ -152,7 +151,7 @@ func (w *Workflow) changed(s *State, env event.Envelope, p event.WorkflowChanged
 	s.add(env, NoticeBlock, text)
 }
 
-// pause notes for a run and those within it that nobody follows what they have begun.
+// pause pauses a run and the runs within it, whose calls are no longer followed.
 func (w *Workflow) pause(s *State, env event.Envelope) {
 	w.State = event.WorkflowPaused
 	for _, step := range w.Steps {
@@ -169,7 +168,7 @@ func (w *Workflow) pause(s *State, env event.Envelope) {
 	}
 }
 
-// changeCalls changes those calls of a run that are in a state.
+// changeCalls changes the state of those calls of a run that are in state from.
 func (w *Workflow) changeCalls(s *State, from, to CallState) {
 	for _, step := range w.Steps {
 		for _, id := range step.calls {
@@ -180,7 +179,7 @@ func (w *Workflow) changeCalls(s *State, from, to CallState) {
 	}
 }
 
-// WorkflowEnd says that a run is in another state, with its outputs.
+// WorkflowEnd describes the new state of a run, with its outputs.
 func WorkflowEnd(name string, p event.WorkflowChanged) string {
 	text := "workflow " + name + " " + string(p.State)
 	if p.Why != "" {
@@ -196,5 +195,5 @@ func WorkflowEnd(name string, p event.WorkflowChanged) string {
 	return text
 }
 
-// WorkflowOf returns a run, nil if it is not known.
+// WorkflowOf returns a run, nil if unknown.
 func WorkflowOf(s *State, run int) *Workflow { return s.workflows[run] }

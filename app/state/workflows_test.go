@@ -7,7 +7,7 @@ import (
 	"buddy/agent/event"
 )
 
-// workflowRun is a run that is interrupted and goes on.
+// workflowRun is a run that is interrupted and resumes.
 func workflowRun() []event.Event {
 	step := func(id string, s event.WorkflowState, why string, items ...string) event.Event {
 		return event.WorkflowStepped{Run: 1, Step: id, State: s, Why: why, Items: items}
@@ -33,8 +33,8 @@ func workflowRun() []event.Event {
 	}
 }
 
-// A call that ran when its run was paused is no longer shown as running, nor is its step, also of a run within
-// that run; when the run goes on both are again, and the result ends the call.
+// Calls and steps of a paused run, and of runs within it, do not show as running; when the run resumes they do, and the
+// result ends the call.
 func TestWorkflowThatIsPausedRunsNothing(t *testing.T) {
 	var s State
 	seq := uint64(0)
@@ -71,7 +71,7 @@ func TestWorkflowThatIsPausedRunsNothing(t *testing.T) {
 	}
 }
 
-// The list of steps says how far each is, and for how many items; how the run ended is a notice.
+// The list of steps shows the progress of each, and its number of items; the end of the run is a notice.
 func TestWorkflowShowsItsSteps(t *testing.T) {
 	var s State
 	seq := uint64(0)
