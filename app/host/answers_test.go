@@ -13,7 +13,7 @@ import (
 	"buddy/sessions"
 )
 
-// join is one more screen of a session that runs in a process of its own, or is started in one.
+// join attaches a screen to a session in a host process, which start may start.
 func join(t *testing.T, start func() (*Process, error)) *viewer {
 	t.Helper()
 	p, err := start()
@@ -33,7 +33,7 @@ func join(t *testing.T, start func() (*Process, error)) *viewer {
 	return v
 }
 
-// of returns the events of one type that a screen has seen.
+// of returns the events of one type that a screen has received.
 func of[E event.Event](v *viewer) (all []E) {
 	for _, env := range v.seen {
 		if e, ok := env.Payload.(E); ok {
@@ -43,9 +43,9 @@ func of[E event.Event](v *viewer) (all []E) {
 	return all
 }
 
-// TestTwoAnswersAtOnce: of two screens that answer an approval at the same instant one wins; both see
-// which answer counts, and where it was given; what was approved runs once, what was denied does not. The
-// host drops the other answer when it knows of the first, else the session says that it came too late.
+// TestTwoAnswersAtOnce: when two screens answer an approval at the same instant, one wins; both see the answer that
+// counts and its screen; an approved call runs once, a denied one does not. The host drops the other answer if it knows
+// the first one, otherwise the session reports that it came too late.
 func TestTwoAnswersAtOnce(t *testing.T) {
 	options := home(t)
 	first := join(t, func() (*Process, error) { return Start(options, sessions.Store{}, false, false) })
@@ -99,7 +99,7 @@ func TestTwoAnswersAtOnce(t *testing.T) {
 	}
 	for _, v := range []*viewer{first, second} {
 		go func() {
-			for range v.events { //nolint:revive // to the end: the reply comes behind events
+			for range v.events { //nolint:revive // to the end: the reply comes after the events
 			}
 		}()
 	}

@@ -19,23 +19,24 @@ import (
 )
 
 const (
-	// settle says how long the folder of a socket has to be quiet before another socket is made in its place.
+	// settle is how long the folder of a removed socket has to be quiet before the socket is made again.
 	settle = 100 * time.Millisecond
-	// slowest limits the pause between two tries to make a socket where none can be made: each is twice the last one.
+	// slowest limits the pause between two failed attempts to make a socket: each pause is twice the last one.
 	slowest = time.Minute
 )
 
-// door is the socket of a host. The host makes it again when somebody has removed it, and notes its path next to the session's file.
+// door is the socket of a host. The host makes the socket again if it is removed, and records its path next to the
+// session's file.
 type door struct {
 	host *Host
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	listener *net.UnixListener
-	is       fs.FileInfo // the socket, to know it from another one; nil: it was gone
-	noted    string      // where the note says that it is
+	is       fs.FileInfo // identifies the socket file; nil if it was gone
+	noted    string      // the recorded path
 }
 
-// openDoor takes the socket that a host was started with.
+// openDoor returns the door for the socket that a host was started with.
 func openDoor(h *Host, l *net.UnixListener) *door {
 	d := &door{host: h}
 	d.take(l)
@@ -55,7 +56,7 @@ func (d *door) path() string {
 	return d.listener.Addr().String()
 }
 
-// answers reports whether a connection to the path reaches this host.
+// answers reports whether the path still leads to this host.
 func (d *door) answers() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -63,12 +64,12 @@ func (d *door) answers() bool {
 	return err == nil && os.SameFile(now, d.is)
 }
 
-// keep serves screens until ctx ends, on another socket once somebody has removed this one.
+// keep serves screens until ctx ends, and makes the socket again if it is removed.
 func (d *door) keep(ctx context.Context, serve func(*net.UnixListener)) {
 	go serve(d.listener)
 	w, err := fswatch.New()
 	if err != nil {
-		return // it stays as it is
+		return // without watching, a removed socket is not replaced
 	}
 	defer w.Close()
 	quiet, pause := time.NewTimer(0), settle // the folder may be gone already
@@ -91,7 +92,7 @@ func (d *door) keep(ctx context.Context, serve func(*net.UnixListener)) {
 				pause = settle
 				continue
 			}
-			quiet.Reset(pause) // it went meanwhile, or can't be made or watched now
+			quiet.Reset(pause) // the socket is gone again, or can't be made or watched now
 			pause = min(2*pause, slowest)
 		}
 	}
@@ -111,12 +112,12 @@ func (d *door) again(serve func(*net.UnixListener)) {
 	}
 	old := d.listener
 	d.take(l)
-	_ = old.Close() // nobody can come through it
+	_ = old.Close() // it can't be reached any more
 	go serve(l)
 	d.note()
 }
 
-// note notes where the socket is, if the session has a file.
+// note records the path of the socket, if the session has a file.
 func (d *door) note() {
 	if d == nil || d.host.program == nil || !d.host.program.Stored() {
 		return
@@ -130,7 +131,7 @@ func (d *door) note() {
 	}
 	n, err := sessions.HoldHost(p.Store, p.ID, false)
 	if err != nil {
-		return // who starts it holds the note, and writes the same
+		return // the starting process holds the note, and writes the same
 	}
 	defer n.Release()
 	if n.Write(sessions.Host{PID: os.Getpid(), Socket: path}) == nil {
@@ -138,12 +139,12 @@ func (d *door) note() {
 	}
 }
 
-// close removes the socket, and the note.
+// close removes the socket and its note.
 func (d *door) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	path := d.listener.Addr().String()
-	_ = d.listener.Close() // nobody can come any more
+	_ = d.listener.Close() // stops new connections
 	if now, err := os.Lstat(path); err == nil && os.SameFile(now, d.is) || errors.Is(err, fs.ErrNotExist) {
 		socket.Remove(path)
 	}

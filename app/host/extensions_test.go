@@ -19,7 +19,7 @@ import (
 	"buddy/config"
 )
 
-// lists reports whether an event lists the commands, with or without one of a name.
+// lists returns a predicate for lists of commands with or without a name.
 func lists(name string, there bool) func(event.Event) bool {
 	return func(e event.Event) bool {
 		p, ok := e.(event.CommandsListed)
@@ -27,19 +27,18 @@ func lists(name string, there bool) func(event.Event) bool {
 	}
 }
 
-// needsWatches skips a test of what watches find where there can be none.
+// needsWatches skips a test that needs file watches where there are none.
 func needsWatches(t *testing.T) {
 	t.Helper()
-	w, err := fswatch.New() // whose instance is the host's as well
+	w, err := fswatch.New() // the host uses the same instance
 	if err != nil {
 		t.Skip(err)
 	}
 	t.Cleanup(w.Close)
 }
 
-// TestNewFilesAreSeen: a command that is written, changed, moved and removed while the session
-// runs is offered as it is, also in a folder that was not there, and a screen that comes later
-// knows it.
+// TestNewFilesAreSeen: a command that is added, changed, moved and removed while the session runs is offered
+// accordingly, even in a new folder, and a later screen has it, too.
 func TestNewFilesAreSeen(t *testing.T) {
 	needsWatches(t)
 	h := openHost(t, compose.Options{})
@@ -84,9 +83,8 @@ func TestNewFilesAreSeen(t *testing.T) {
 	v.leave()
 }
 
-// TestPluginLivesAndGoes: a plugin that comes while the session runs has its command; once the person
-// trusts it, from wherever, its hook and its server are there; one changed byte ends both, and so does
-// its removal.
+// TestPluginLivesAndGoes: a plugin added while the session runs has its command; once the user trusts it, its hook and
+// its server run; one changed byte ends both, and so does its removal.
 func TestPluginLivesAndGoes(t *testing.T) {
 	needsWatches(t)
 	h := openHost(t, compose.Options{})
@@ -114,7 +112,7 @@ func TestPluginLivesAndGoes(t *testing.T) {
 			return ok && p.Server == "plugin_tidy_notes" && p.State == state
 		}
 	}
-	hooked := func(there bool) { // once what changed last is read
+	hooked := func(there bool) { // once the last change has been read
 		t.Helper()
 		for late, right := time.Now().Add(time.Minute), false; !right; time.Sleep(10 * time.Millisecond) {
 			list, err := live.Ask[show.Answer](t.Context(), v, live.Run{Words: []string{"hooks"}})
@@ -194,8 +192,7 @@ func TestPluginLivesAndGoes(t *testing.T) {
 	v.leave()
 }
 
-// TestAgentsAreOffered: what a prompt can name after an @ has the subagents, marked as such, and those of
-// new files.
+// TestAgentsAreOffered: completions after an @ include the subagents, marked as such, and those of new files.
 func TestAgentsAreOffered(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	v := look(t, h)

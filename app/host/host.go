@@ -1,5 +1,5 @@
-// Package host runs a session for the screens that come to it: it owns the runtime and all that
-// is behind it, and outlives each of its screens.
+// Package host runs a session for the screens that connect to it: it owns the runtime and everything behind it, and
+// outlives each screen.
 //
 //	h := host.Open(&options, false)
 //	session := h.Connect(ctx, socket.Screen{}) // one screen is attached until ctx ends
@@ -32,37 +32,36 @@ import (
 	"buddy/texts"
 )
 
-// Host is a session with what runs it. Any goroutine may use it.
+// Host runs a session. Any goroutine may use it.
 type Host struct {
 	flags   *compose.Options
 	dest    *compose.Destination
 	program *compose.Program
 	ready   *compose.Prepared
-	failed  *exit.Error // why there is no session; nil: there is one
+	failed  *exit.Error // why there is no session; nil if there is one
 	start   sync.Once
 	close   sync.Once
-	closed  live.CloseReply // valid when ctx is over
+	closed  live.CloseReply // valid when ctx has ended
 	ctx     context.Context // of the session
 	cancel  context.CancelFunc
 	naming  naming
 	files   files
 	tmux    tmuxServer
-	awake   atomic.Pointer[func()] // is told that something happens
+	awake   atomic.Pointer[func()] // called on any activity
 
 	unwatched unwatched
-	door      *door // nil: its screens are in the same process
+	door      *door // nil if its screens are in the same process
 
-	mu      sync.Mutex // guards what follows, and what each screen wants
+	mu      sync.Mutex // guards the fields below, and those of each screen
 	screens map[*screen]bool
 	alone   unattended
 }
 
-// Open puts a session together: a new one with the id options.Session, or the stored one of that id.
-// When that fails, screens are told in the greeting. Nothing runs before the first screen reads
-// events, so that it misses none.
+// Open opens a new session with the id options.Session, or the stored one with that id. Screens get an error in the
+// greeting. Nothing runs before the first screen subscribes, so that it misses no event.
 func Open(options *compose.Options, resume bool) *Host { return open(options, resume, nil) }
 
-// open is Open for a host that listens for screens of other processes; nil: it does not.
+// open is Open with a listener for screens of other processes; nil for none.
 func open(options *compose.Options, resume bool, l *net.UnixListener) *Host {
 	h := &Host{flags: options, screens: make(map[*screen]bool), alone: unattended{minute: time.Minute, notify: notifyTime}}
 	if l != nil {
@@ -104,14 +103,14 @@ func (h *Host) compose(resume bool) error {
 	return nil
 }
 
-// note takes an event, in their order. It must not wait.
+// note handles the events of the session, in order. It must not block.
 func (h *Host) note(env event.Envelope) {
 	h.touch()
 	switch env.Payload.(type) {
 	case event.PromptSubmitted:
-		go h.door.note() // the first one gives the session its file
+		go h.door.note() // the first one creates the session's file
 	case event.PaneOpened:
-		go h.tmux.processes() // before a command of it can hide which they are
+		go h.tmux.processes() // before one of its commands can hide the processes
 	case event.TaskFinished:
 		go h.left()
 		go h.unattended(env)
@@ -120,7 +119,7 @@ func (h *Host) note(env event.Envelope) {
 	}
 }
 
-// Connect attaches one more screen to the session, until ctx ends.
+// Connect attaches a screen to the session until ctx ends.
 func (h *Host) Connect(ctx context.Context, at socket.Screen) live.Session {
 	s := &screen{host: h, place: placeOf(at)}
 	h.mu.Lock()
@@ -131,16 +130,15 @@ func (h *Host) Connect(ctx context.Context, at socket.Screen) live.Session {
 	return s
 }
 
-// Look is Connect for a program that shows nothing to a person: the session is as unattended with
-// it as without.
+// Look is Connect for a program without a user: it does not count as attended.
 func (h *Host) Look(_ context.Context, at socket.Screen) live.Session {
 	return &screen{host: h, place: placeOf(at)}
 }
 
-// Over is closed when the session is.
+// Over returns a channel that is closed when the session is over.
 func (h *Host) Over() <-chan struct{} { return h.ctx.Done() }
 
-// begin starts the runtime and what belongs to it, once.
+// begin starts the runtime and its watchers, once.
 func (h *Host) begin() {
 	h.start.Do(func() {
 		go h.program.Tidy()
@@ -152,7 +150,7 @@ func (h *Host) begin() {
 	})
 }
 
-// hello returns the greeting of the session as it is now.
+// hello returns the current greeting of the session.
 func (h *Host) hello() live.Hello {
 	hello := live.Hello{Protocol: live.Protocol, Version: version.Text(), PID: os.Getpid(), Failed: h.failed}
 	if p := h.program; p != nil {
@@ -163,11 +161,11 @@ func (h *Host) hello() live.Hello {
 	return hello
 }
 
-// describe says what the session is about and what it does.
+// describe returns the title and the state of the session.
 func (h *Host) describe() live.Description {
 	d := live.Description{ID: h.program.ID, Folder: h.program.Env.Dir, Target: h.program.Target}
 	h.look(func(r *record.Record) { d.State, d.Cost = stateOf(r), r.Usage().SessionCost })
-	d.Here, _ = os.Getwd()             // "" can't be entered, which is said there
+	d.Here, _ = os.Getwd()             // "" fails where the folder is entered
 	d.Options, _ = texts.JSON(h.flags) // data only
 	d.Title, d.Began = h.named()
 	h.mu.Lock()
@@ -176,7 +174,7 @@ func (h *Host) describe() live.Description {
 	return d
 }
 
-// named returns the title of the session and when it began, zeros while it has no prompt.
+// named returns the title and the start time of the session, zeros while it has no prompt.
 func (h *Host) named() (title string, began int64) {
 	var renamed string
 	var ok bool
@@ -184,7 +182,7 @@ func (h *Host) named() (title string, began int64) {
 	return h.naming.of(renamed, ok, func() (sessions.Entry, error) { return h.program.Store.Entry(h.program.ID) })
 }
 
-// leave forgets what a screen alone wanted.
+// leave detaches a screen and drops its watched panes and sizes.
 func (h *Host) leave(s *screen) {
 	h.mu.Lock()
 	delete(h.screens, s)
@@ -209,10 +207,10 @@ func (h *Host) leave(s *screen) {
 // ended reports whether the session is over.
 func (h *Host) ended() bool { return h.ctx.Err() != nil }
 
-// watch asks for the pictures of the panes that any screen shows. The caller holds h.mu.
+// watch requests the contents of all panes that a screen shows. The caller holds h.mu.
 func (h *Host) watch() { h.program.Live.Send(event.WatchPanes{IDs: h.watched()}) }
 
-// watched are the panes that any screen shows. The caller holds h.mu.
+// watched returns the panes that any screen shows. The caller holds h.mu.
 func (h *Host) watched() []string {
 	var ids []string
 	for s := range h.screens {
@@ -222,10 +220,10 @@ func (h *Host) watched() []string {
 	return slices.Compact(ids)
 }
 
-// fit gives a pane the size that a screen wants, or its own. The caller holds h.mu.
+// fit sets the size of a pane to the one that a screen wants, or its default. The caller holds h.mu.
 func (h *Host) fit(pane string) { h.program.Live.Send(h.sizeOf(pane)) }
 
-// sizeOf returns the size that a screen wants a pane to have; zeros are its own. The caller holds h.mu.
+// sizeOf returns the size that a screen wants for a pane; zeros for its default. The caller holds h.mu.
 func (h *Host) sizeOf(pane string) event.FitPane {
 	for s := range h.screens {
 		if size, ok := s.fits[pane]; ok {
@@ -235,8 +233,7 @@ func (h *Host) sizeOf(pane string) event.FitPane {
 	return event.FitPane{Pane: pane}
 }
 
-// OnActivity names a function that is told, often and from any goroutine, that something happens.
-// It must not wait.
+// OnActivity sets a function that is called on any activity, often and from any goroutine. It must not block.
 func (h *Host) OnActivity(f func()) { h.awake.Store(&f) }
 
 func (h *Host) touch() {
@@ -245,11 +242,10 @@ func (h *Host) touch() {
 	}
 }
 
-// Busy reports whether anything runs or waits for a person.
+// Busy reports whether anything runs or waits for the user.
 func (h *Host) Busy() bool { return h.busy() }
 
-// End ends the session and returns what is to be said of that. The session ends once: who comes
-// second gets the same reply.
+// End ends the session, once, and returns the messages to print. Later calls return the same reply.
 func (h *Host) End(q live.Close) live.CloseReply {
 	h.close.Do(func() {
 		if h.program != nil {

@@ -22,21 +22,21 @@ import (
 	"buddy/sessions"
 )
 
-// limit bounds how long a step of a test may take on a busy machine.
+// limit bounds a step of a test on a busy machine.
 const limit = time.Minute
 
-// openHost opens a new session with the demo in a folder of its own.
+// openHost opens a new session with the demo in its own folder.
 func openHost(t *testing.T, options compose.Options) *Host {
 	t.Helper()
 	options.Model = "demo"
 	return openHostWith(t, &options)
 }
 
-// openHostWith opens a new session with the model that the options name.
+// openHostWith opens a new session with the model of the options.
 func openHostWith(t *testing.T, options *compose.Options) *Host {
 	t.Helper()
 	apptest.Home(t)
-	run, err := os.MkdirTemp("", "b") // short, because the path of a socket has to be
+	run, err := os.MkdirTemp("", "b") // short, because the path of a socket is limited
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,13 +48,13 @@ func openHostWith(t *testing.T, options *compose.Options) *Host {
 	options.Session = sessions.NewID()
 	h := Open(options, false)
 	if h.program != nil {
-		h.program.Config.Sessions.IdleExit = 0 // it ends at once when there is nothing to wait for
+		h.program.Config.Sessions.IdleExit = 0 // it ends at once when nothing runs
 	}
 	t.Cleanup(func() { h.End(live.Close{Kill: true}) })
 	return h
 }
 
-// viewer is a screen that remembers what it got.
+// viewer is a screen that records its events.
 type viewer struct {
 	t *testing.T
 	live.Session
@@ -105,8 +105,8 @@ func over(t *testing.T, h *Host) {
 	}
 }
 
-// TestScreens: what one screen sends every screen sees, whenever it came; the session goes on without
-// the first and ends with the last.
+// TestScreens: every screen sees the commands of each, whenever it came; the session continues without the first and
+// ends with the last.
 func TestScreens(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	first, second := look(t, h), look(t, h)
@@ -136,8 +136,8 @@ func TestScreens(t *testing.T) {
 	over(t, h)
 }
 
-// TestEnd: the first who ends the session decides how; all get the same reply, and events end with
-// that of the end.
+// TestEnd: the first end of the session decides how it ends; all get the same reply, and the last event is that of the
+// end.
 func TestEnd(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	v := look(t, h)
@@ -153,11 +153,11 @@ func TestEnd(t *testing.T) {
 	if _, open := <-v.events; open {
 		t.Error("something comes after the end")
 	}
-	v.Send(event.Submit{Text: "help"}) // leads nowhere
+	v.Send(event.Submit{Text: "help"}) // has no effect
 }
 
-// TestQuitBesideAnotherScreen: who quits an idle session that another screen has leaves it to that; the
-// last one ends it, and so does a program that stops it.
+// TestQuitBesideAnotherScreen: quitting an idle session that another screen has leaves it to that screen; the last one
+// ends it, and so does a program that stops it.
 func TestQuitBesideAnotherScreen(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	first, second := look(t, h), look(t, h)
@@ -190,7 +190,7 @@ func TestQuitBesideAnotherScreen(t *testing.T) {
 	}
 }
 
-// TestLeftAlone: what runs goes on when the last screen has left, and the session ends after it.
+// TestLeftAlone: a running command continues when the last screen has left, and the session ends after it.
 func TestLeftAlone(t *testing.T) {
 	h := openHost(t, compose.Options{Approve: action.ModeAll})
 	v := look(t, h)
@@ -212,7 +212,7 @@ func TestLeftAlone(t *testing.T) {
 	}
 }
 
-// TestFailed: why there is no session is said in the greeting, with the code to exit with.
+// TestFailed: the greeting has the error of a session that could not start, with its exit code.
 func TestFailed(t *testing.T) {
 	h := openHost(t, compose.Options{Place: compose.Place{Targets: []string{"nowhere"}}})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -227,12 +227,12 @@ func TestFailed(t *testing.T) {
 	if _, err := s.Request(ctx, live.Run{Words: []string{"target"}}); err == nil {
 		t.Error("a command ran")
 	}
-	s.Send(event.Submit{Text: "help"}) // leads nowhere
+	s.Send(event.Submit{Text: "help"}) // has no effect
 	cancel()
 	over(t, h)
 }
 
-// TestRequests: a screen gets what is no event.
+// TestRequests: a screen gets replies to its requests.
 func TestRequests(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	v := look(t, h)
@@ -272,8 +272,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestWishes: the pictures of all panes are wanted that any screen shows, and a pane has the size that
-// a screen wants that is there.
+// TestWishes: the host requests the contents of all panes that any screen shows, and a pane has the size that an
+// attached screen wants.
 func TestWishes(t *testing.T) {
 	a := &screen{watched: []string{"%1", "%2"}, fits: map[string]event.FitPane{"%1": {Pane: "%1", W: 80, H: 24}}}
 	b := &screen{watched: []string{"%2", "%3"}}
@@ -293,7 +293,8 @@ func TestWishes(t *testing.T) {
 	}
 }
 
-// A session in which only a server runs does not work; a prompt and an agent do, and what needs a person comes first.
+// A session with only a running server is not working; with a prompt or an agent it is, and an open request comes
+// first.
 func TestStateOfASession(t *testing.T) {
 	var r record.Record
 	for i, step := range []struct {
@@ -316,7 +317,7 @@ func TestStateOfASession(t *testing.T) {
 	}
 }
 
-// TestDescribingDoesNotReadTheSessionAgain: each start of a screen asks all sessions for their titles.
+// TestDescribingDoesNotReadTheSessionAgain: each new screen asks all sessions for their titles.
 func TestDescribingDoesNotReadTheSessionAgain(t *testing.T) {
 	var n naming
 	reads := 0

@@ -15,8 +15,8 @@ import (
 	"github.com/adrg/xdg"
 )
 
-// LogoutAdvice says, the first time, that this system ends all processes of a user at logout, and
-// what prevents it; "" when it does not, or when it was said before.
+// LogoutAdvice returns, only the first time, a warning that this system ends all processes of a user at logout, and how
+// to prevent that; "" if it does not.
 func LogoutAdvice() string {
 	u, err := user.Current()
 	if err != nil || !endsAtLogout(os.DirFS("/"), u.Username) {
@@ -28,14 +28,14 @@ func LogoutAdvice() string {
 	}
 	f, err := os.OpenFile(said, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return "" // it was said, or could not be remembered and would come every time
+		return "" // shown before, or it can't be recorded and would show every time
 	}
 	_ = f.Close() // it is empty
 	return "this system ends your processes at logout (KillUserProcesses); to keep detached sessions running: loginctl enable-linger"
 }
 
-// endsAtLogout reports whether systemd ends all processes of a user at logout: KillUserProcesses
-// in logind.conf (man 5 logind.conf), of which the file read last counts. Users that linger are spared.
+// endsAtLogout reports whether systemd ends all processes of a user at logout: KillUserProcesses in the last of the
+// files of logind.conf (man 5 logind.conf), unless the user lingers.
 func endsAtLogout(root fs.FS, name string) bool {
 	if _, err := fs.Stat(root, "var/lib/systemd/linger/"+name); err == nil {
 		return false
@@ -43,7 +43,7 @@ func endsAtLogout(root fs.FS, name string) bool {
 	files := []string{"etc/systemd/logind.conf"}
 	drops := make(map[string]string) // by name: those in /etc replace those in /run and /usr/lib
 	for _, dir := range []string{"usr/lib", "run", "etc"} {
-		all, _ := fs.Glob(root, dir+"/systemd/logind.conf.d/*.conf") // the pattern is right
+		all, _ := fs.Glob(root, dir+"/systemd/logind.conf.d/*.conf") // the pattern is valid
 		for _, path := range all {
 			drops[filepath.Base(path)] = path
 		}
@@ -60,10 +60,10 @@ func endsAtLogout(root fs.FS, name string) bool {
 	return ends
 }
 
-// killsIn returns what a file says of KillUserProcesses.
+// killsIn returns the value of KillUserProcesses in a file, and whether the file sets it.
 func killsIn(root fs.FS, path string) (kills, said bool) {
 	data, err := fs.ReadFile(root, path)
-	if err != nil { // it says nothing
+	if err != nil { // a missing file sets nothing
 		return false, false
 	}
 	lines := bufio.NewScanner(bytes.NewReader(data))

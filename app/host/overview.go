@@ -9,7 +9,7 @@ import (
 	"buddy/sessions"
 )
 
-// look lets a function read what is open in the session; see [stream.Stream.Look]. Without a session the record is empty.
+// look calls read with the record of the session; see [stream.Stream.Look]. Without a session the record is empty.
 func (h *Host) look(read func(*record.Record)) {
 	if h.ready == nil {
 		read(&record.Record{})
@@ -18,19 +18,19 @@ func (h *Host) look(read func(*record.Record)) {
 	h.ready.Look(read)
 }
 
-// busy reports whether anything runs or waits for a person.
+// busy reports whether anything runs or waits for the user.
 func (h *Host) busy() (busy bool) {
 	h.look(func(r *record.Record) { busy = r.Busy() })
 	return busy
 }
 
-// waits reports whether an approval or a question has no answer yet.
+// waits reports whether an approval or a question is open.
 func (h *Host) waits(id string) (waits bool) {
 	h.look(func(r *record.Record) { _, waits = r.Asked[id] })
 	return waits
 }
 
-// approvals returns the ids of the approvals that have no answer yet.
+// approvals returns the ids of the open approvals.
 func (h *Host) approvals() (ids []string) {
 	h.look(func(r *record.Record) {
 		for id, env := range r.Asked {
@@ -42,7 +42,7 @@ func (h *Host) approvals() (ids []string) {
 	return ids
 }
 
-// stateOf says what a session does.
+// stateOf returns the state of a session.
 func stateOf(r *record.Record) live.State {
 	state := live.Idle
 	switch {
@@ -65,21 +65,21 @@ func stateOf(r *record.Record) live.State {
 	return state
 }
 
-// naming holds the title of a session and when it began.
+// naming caches the title and the start time of a session.
 type naming struct {
 	mu    sync.Mutex // guards all below
 	title string
-	began int64 // Unix milliseconds; 0: the session's file has not been read yet
+	began int64 // Unix milliseconds; 0 until the session's file has been read
 }
 
-// of returns the title and when the session began, zeros while it has no prompt. It reads the file once, as that takes the
-// longer the more there is in it; renamed is the later title that came as an event, if ok.
+// of returns the title and the start time of the session, zeros while it has no prompt. It reads the file only once,
+// because that may take long; renamed is a later title from an event, if ok.
 func (n *naming) of(renamed string, ok bool, read func() (sessions.Entry, error)) (title string, began int64) {
 	n.mu.Lock()
 	title, began = n.title, n.began
 	n.mu.Unlock()
 	if began == 0 {
-		entry, err := read() // without the lock: others don't wait
+		entry, err := read() // without the lock, so that others don't wait
 		if err != nil || entry.Title == "" {
 			return "", entry.Header.Created
 		}

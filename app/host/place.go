@@ -8,14 +8,14 @@ import (
 	"buddy/app/socket"
 )
 
-// placeOf says where a screen is, for people at other screens. No other screen has the same. Terminal and process are what
-// the kernel says; what a screen says of itself counts only in the form of an address.
+// placeOf returns a unique name of a screen, shown on other screens. Terminal and process come from the kernel; the
+// screen's own environment is used only for an IP address.
 func placeOf(s socket.Screen) string {
 	var parts []string
 	if s.Looks {
-		parts = append(parts, "buddy approve") // nothing else that shows no screen answers
+		parts = append(parts, "buddy approve") // the only program without a screen that answers
 	}
-	// Inside tmux or screen, the connection of the shell that started those may have ended long ago.
+	// Inside tmux or screen, the connection of the shell that started it may have ended long ago.
 	if s.Terminal != "" && s.Env["SSH_TTY"] == "/dev/"+s.Terminal {
 		from, _, _ := strings.Cut(s.Env["SSH_CONNECTION"], " ")
 		if address, err := netip.ParseAddr(from); err == nil {

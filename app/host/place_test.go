@@ -12,7 +12,7 @@ import (
 	"buddy/app/socket"
 )
 
-// Where a screen is comes from the kernel, but for an address, which counts only in the form of one.
+// The name of a screen comes from the kernel, except for a valid IP address.
 func TestPlaceOf(t *testing.T) {
 	ssh := func(tty, connection string) map[string]string {
 		return map[string]string{"SSH_TTY": tty, "SSH_CONNECTION": connection}
@@ -33,8 +33,8 @@ func TestPlaceOf(t *testing.T) {
 	}
 }
 
-// An answer says at which screen it was given, whatever its sender claims; one that comes second is
-// dropped without a word, because its screen sees the first.
+// An answer has the name of its screen, whatever the sender claims; a second answer is dropped silently, because its
+// screen sees the first.
 func TestAnswersSayWhere(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	at := func(terminal string, pid int) *viewer {
@@ -80,7 +80,7 @@ func TestAnswersSayWhere(t *testing.T) {
 	}
 }
 
-// A change of the mode says at which screen it was made, whatever its sender claims.
+// A mode change has the name of its screen, whatever the sender claims.
 func TestModesSayWhere(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	other := look(t, h)

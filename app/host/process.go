@@ -25,22 +25,22 @@ const (
 	// firstScreen limits how long a host waits for the screen that started it.
 	firstScreen = 30 * time.Second
 
-	// goodbye limits how long a host that has ended its session waits for screens to read that.
+	// goodbye limits how long a host waits for screens to read the end of the session.
 	goodbye = 2 * time.Second
 )
 
-// order says which session a host runs. It goes to the host through a pipe, because a command line
-// and an environment can be read by others.
+// order tells a host which session to run. It is sent through a pipe, because other users can read command lines and
+// environments.
 type order struct {
 	Options compose.Options `json:"options"`
-	Resume  bool            `json:"resume,omitempty"` // it is stored; else it is new
-	Log     string          `json:"log,omitempty"`    // the debug log to write to as well
-	Secret  string          `json:"secret,omitempty"` // of who starts it, see [socket.Server]
+	Resume  bool            `json:"resume,omitempty"` // the session is stored; else it is new
+	Log     string          `json:"log,omitempty"`    // the debug log to append to
+	Secret  string          `json:"secret,omitempty"` // of the starting process, see [socket.Server]
 	Key     []byte          `json:"key,omitempty"`    // see [sessions.HeldKey]
 }
 
-// Main runs a session in a process of its own, and returns the exit code. It is what [Start] starts,
-// not people: the listener for screens and the order come as open files.
+// Main runs a session in its own process and returns the exit code. [Start] starts it; the listener for screens and the
+// order come as open files.
 func Main() int {
 	if err := run(); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "buddy: "+markup.Plain(err.Error()))
@@ -62,7 +62,7 @@ func run() error {
 	}
 	sessions.HoldKey(o.Key)
 	log.SetOutput(reporter{reportFile(o.Options.Session)})
-	// Caught and dropped, not ignored: what is ignored here, commands would ignore as well.
+	// Caught and dropped, not ignored: commands would inherit ignored signals.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
 	if o.Log != "" {
@@ -75,7 +75,7 @@ func run() error {
 	defer h.door.close()
 	h.door.note()
 	go h.rest()
-	alone := time.AfterFunc(firstScreen, h.left) // if nobody has come by then
+	alone := time.AfterFunc(firstScreen, h.left) // if no screen has come by then
 	server := socket.Server{Connect: func(ctx context.Context, s socket.Screen) live.Session {
 		if !s.Looks {
 			alone.Stop()
@@ -102,14 +102,14 @@ func run() error {
 	}
 }
 
-// welcome attaches a screen to the session. Commands from here on find what is of its terminal.
+// welcome attaches a screen to the session. Later commands use the environment of its terminal.
 func (h *Host) welcome(ctx context.Context, s socket.Screen) live.Session {
 	if s.Looks {
 		return h.Look(ctx, s)
 	}
 	for _, name := range terminalVariables {
 		if value, ok := s.Env[name]; ok {
-			_ = os.Setenv(name, value) // a name of ours; the value is one that a program had
+			_ = os.Setenv(name, value) // a fixed name; the value comes from a program's environment
 		} else {
 			_ = os.Unsetenv(name)
 		}
@@ -117,8 +117,8 @@ func (h *Host) welcome(ctx context.Context, s socket.Screen) live.Session {
 	return h.Connect(ctx, s)
 }
 
-// terminalVariables lead to what belongs to the terminal or the desktop of a person, and change
-// from one to the next, as in tmux's update-environment.
+// terminalVariables refer to the user's terminal or desktop, and differ between screens, as in tmux's
+// update-environment.
 var terminalVariables = []string{
 	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY",
 	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "KRB5CCNAME",
@@ -135,14 +135,14 @@ func terminal() map[string]string {
 	return env
 }
 
-// rest gives memory back while nothing happens, until the session is over.
+// rest releases memory while nothing happens, until the session is over.
 func (h *Host) rest() {
 	rest, woken := gc.NewRest(), make(chan struct{}, 1)
 	h.OnActivity(func() {
 		if rest.Touch() {
 			select {
 			case woken <- struct{}{}:
-			default: // it has been told
+			default: // it wakes up already
 			}
 		}
 	})

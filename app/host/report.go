@@ -21,17 +21,16 @@ import (
 // The report of a host is the file that its errors go to, such as the trace of a panic.
 const (
 	keptReports = 20      // files that stay
-	maxReport   = 1 << 20 // bytes of one: of a longer one the beginning and the end are kept
-	endOfReport = 1 << 18 // bytes that are kept of its beginning, and of its end
+	maxReport   = 1 << 20 // bytes of one; a longer one loses its middle
+	endOfReport = 1 << 18 // bytes kept of its start, and of its end
 )
 
-// reports is the folder of what hosts say when they die.
+// reports returns the folder of the reports.
 func reports() string { return filepath.Join(xdg.StateHome, "buddy", "hosts") }
 
 func reportFile(session string) string { return filepath.Join(reports(), session+".err") }
 
-// newReport returns the file for the report of a host that starts. Where none can be made, nobody
-// reads what it says.
+// newReport returns the file for the report of a new host, or the null device if it can't be made.
 func newReport(session string) string {
 	if err := os.MkdirAll(reports(), 0o700); err != nil || unix.Access(reports(), unix.W_OK) != nil {
 		return os.DevNull
@@ -40,21 +39,20 @@ func newReport(session string) string {
 	return reportFile(session)
 }
 
-// forgetReport removes the report of a host that has said nothing.
+// forgetReport removes an empty report.
 func forgetReport(session string) {
 	if info, err := os.Lstat(reportFile(session)); err == nil && info.Size() == 0 {
-		_ = os.Remove(reportFile(session)) // it is in nobody's way
+		_ = os.Remove(reportFile(session)) // an error does no harm
 	}
 }
 
-// forgetReports leaves room for one more report: the oldest go, and long ones become shorter. What
-// can't be changed stays.
+// forgetReports makes room for one more report: it removes the oldest and shortens long ones, ignoring errors.
 func forgetReports() {
 	type report struct {
 		path string
 		time time.Time
 	}
-	paths, _ := filepath.Glob(filepath.Join(reports(), "*.err")) // the pattern is right
+	paths, _ := filepath.Glob(filepath.Join(reports(), "*.err")) // the pattern is valid
 	var all []report
 	for _, path := range paths {
 		if info, err := os.Lstat(path); err == nil {
@@ -82,8 +80,8 @@ func firstLine(path string) string {
 	return strings.TrimSpace(markup.Plain(line))
 }
 
-// shortenReport takes the middle out of a report that is too long. A process that writes to its end meanwhile
-// goes on doing so; a line written at the same instant may be lost.
+// shortenReport removes the middle of a report that is too long. A process that appends to it can continue; a line
+// written at the same instant may be lost.
 func shortenReport(path string) error {
 	if info, err := os.Lstat(path); err != nil || info.Size() <= maxReport {
 		return err
@@ -111,12 +109,12 @@ func cutMiddle(f *os.File, size int64) error {
 	return f.Truncate(endOfReport + int64(len(text)))
 }
 
-// reporter writes to the report of this process, which stays within its bounds.
+// reporter writes to the report of this process and keeps it short.
 type reporter struct{ path string }
 
 // Write implements [io.Writer] for one goroutine at a time, as the standard logger calls it.
 func (r reporter) Write(p []byte) (int, error) {
 	n, err := os.Stderr.Write(p)
-	_ = shortenReport(r.path) // it is as long as before then
+	_ = shortenReport(r.path) // on an error it keeps its length
 	return n, err
 }

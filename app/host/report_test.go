@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// What a host says of itself, however much, stays within its bounds, and keeps its beginning and its
-// end.
+// A host's log stays within its limit, and keeps its start and end.
 func TestReportIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.err")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -45,8 +44,8 @@ func TestReportIsBounded(t *testing.T) {
 	}
 }
 
-// Of what a process wrote by itself when it died, such as the stacks of all its goroutines, the same
-// is kept; a short report stays as it is, and a link is not followed.
+// The report of a process that died, such as the stacks of all goroutines, keeps its start and end, too; a short report
+// is unchanged, and a link is not followed.
 func TestLongReportOfADeadHost(t *testing.T) {
 	options := home(t)
 	if err := os.MkdirAll(reports(), 0o700); err != nil {

@@ -13,15 +13,15 @@ import (
 	"buddy/texts"
 )
 
-// settings holds what of the configuration the session uses, for taking over rules that change
-// while it runs and for saying what waits for the next start. Themes and keys are the screens'.
+// settings holds the configuration that the session uses, to apply changed rules at once and to tell which changes need
+// a restart. Screens handle themes and keys.
 type settings struct {
-	began config.Config // as the session began
-	now   config.Config // with the rules that are in use
+	began config.Config // at the start of the session
+	now   config.Config // with the rules in force
 
-	said    map[string]bool // notices that were shown
-	wrong   string          // the mistake that was shown last; "" is none
-	pending []string        // keys that wait for the next start, as they were shown last
+	said    map[string]bool // notices shown before
+	wrong   string          // the error shown last; "" for none
+	pending []string        // settings that need a restart, as shown last
 }
 
 func newSettings(p *compose.Setup) *settings {
@@ -32,14 +32,14 @@ func newSettings(p *compose.Setup) *settings {
 	return s
 }
 
-// takenOver holds what to tell the person of a reading.
+// takenOver holds the result of a reading.
 type takenOver struct {
 	notices []string
 	warning string
-	rules   bool // the rules are to be replaced
+	rules   bool // whether to replace the rules
 }
 
-// takeOver takes what a reading says, or leaves everything as it is when that is wrong.
+// takeOver applies a reading, or changes nothing if it has an error.
 func (s *settings) takeOver(r compose.Reading) (t takenOver) {
 	if r.Err != nil {
 		if text := strings.ReplaceAll(r.Err.Error(), "\n", " "); text != s.wrong {
@@ -57,15 +57,15 @@ func (s *settings) takeOver(r compose.Reading) (t takenOver) {
 	return t
 }
 
-// rulesDiffer ignores where rules stand in their files.
+// rulesDiffer compares rules without their locations.
 func rulesDiffer(a, b []config.Rule) bool {
 	return len(config.Changed(&config.Config{Rules: a}, &config.Config{Rules: b})) > 0
 }
 
-// news returns what to say of a reading that was taken over.
+// news returns the notices about an applied reading.
 func (s *settings) news(r compose.Reading, rules, mended bool) []string {
 	var all []string
-	// A project's file that changed may ask for trust in other values of the same keys.
+	// A changed project file may ask for trust in other values of the same keys.
 	project := r.Config.Project.Print != s.now.Project.Print
 	s.now.Project = r.Config.Project
 	for _, n := range r.Notices {
@@ -96,7 +96,7 @@ func (s *settings) news(r compose.Reading, rules, mended bool) []string {
 	return all
 }
 
-// watchRules takes over changes of the rules until the session is over.
+// watchRules applies changed rules until the session is over.
 func (h *Host) watchRules() {
 	used := newSettings(&h.program.Setup)
 	read := func() {
@@ -108,21 +108,20 @@ func (h *Host) watchRules() {
 	}
 }
 
-// watchExtensions lets skills and commands be read again when their files change, until the
-// session is over.
+// watchExtensions reloads skills and commands when their files change, until the session is over.
 func (h *Host) watchExtensions() {
 	if err := h.program.WatchExtensions(h.ctx); err != nil {
 		h.readAtPrompts(h.program.RereadExtensions(), err)
 	}
 }
 
-// unwatched holds what reads files whose changes nothing tells of.
+// unwatched holds the functions that read files which can't be watched.
 type unwatched struct {
-	mu   sync.Mutex // guards what follows, and is held while the files are read
+	mu   sync.Mutex // guards read, and is held while the files are read
 	read []func()
 }
 
-// readAtPrompts reads files before each prompt from now on, because they can't be watched, and says so once.
+// readAtPrompts makes read run before each prompt, because the files can't be watched, and shows a notice once.
 func (h *Host) readAtPrompts(read func(), why error) {
 	h.unwatched.mu.Lock()
 	defer h.unwatched.mu.Unlock()
@@ -141,7 +140,7 @@ func (h *Host) readUnwatched() {
 	}
 }
 
-// reload takes over rules and says in the stream what was read.
+// reload applies rules and publishes the notices of a reading.
 func (h *Host) reload(t takenOver, rules []action.Rule) {
 	if t.rules {
 		h.program.Live.SetRules(rules)

@@ -8,7 +8,7 @@ import (
 	"buddy/app/compose"
 )
 
-// inUse are the settings of a session that starts now.
+// inUse returns the settings of a new session.
 func inUse(t *testing.T) *settings {
 	t.Helper()
 	setup, err := compose.NewSetup(&compose.Options{}, "local", "")
@@ -18,8 +18,8 @@ func inUse(t *testing.T) *settings {
 	return newSettings(&setup)
 }
 
-// The rules that changed apply at once, what else changed is named, and a mistake leaves everything
-// as it was and is said once. Themes and keys are the screens'.
+// Changed rules apply at once, other changes are named, and an error changes nothing and is reported once. Screens
+// handle themes and keys.
 func TestReload(t *testing.T) {
 	d := apptest.NewSettings(t, "[ui]\ntheme = \"dark\"\n")
 	s := inUse(t)
@@ -40,13 +40,13 @@ func TestReload(t *testing.T) {
 	step("[keys]\nhelp = [\"Entr\"]\n", nil, d.File+`:2: keys.help: key "Entr": "Entr" is not a key (have: a character, Space, Backspace, Delete, Down, End, Enter, Esc, F1, F10, F11, F12, F2, F3, F4, F5, F6, F7, F8, F9, Home, Insert, Left, PgDn, PgUp, Right, Tab, Up)`, false)
 	step("[[deny]]\n", nil, d.File+`:1: deny: a rule needs a tool, prefix, path, host or target`, false)
 	step(rule, []string{"The settings are valid again"}, "", false)
-	// What needs a start is named, once.
+	// Changes that need a restart are named once.
 	step(rule+"[agent]\nmax_iterations = 3\n", []string{"these settings apply after a restart or /session new: agent.max_iterations"}, "", false)
 	step(rule+"[agent]\nmax_iterations = 3\n#\n", nil, "", false)
 	step("", []string{"Settings reloaded: rules"}, "", true)
 }
 
-// Of a session that runs nothing else changes: all the rest waits for the next start.
+// Nothing else changes in a running session: other settings wait for the next start.
 func TestReloadChangesNothingElse(t *testing.T) {
 	d := apptest.NewSettings(t, "")
 	s := inUse(t)

@@ -19,17 +19,17 @@ import (
 	"buddy/sessions"
 )
 
-// lookTime limits how long a session may take to say what it does.
+// lookTime limits how long a session may take to describe itself.
 const lookTime = 2 * time.Second
 
-// Silent is a session whose host does not say what it does, and why.
+// Silent is a session whose host does not answer, and why.
 type Silent struct {
 	ID  string
 	Err error
 }
 
-// Running describes the sessions of this user that run, in all folders, the latest begun first.
-// A host that does not answer is among the silent ones.
+// Running describes the running sessions of this user in all folders, latest start first. Hosts that do not answer are
+// in silent.
 func Running(ctx context.Context) (all []live.Description, silent []Silent) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -57,11 +57,11 @@ func Running(ctx context.Context) (all []live.Description, silent []Silent) {
 	return all, silent
 }
 
-// sockets returns where the hosts of this user listen, by session: those in the folders for sockets of this environment,
-// and those that are noted next to their sessions. Of the latter some may run and not answer.
+// sockets returns the sockets of this user's hosts, by session: those in the folders of this environment, and those
+// recorded next to their sessions. Some of the latter may run and not answer.
 func sockets() (all map[string]string, silent []Silent) {
 	all = socket.Running(os.Getenv)
-	stores, _ := sessions.Folders() // of what can't be read the sockets are to be found
+	stores, _ := sessions.Folders() // sockets outside unreadable folders are still found
 	for _, store := range stores {
 		for id, noted := range sessions.Hosts(store) {
 			if all[id] != "" {
@@ -78,11 +78,11 @@ func sockets() (all map[string]string, silent []Silent) {
 	return all, silent
 }
 
-// returnTime limits how long a host that runs may take to make its socket again.
+// returnTime limits how long a running host may take to make its socket again.
 const returnTime = 2 * time.Second
 
-// awaitNoted returns where the host that is noted for a session listens, "" if that does not run. One whose socket was
-// removed is waited for: a session has one host.
+// awaitNoted returns the socket of the recorded host of a session, "" if the host does not run. It waits for a host
+// whose socket was removed, because a session must have only one host.
 func awaitNoted(store sessions.Store, id string, noted sessions.Host) (path string, err error) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -90,13 +90,13 @@ func awaitNoted(store sessions.Store, id string, noted sessions.Host) (path stri
 		if socket.Listens(id, noted.Socket) {
 			return noted.Socket, nil
 		}
-		if at := socket.Find(os.Getenv, id); at != "" { // it may have got another folder
+		if at := socket.Find(os.Getenv, id); at != "" { // it may be in another folder now
 			return at, nil
 		}
 		if noted.PID == 0 || errors.Is(syscall.Kill(noted.PID, 0), syscall.ESRCH) {
 			return "", nil
 		}
-		if owned, _ := sessions.Owned(store, id); !owned { // what can't be read has no host either
+		if owned, _ := sessions.Owned(store, id); !owned { // an unreadable session has no host either
 			return "", nil
 		}
 		if time.Now().After(late) {
@@ -121,8 +121,7 @@ func dialToLook(path string) (*socket.Client, error) {
 	return socket.Dial(path, socket.Screen{Version: version.Number, Looks: true})
 }
 
-// Meant returns the running session that somebody means: by the beginning of its id, or last,
-// which is the one begun last; "" means the only one.
+// Meant returns the running session with an id that starts with id; last is the one started last, and "" the only one.
 func Meant(ctx context.Context, id string) (live.Description, error) {
 	all, silent := Running(ctx)
 	return choose(id, all, silent)
@@ -155,7 +154,7 @@ func choose(id string, all []live.Description, silent []Silent) (live.Descriptio
 	return live.Description{}, fmt.Errorf("%q matches %d running sessions: %s; name one", id, len(fits), ids(fits))
 }
 
-// maxNamed limits the sessions that a message names.
+// maxNamed limits the sessions named in a message.
 const maxNamed = 5
 
 func ids(all []live.Description) string {
@@ -169,8 +168,7 @@ func ids(all []live.Description) string {
 	return strings.Join(names, ", ")
 }
 
-// Look connects a program that shows nothing to a person to a session that runs. The caller closes
-// the connection.
+// Look connects a program without a user to a running session. The caller closes the connection.
 func Look(id string) (*socket.Client, error) {
 	path := socketOf(id)
 	if path == "" {
@@ -179,7 +177,7 @@ func Look(id string) (*socket.Client, error) {
 	return socket.Dial(path, socket.Screen{Version: version.Number, Looks: true, Env: terminal()})
 }
 
-// socketOf returns where the host of a session listens, or "".
+// socketOf returns the path of a session's socket, "" if no host listens.
 func socketOf(id string) string {
 	if path := socket.Find(os.Getenv, id); path != "" {
 		return path
@@ -191,16 +189,15 @@ func socketOf(id string) string {
 // endTime limits how long AwaitEnd waits.
 const endTime = 5 * time.Second
 
-// AwaitEnd waits until the host of a session that was stopped no longer listens, so that a list of sessions right after
-// that does not include it.
+// AwaitEnd waits until the host of a stopped session no longer listens, so that the next list of sessions does not
+// include it.
 func AwaitEnd(id string) {
 	for end := time.Now().Add(endTime); socketOf(id) != "" && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// Short is the beginning of an id that people type; [Meant] says so where it could be one of
-// several.
+// Short returns the start of an id, for typing; [Meant] reports it if it is ambiguous.
 func Short(id string) string {
 	first, _, _ := strings.Cut(id, "-")
 	return first

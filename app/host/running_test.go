@@ -12,7 +12,7 @@ import (
 	"buddy/sessions"
 )
 
-// Which session somebody means, and one line that says what to do when that is not clear.
+// Which session an id names, and a one-line message if it is unclear.
 func TestWhichSessionIsMeant(t *testing.T) {
 	all := []live.Description{{ID: "7f3b-2"}, {ID: "7f3a-1"}, {ID: "0c11-3"}}
 	many := all
@@ -23,7 +23,7 @@ func TestWhichSessionIsMeant(t *testing.T) {
 	for _, tt := range []struct {
 		id   string
 		all  []live.Description
-		want string // an id, or the beginning of an error
+		want string // an id, or the start of an error
 	}{
 		{"", all[:1], "7f3b-2"},
 		{"last", all, "7f3b-2"},
@@ -49,7 +49,7 @@ func TestWhichSessionIsMeant(t *testing.T) {
 	}
 }
 
-// TestNoteOfADeadHost: a note whose process has ended, or has nothing to do with the session, delays nothing.
+// TestNoteOfADeadHost: a record of an ended or unrelated process delays nothing.
 func TestNoteOfADeadHost(t *testing.T) {
 	store := sessions.At(t.TempDir())
 	for what, pid := range map[string]int{"ended": 1 << 30, "another": os.Getpid()} {

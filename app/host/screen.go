@@ -16,12 +16,12 @@ import (
 	"buddy/tools/target"
 )
 
-// screen is the session as one screen has it. What that alone wants is guarded by the host's lock.
+// screen is one screen's connection to the session. The host's lock guards its fields.
 type screen struct {
 	host    *Host
-	place   string                   // where it is; no other screen has the same
-	watched []string                 // panes whose pictures it shows
-	fits    map[string]event.FitPane // by pane: the size that it wants
+	place   string                   // its unique name
+	watched []string                 // panes whose contents it shows
+	fits    map[string]event.FitPane // by pane: the wanted size
 }
 
 // Hello implements [live.Session].
@@ -31,7 +31,7 @@ func (s *screen) Hello(context.Context) (live.Hello, error) {
 	return hello, nil
 }
 
-// Subscribe implements [live.Session]. The first one starts the session.
+// Subscribe implements [live.Session]. The first call starts the session.
 func (s *screen) Subscribe(ctx context.Context, after uint64, every time.Duration) (<-chan []event.Envelope, error) {
 	if failed := s.host.failed; failed != nil {
 		return nil, *failed
@@ -68,7 +68,7 @@ func (s *screen) Send(c event.Command) {
 		c.Screen = s.place
 		h.program.Live.Send(c)
 	case event.AnswerApproval:
-		if c.Screen = s.place; h.waits(c.ID) { // else another screen was first, which this one sees
+		if c.Screen = s.place; h.waits(c.ID) { // otherwise another screen was first, which this one sees
 			h.program.Live.Send(c)
 		}
 	case event.Answer:
@@ -83,8 +83,7 @@ func (s *screen) Send(c event.Command) {
 	}
 }
 
-// fitTo gives a pane the size that this screen wants now; zeros give it back. The caller holds
-// the host's lock.
+// fitTo sets the size that this screen wants for a pane; zeros reset it. The caller holds the host's lock.
 func (s *screen) fitTo(c event.FitPane) {
 	if c.W == 0 {
 		delete(s.fits, c.Pane)
@@ -101,7 +100,7 @@ func (s *screen) fitTo(c event.FitPane) {
 // Request implements [live.Session].
 func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 	h := s.host
-	if _, looks := q.(live.Describe); !looks { // every start of a screen asks all sessions for that
+	if _, looks := q.(live.Describe); !looks { // every new screen asks all sessions to describe themselves
 		h.touch()
 	}
 	if failed := h.failed; failed != nil {
@@ -136,7 +135,7 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 	return nil, fmt.Errorf("unknown request %q", live.Name(q))
 }
 
-// askProgram answers what else a prompt can name or say to a command.
+// askProgram answers requests for completions.
 func askProgram(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
 	switch q := q.(type) {
 	case live.Named:
@@ -151,8 +150,8 @@ func askProgram(ctx context.Context, p *compose.Program, q live.Request) (any, e
 	return nil, fmt.Errorf("unknown request %q", live.Name(q))
 }
 
-// quits reports whether the session goes on when this screen quits: nothing runs in it, and a person
-// at another screen has it, whose it is from now on.
+// quits reports whether the session continues when this screen quits: nothing runs in it, and another screen is
+// attached.
 func (s *screen) quits() bool {
 	h := s.host
 	h.mu.Lock()
@@ -172,7 +171,7 @@ type files struct {
 	indexes input.FileIndexes
 }
 
-// find returns the files that fit a query best; nothing once there is a later query.
+// find returns the best matches of a query, nothing if there is a later query.
 func (f *files) find(query string) []string {
 	f.mu.Lock()
 	find := f.indexes.Of(f.targets).Request(query)

@@ -16,12 +16,12 @@ import (
 	"buddy/tmux/pane"
 )
 
-// Start starts a process that runs a session, and connects to it: a new session with the id
-// options.Session, or the one of that id that is in a store. It returns at once; how the start went is in the
-// greeting. One that runs already is joined. looks says that nothing is shown to a person.
+// Start starts a host process for a session and connects to it: a new session with the id options.Session, or the
+// stored one with that id. A session that runs already is joined. It returns at once; the greeting tells whether the
+// start succeeded. looks marks a program without a user.
 func Start(options *compose.Options, store sessions.Store, resume, looks bool) (*Process, error) {
 	p := &Process{Secret: rand.Text(), looks: looks, report: reportFile(options.Session)}
-	var note *sessions.HostNote // nil: the session has no file yet, or its folder can't be written
+	var note *sessions.HostNote // nil if the session has no file yet, or its folder is not writable
 	if _, err := os.Lstat(store.File(options.Session)); err == nil && resume {
 		if note, err = sessions.HoldHost(store, options.Session, true); err == nil {
 			defer note.Release()
@@ -55,7 +55,7 @@ func Start(options *compose.Options, store sessions.Store, resume, looks bool) (
 			var started *os.Process
 			started, err = socket.Start(exe, append([]string{"host"}, pane.Of(socket.Folders())...), l, p.report, text)
 			if err == nil && note != nil {
-				_ = note.Write(sessions.Host{PID: started.Pid, Socket: path}) // else it is found by its socket alone
+				_ = note.Write(sessions.Host{PID: started.Pid, Socket: path}) // on an error only the socket leads to it
 			}
 		}
 	}
@@ -67,21 +67,21 @@ func Start(options *compose.Options, store sessions.Store, resume, looks bool) (
 	return p, p.dial(path)
 }
 
-// Runs reports whether a session of a store runs in a process of its own.
+// Runs reports whether a session of a store has a host process.
 func Runs(store sessions.Store, session string) bool {
 	return socket.Find(os.Getenv, session) != "" || socket.Listens(session, sessions.HostOf(store, session).Socket)
 }
 
-// Process is a session that runs in another process.
+// Process is a session in a host process.
 type Process struct {
 	live.Session
-	Joined bool   // it ran already
-	Secret string // of this start, for programs without a terminal that connect to it; "" of one that was joined
-	looks  bool   // nothing is shown to a person
-	report string // the file with what it says when it dies
+	Joined bool   // whether it was running already
+	Secret string // of this start, for programs without a terminal that connect; "" if joined
+	looks  bool   // nothing is shown to a user
+	report string // the file with the host's last errors
 }
 
-// join connects to a session that runs already.
+// join connects to a running session.
 func (p *Process) join(path string) error {
 	p.Joined, p.Secret = true, ""
 	return p.dial(path)
@@ -96,28 +96,28 @@ func (p *Process) dial(path string) error {
 	return nil
 }
 
-// Hello implements [live.Session]: with what the process said last, if that has died.
+// Hello implements [live.Session]. The error includes the report of a host that died.
 func (p *Process) Hello(ctx context.Context) (live.Hello, error) {
 	hello, err := p.Session.Hello(ctx)
 	return hello, p.explained(err)
 }
 
-// Leave lets go of the session, which goes on.
+// Leave disconnects from the session, which keeps running.
 func (p *Process) Leave() {
 	if c, ok := p.Session.(*socket.Client); ok {
 		c.Close()
 	}
 }
 
-// Err implements [live.Session]: with what the process said last, if that has died.
+// Err implements [live.Session]. The error includes the report of a host that died.
 func (p *Process) Err() error { return p.explained(p.Session.Err()) }
 
-// explained adds to an error what the process said.
+// explained adds the host's report to an error.
 func (p *Process) explained(err error) error {
 	if err == nil {
 		return nil
 	}
-	_ = shortenReport(p.report) // which is readable as it is
+	_ = shortenReport(p.report) // a long report can be read, too
 	line := firstLine(p.report)
 	if line == "" {
 		return err

@@ -18,8 +18,7 @@ import (
 	"buddy/tmux/pane"
 )
 
-// TestMain lets the test's program be the one that Start starts, and the supervisor of the
-// panes that such a host makes.
+// TestMain makes the test program act as the host that Start starts, and as the supervisor of its panes.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "pane" {
 		os.Exit(pane.Main(os.Args[2:]))
@@ -34,12 +33,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// home gives a test a home, and a folder for sockets and one to work in.
+// home sets up a home folder, a folder for sockets and one to work in.
 func home(t *testing.T) *compose.Options {
 	t.Helper()
-	h := openHost(t, compose.Options{}) // which makes them
+	h := openHost(t, compose.Options{}) // creates the folders
 	h.End(live.Close{})
-	run, err := os.MkdirTemp("", "b") // short, because the path of a socket has to be
+	run, err := os.MkdirTemp("", "b") // short, because the path of a socket is limited
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +49,8 @@ func home(t *testing.T) *compose.Options {
 	return &compose.Options{Model: "demo", Session: sessions.NewID()}
 }
 
-// TestStart: a process runs the session; who starts it once more joins it; it ends with its session
-// and leaves neither a socket nor a report.
+// TestStart: a process runs the session; starting it again joins it; it ends with its session and leaves neither a
+// socket nor a report.
 func TestStart(t *testing.T) {
 	options := home(t)
 	s, err := Start(options, sessions.Store{}, false, false)
@@ -74,7 +73,7 @@ func TestStart(t *testing.T) {
 	if other, err := again.Hello(ctx); err != nil || other.PID != hello.PID || !again.Joined {
 		t.Errorf("%+v, %v", other, err)
 	}
-	for _, screen := range []live.Session{s, again} { // which the last one ends
+	for _, screen := range []live.Session{s, again} { // the last one ends it
 		if _, err := live.Ask[live.CloseReply](ctx, screen, live.Close{}); err != nil {
 			t.Error(err)
 		}
@@ -86,7 +85,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// left names what hosts left behind.
+// left lists the files that hosts left.
 func left(t *testing.T) string {
 	t.Helper()
 	sockets, _ := filepath.Glob(filepath.Join(os.Getenv("TMUX_TMPDIR"), "*", "host-*"))
@@ -94,8 +93,7 @@ func left(t *testing.T) string {
 	return strings.Join(append(sockets, reports...), ", ")
 }
 
-// TestStartFails: what is wrong with the options comes with the greeting, what a process that died
-// said with the error.
+// TestStartFails: an error in the options comes with the greeting, the report of a process that died with the error.
 func TestStartFails(t *testing.T) {
 	options := home(t)
 	options.Targets = []string{"nowhere"}
@@ -114,7 +112,7 @@ func TestStartFails(t *testing.T) {
 	if err == nil {
 		_, err = s.Hello(ctx)
 	}
-	for end := time.Now().Add(limit); err != nil && !strings.Contains(err.Error(), "panic: out of ␛luck") && time.Now().Before(end); { // its end may be seen before its last word
+	for end := time.Now().Add(limit); err != nil && !strings.Contains(err.Error(), "panic: out of ␛luck") && time.Now().Before(end); { // the end may be noticed before the report is complete
 		time.Sleep(10 * time.Millisecond)
 		if s != nil {
 			err = s.explained(errors.New("it has ended"))
@@ -123,7 +121,7 @@ func TestStartFails(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "panic: out of ␛luck") || !strings.Contains(err.Error(), reportFile(options.Session)) {
 		t.Error(err)
 	}
-	// Of many reports the newest stay.
+	// Only the newest reports stay.
 	for i := range 2 * keptReports {
 		if err := os.WriteFile(reportFile(fmt.Sprint("old", i)), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)

@@ -11,13 +11,13 @@ import (
 	"buddy/tmux"
 )
 
-// tmuxServer knows the processes that are the tmux server of supervisors, or were before a command moved its socket.
+// tmuxServer tracks the processes of the tmux server, including those whose socket a command has moved.
 type tmuxServer struct {
 	mu    sync.Mutex // guards known
 	known []int
 }
 
-// processes returns them, after a look at who listens on the socket now.
+// processes returns the tracked processes, including the one that listens on the socket now.
 func (t *tmuxServer) processes() []int {
 	now := socket.Listening(tmux.ServerSocket(os.Getenv, os.Getenv("BUDDY_TMUX_SOCKET")))
 	t.mu.Lock()

@@ -17,24 +17,23 @@ import (
 )
 
 const (
-	// takeTime keeps a session without a prompt after its last screen has gone: a prompt that the screen sent just before it
-	// went may still have to be taken, which the session would end otherwise.
+	// takeTime keeps a session without a prompt alive after its last screen has gone: a prompt sent just before may
+	// still have to be handled.
 	takeTime   = 2 * time.Second
-	notifyTime = 10 * time.Second // for the person's command
-	notifySize = 500              // bytes of the text that it gets
+	notifyTime = 10 * time.Second // for notify_command
+	notifySize = 500              // bytes of the text for notify_command
 )
 
-// unattended holds what a session needs while nobody is attached to it.
+// unattended holds the state of a session without an attached screen.
 type unattended struct {
-	idle   *time.Timer   // ends the session; nil: it does not run
-	visits int           // how many screens have come so far
-	minute time.Duration // of the settings
-	notify time.Duration // for the person's command
+	idle   *time.Timer   // ends the session; nil if not running
+	visits int           // number of screens so far
+	minute time.Duration // the length of a minute in the settings
+	notify time.Duration // for notify_command
 }
 
-// left does what is to be done when the last screen has gone, or something ended without one: a
-// session in which nothing runs ends after a while, soon if there is nothing of it to go on
-// with.
+// left is called when a screen has gone or something has ended: without screens and running tasks the session ends
+// after a while, or soon if nothing is stored.
 func (h *Host) left() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -52,7 +51,7 @@ func (h *Host) left() {
 	h.alone.idle = time.AfterFunc(wait, h.endIfLeft)
 }
 
-// endIfLeft ends a session that nobody is attached to and in which nothing runs.
+// endIfLeft ends a session without screens and running tasks.
 func (h *Host) endIfLeft() {
 	switch {
 	case h.attended():
@@ -61,15 +60,14 @@ func (h *Host) endIfLeft() {
 	}
 }
 
-// attended reports whether a person is attached.
+// attended reports whether a screen is attached.
 func (h *Host) attended() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.screens) > 0
 }
 
-// unattended does what an event needs that nobody sees: it tells the person in their way, and an
-// approval waits for as long as they want.
+// unattended handles an event without an attached screen: it runs notify_command, and limits the wait for an approval.
 func (h *Host) unattended(env event.Envelope) {
 	if h.program == nil || h.attended() {
 		return
@@ -89,8 +87,7 @@ func (h *Host) unattended(env event.Envelope) {
 	}
 }
 
-// call runs the person's command for notifications. What is foreign reaches it in its environment
-// only.
+// call runs notify_command. Untrusted text reaches it only in its environment.
 func (h *Host) call(kind, text string) {
 	command := h.program.Config.UI.NotifyCommand
 	if command == "" {
@@ -101,21 +98,21 @@ func (h *Host) call(kind, text string) {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command) //nolint:gosec // the person's own settings name it
 	cmd.Env = append(os.Environ(), "BUDDY_SESSION="+h.program.ID, "BUDDY_EVENT="+kind, "BUDDY_TEXT="+texts.ClipBytes(markup.Plain(text), notifySize))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with what it has started
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with its child processes
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
-		slog.Warn("notify_command", "error", err) // nobody is there to be told
+		slog.Warn("notify_command", "error", err) // no screen could show it
 	}
 }
 
-// visits counts the screens that have come.
+// visits returns the number of screens so far.
 func (h *Host) visits() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.alone.visits
 }
 
-// limit denies an approval after it has waited for as long as the person lets it, unless a screen comes.
+// limit denies an approval after the configured time, unless a screen comes.
 func (h *Host) limit(id string) {
 	minutes := h.program.Config.Sessions.ApprovalWait
 	if minutes == 0 {
@@ -126,7 +123,7 @@ func (h *Host) limit(id string) {
 	time.AfterFunc(wait, func() { h.denyIfLeft(id, visits, wait) })
 }
 
-// denyIfLeft denies an approval if nobody is attached, and has been since so many screens had come.
+// denyIfLeft denies an approval if no screen has come since the count was visits.
 func (h *Host) denyIfLeft(id string, visits int, wait time.Duration) {
 	if h.visits() == visits && !h.attended() && !h.ended() && h.waits(id) {
 		h.program.Live.Send(event.AnswerApproval{ID: id, Decision: event.Deny, Reason: "nobody answered for " + wait.String(), Nobody: true})

@@ -17,7 +17,7 @@ import (
 
 func asks(e event.Event) bool { _, ok := e.(event.ApprovalAsked); return ok }
 
-// eventually waits until something holds.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(limit); !holds(); time.Sleep(5 * time.Millisecond) { // real processes
@@ -27,7 +27,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// stays checks that something does not happen within a time in which it would.
+// stays checks that a condition holds for a while.
 func stays(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // real processes
@@ -39,17 +39,17 @@ func stays(t *testing.T, what string, holds func() bool) {
 
 func running(h *Host) func() bool { return func() bool { return !h.ended() } }
 
-// notes returns a notify_command that adds a line for each call to a file, and that reads the file.
+// notes returns a notify_command that appends a line to a file for each call, and a function that reads the file.
 func notes(t *testing.T) (command string, read func() string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "notes")
 	return fmt.Sprintf(`printf '%%s|%%s|%%s\n' "$BUDDY_SESSION" "$BUDDY_EVENT" "$BUDDY_TEXT" >> '%s'`, file), func() string {
-		text, _ := os.ReadFile(file) // nothing was noted
+		text, _ := os.ReadFile(file) // a missing file has no notes
 		return string(text)
 	}
 }
 
-// Nobody is told what they see.
+// An attached user gets no notifications.
 func TestNotifyCommandWhileSomebodyIsAttached(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	command, read := notes(t)
@@ -62,8 +62,8 @@ func TestNotifyCommandWhileSomebodyIsAttached(t *testing.T) {
 	stays(t, "nobody is told", func() bool { return read() == "" })
 }
 
-// What waits and what has ended is told once each in the person's own way, while nobody is attached, and
-// what is told is never run. A program that shows nothing to a person leaves the session unattended.
+// Open requests and finished tasks run notify_command once each while no screen is attached, and their text is never
+// executed. A program without a user leaves the session unattended.
 func TestNotifyCommand(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	command, read := notes(t)
@@ -74,7 +74,7 @@ func TestNotifyCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() {
-		for range batches { // who reads is not cut
+		for range batches { // keeps the subscription alive
 		}
 	}()
 	want := ""
@@ -90,7 +90,7 @@ func TestNotifyCommand(t *testing.T) {
 	last := h.hello().Last
 	h.note(event.Envelope{Seq: last + 1, Payload: event.QuestionAsked{ID: "q", Text: "\x1b[31mWhich? $(touch pwned)"}})
 	told("question", "␛[31mWhich? $(touch pwned)")
-	h.note(event.Envelope{Seq: last + 2, Payload: event.TaskFinished{ID: 99, Outcome: event.Completed}}) // no main task
+	h.note(event.Envelope{Seq: last + 2, Payload: event.TaskFinished{ID: 99, Outcome: event.Completed}}) // not the main task
 	stays(t, "it is not told", func() bool { return read() == want })
 	s.Send(event.AnswerApproval{ID: h.approvals()[0], Decision: event.Deny})
 	told("finished", "completed")
@@ -99,7 +99,7 @@ func TestNotifyCommand(t *testing.T) {
 	}
 }
 
-// A notify_command that fails, hangs or is not there holds nothing up, and leaves no process behind.
+// A notify_command that fails, hangs or is missing blocks nothing and leaves no process.
 func TestNotifyCommandThatFails(t *testing.T) {
 	for name, command := range map[string]string{
 		"fails": "exit 3", "is missing": "/nonexistent/program", "is no command": "'", "hangs": "echo $$ > pid; sleep 600; true",
@@ -129,11 +129,11 @@ func TestNotifyCommandThatFails(t *testing.T) {
 	}
 }
 
-// An approval waits for ever, or is denied after the time that the person has set: counted anew when
-// they leave again, and not while they are attached.
+// An approval waits forever, or is denied after the configured time, which starts again when the user leaves again and
+// does not run while a screen is attached.
 func TestApprovalWait(t *testing.T) {
 	for name, tt := range map[string]struct {
-		wait, minute int // the setting; how many milliseconds a minute has
+		wait, minute int // the setting; the length of a minute in milliseconds
 		visit        bool
 		denied       bool
 	}{
@@ -176,7 +176,7 @@ func TestApprovalWait(t *testing.T) {
 	}
 }
 
-// A screen that comes and leaves again begins the wait anew.
+// A screen that comes and leaves restarts the wait.
 func TestApprovalWaitBeginsAnew(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	h.program.Config.Sessions.IdleExit = 10
@@ -197,12 +197,11 @@ func TestApprovalWaitBeginsAnew(t *testing.T) {
 	eventually(t, "it is denied", func() bool { return !open() })
 }
 
-// A session that nobody is attached to ends after idle_exit, but not while anything runs or waits, and
-// not when somebody has come again.
+// An unattended session ends after idle_exit, but not while anything runs or waits, and not after a screen has come.
 func TestIdleExit(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	h.program.Config.Sessions.IdleExit = 1
-	ends := func() bool { // soon, as things are
+	ends := func() bool { // reports whether the end is scheduled
 		h.left()
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -236,8 +235,8 @@ func TestIdleExit(t *testing.T) {
 	over(t, h)
 }
 
-// The first prompt of a session is worked on though the screen goes as soon as it has sent it: the session may not have taken
-// it yet, and has no file.
+// The first prompt is handled even if the screen leaves right after sending it: the session may not have received it
+// yet, and has no file.
 func TestPromptOfAScreenThatGoesAtOnce(t *testing.T) {
 	for range 10 {
 		h := openHost(t, compose.Options{})
@@ -249,7 +248,7 @@ func TestPromptOfAScreenThatGoesAtOnce(t *testing.T) {
 	}
 }
 
-// alive reports whether any process of a group is there.
+// alive reports whether any process of a group exists.
 func alive(group string) bool {
 	n, err := strconv.Atoi(group)
 	return err == nil && syscall.Kill(-n, 0) == nil

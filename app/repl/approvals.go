@@ -18,15 +18,13 @@ import (
 	"buddy/views/words"
 )
 
-// A line belongs to what was asked when it was begun. So a question is put only when nothing
-// is typed: what was typed before goes to the prompt, and only what comes after the question
-// answers it.
+// A line answers only what was asked before it was started. So a question is asked only when nothing is typed: earlier
+// text goes to the prompt, and only later text answers the question.
 
-// question returns what is to be answered next; its id is "" when that is nothing or is asked
-// elsewhere.
+// question returns the request to answer next; its id is "" if there is none, or if plain.Remarks asks about it.
 func (r *repl) question() wants {
 	switch {
-	case len(r.state.Approvals) > 0 && r.con.tty: // else remarks.Approve asks
+	case len(r.state.Approvals) > 0 && r.con.tty: // otherwise remarks.Approve asks
 		return wants{anApproval, r.state.Approvals[0].ID}
 	case len(r.state.Approvals) == 0 && len(r.state.Questions) > 0:
 		return wants{anAnswer, r.state.Questions[0].ID}
@@ -34,8 +32,8 @@ func (r *repl) question() wants {
 	return wants{}
 }
 
-// put shows a question, unless it was shown before. It returns false while something else is
-// typed, which is to be read first.
+// put shows a question unless it is shown already. It returns false while other text is typed, which has to be read
+// first.
 func (r *repl) put(w wants) bool {
 	if w == r.shown {
 		return true
@@ -66,7 +64,7 @@ func (r *repl) put(w wants) bool {
 	return true
 }
 
-// waits says once that a question comes after the line that is typed.
+// waits announces once that a question comes after the line that is being typed.
 func waits(r *repl, w wants) {
 	if r.told == w {
 		return
@@ -82,8 +80,7 @@ func waits(r *repl, w wants) {
 	}
 }
 
-// turnAway ends the reading of a line when another question must be answered first, unless somebody has
-// begun the line.
+// turnAway stops reading a line when another question must be answered first, unless the line was started.
 func turnAway(r *repl) {
 	if !r.reading || !r.con.tty {
 		return
@@ -102,7 +99,7 @@ func turnAway(r *repl) {
 	}
 }
 
-// offered returns the answers to an approval, and the other keys, a line each.
+// offered returns the answers to an approval and the other keys, one per line.
 func offered(r *repl, a event.ApprovalAsked) string {
 	text := plain.Numbered(plain.Answers(a, r.edited.id == a.ID)) + "\n  " + r.con.keys.Name(keymap.Explain) + "  details"
 	if _, put := editable(r, a); put != nil {
@@ -111,18 +108,18 @@ func offered(r *repl, a event.ApprovalAsked) string {
 	return text
 }
 
-// asks says what can be typed.
+// asks returns the prompt for an approval.
 func asks(r *repl, a event.ApprovalAsked) string {
 	return fmt.Sprintf("Answer (1-%d, Enter for no): ", len(plain.Answers(a, r.edited.id == a.ID)))
 }
 
-// actions are the actions of the choices, whose keys a person may have changed.
+// actions maps choices to actions, whose keys the user may have changed.
 var actions = map[plain.Choice]keymap.Action{
 	plain.Approve: keymap.Approve, plain.AllowSimilar: keymap.AllowSimilar, plain.Deny: keymap.Deny,
 	plain.DenyWithReason: keymap.DenyWithReason, plain.Amend: keymap.AmendCall, plain.Explain: keymap.Explain,
 }
 
-// chosen returns what a line decides, "" for nothing.
+// chosen returns the action that a line chooses, "" for none.
 func chosen(r *repl, a event.ApprovalAsked, line string) keymap.Action {
 	act := actions[plain.Chosen(plain.Answers(a, r.edited.id == a.ID), func(c plain.Choice) string { return r.con.keys.Name(actions[c]) }, line)]
 	if _, put := editable(r, a); act == keymap.AmendCall && put == nil {
@@ -131,7 +128,7 @@ func chosen(r *repl, a event.ApprovalAsked, line string) keymap.Action {
 	return act
 }
 
-// approval takes the answer to an approval; none denies.
+// approval handles a line that answers an approval; none denies it.
 func (r *repl) approval(id, line string, none bool) {
 	i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id })
 	if i < 0 {
@@ -164,7 +161,7 @@ func (r *repl) approval(id, line string, none bool) {
 	}
 }
 
-// because denies a call for a reason, or asks first where that is remembered.
+// because denies a call for a reason, or first asks whether to remember the reason.
 func because(r *repl, id, reason string) {
 	i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id })
 	if i >= 0 && r.con.tty && !r.eof {
@@ -177,7 +174,7 @@ func because(r *repl, id, reason string) {
 	r.command(event.AnswerApproval{ID: id, Decision: event.Deny, Reason: reason})
 }
 
-// remember denies a call and keeps the reason in the scope that a line names; most lines name none.
+// remember denies a call and stores the reason in the scope that a line names, if any.
 func remember(r *repl, id, line string) {
 	c := event.AnswerApproval{ID: id, Decision: event.Deny, Reason: r.reason}
 	if i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id }); i >= 0 {
@@ -187,11 +184,11 @@ func remember(r *repl, id, line string) {
 	r.command(c)
 }
 
-// edited holds what a person wrote in place of what an approval is about.
+// edited holds the user's text in place of the call's.
 type edited struct{ id, text string }
 
-// editable returns what of a call a person can change, and what makes its arguments of another
-// text; nil if that is nothing.
+// editable returns the editable text of a call, and a function that returns the arguments for a changed text; nil if
+// there is none.
 func editable(r *repl, a event.ApprovalAsked) (text string, put func(string) (string, bool)) {
 	c := state.CallOf(&r.state, a)
 	if c == nil || !r.con.tty {
@@ -204,7 +201,7 @@ func editable(r *repl, a event.ApprovalAsked) (text string, put func(string) (st
 	return text, put
 }
 
-// approve lets a call run once, as the person edited it if they did.
+// approve lets a call run once, with the user's edits if there are any.
 func approve(r *repl, a event.ApprovalAsked) {
 	if r.edited.id != a.ID {
 		r.command(event.AnswerApproval{ID: a.ID, Decision: event.Once})
@@ -220,8 +217,8 @@ func approve(r *repl, a event.ApprovalAsked) {
 	}
 }
 
-// amend opens the command or the text of the file in the person's editor. What they leave is
-// shown and asked about; it does not run by itself.
+// amend opens the command or the file's text in the user's editor. The result is shown for approval; it does not run by
+// itself.
 func amend(r *repl, a event.ApprovalAsked) {
 	text, _ := editable(r, a)
 	name := "command.sh"
@@ -230,9 +227,9 @@ func amend(r *repl, a event.ApprovalAsked) {
 	}
 	changed, err := input.EditText(name, text, input.Editor())
 	if !strings.HasSuffix(text, "\n") {
-		changed = strings.TrimSuffix(changed, "\n") // which the file had for the editor
+		changed = strings.TrimSuffix(changed, "\n") // added for the editor
 	}
-	r.shown = wants{} // what was typed in the meantime answers nothing
+	r.shown = wants{} // text typed in the meantime answers nothing
 	switch {
 	case err != nil:
 		r.say(err.Error())
@@ -243,7 +240,7 @@ func amend(r *repl, a event.ApprovalAsked) {
 	}
 }
 
-// answer answers a question that is still open.
+// answer answers an open question.
 func (r *repl) answer(id, line string) {
 	i := slices.IndexFunc(r.state.Questions, func(q event.QuestionAsked) bool { return q.ID == id })
 	switch {
@@ -262,10 +259,10 @@ func (r *repl) answer(id, line string) {
 	}
 }
 
-// editPlan opens a plan in the person's editor. What they leave is shown and asked about again.
+// editPlan opens a plan in the user's editor. The result is sent as the answer.
 func editPlan(r *repl, q event.QuestionAsked) {
 	changed, err := input.EditText("plan.md", q.Text, input.Editor())
-	r.shown = wants{} // what was typed in the meantime answers nothing
+	r.shown = wants{} // text typed in the meantime answers nothing
 	switch {
 	case err != nil:
 		r.say(err.Error())
@@ -276,7 +273,7 @@ func editPlan(r *repl, q event.QuestionAsked) {
 	}
 }
 
-// unused says why a line answered nothing, and keeps it for the prompt.
+// unused explains why a line answered nothing, and keeps the line for the prompt.
 func unused(r *repl, line, why string) {
 	if line = strings.TrimSpace(line); len(line) > 1 && !slash.Private(line) {
 		r.con.earlier = append(r.con.earlier, line)

@@ -12,27 +12,27 @@ import (
 	"buddy/views/markup"
 )
 
-// asking holds what a repl reads, and what it has still to read or to send.
+// asking holds the state of reading lines.
 type asking struct {
 	reading bool     // a line is being read
-	wants   wants    // what it is meant for
-	shown   wants    // the question that was put last
-	told    wants    // the question that was said to come after what is typed
-	queue   []string // lines to send when the work is done
-	edited  edited   // in place of what is asked about
-	reason  string   // why a call is denied, while it is asked where that is remembered
+	wants   wants    // the purpose of the line
+	shown   wants    // the question that was asked last
+	told    wants    // the question that was announced while a line was typed
+	queue   []string // lines to send after the work
+	edited  edited   // the edited call or plan
+	reason  string   // for denying a call, while the scope to remember it in is asked
 }
 
-// typedLine holds what was read.
+// typedLine holds a line or the error of reading it.
 type typedLine struct {
 	text string
 	err  error
 }
 
-// wants says what a line that is read is meant for.
+// wants is the purpose of a line.
 type wants struct {
 	kind wanted
-	id   string // of the approval, or what the key is for
+	id   string // of the approval, or what the API key is for
 }
 
 type wanted uint8
@@ -41,12 +41,12 @@ const (
 	aPrompt wanted = iota
 	anApproval
 	aReason
-	aScope // in which a reason is remembered
+	aScope // to remember a reason in
 	anAnswer
 	aKey
 )
 
-// ask reads a line when it is the person's turn.
+// ask starts reading a line when it is the user's turn.
 func (r *repl) ask() {
 	if r.reading {
 		reread(r)
@@ -59,7 +59,7 @@ func (r *repl) ask() {
 	if prompt == "" || w.kind == aPrompt && r.sendQueued() {
 		return
 	}
-	if w.kind == aKey { // what was typed before may be a key: it is no prompt
+	if w.kind == aKey { // earlier text may be a key: it must not become a prompt
 		r.con.flush()
 	}
 	r.wants, r.reading = w, true
@@ -78,17 +78,17 @@ func (r *repl) ask() {
 	}()
 }
 
-// reread adapts a prompt that is being read to the end of the work.
+// reread shows the prompt of a line that is being read when the work has ended.
 func reread(r *repl) {
 	if r.wants.kind != aPrompt || r.state.Running() != nil {
 		return
 	}
-	if len(r.queue) == 0 || !r.con.yield() { // else the queue is sent next
+	if len(r.queue) == 0 || !r.con.yield() { // otherwise the queue is sent next
 		r.con.reveal(prompt(r.program.Targets.Current()))
 	}
 }
 
-// turn says what to ask the person for now, "" for nothing.
+// turn returns the purpose and the prompt of the next line, "" for none.
 func (r *repl) turn() (wants, string) {
 	working := prompt(r.program.Targets.Current())
 	switch r.wants.kind {
@@ -118,7 +118,7 @@ func (r *repl) turn() (wants, string) {
 	return wants{}, working
 }
 
-// sendQueued sends the first line of the queue when nothing runs any more.
+// sendQueued sends the first line of the queue when nothing runs.
 func (r *repl) sendQueued() bool {
 	if len(r.queue) == 0 || r.state.Running() != nil {
 		return false
@@ -132,7 +132,7 @@ func (r *repl) sendQueued() bool {
 	return true
 }
 
-// prompt says on which target commands run, if that is not this machine.
+// prompt returns the prompt, with the target of commands unless it is this machine.
 func prompt(name string) string {
 	if name != slash.ThisMachine {
 		return markup.Plain(draw.BeforePrompt(name)) + "> "
@@ -140,7 +140,7 @@ func prompt(name string) string {
 	return "> "
 }
 
-// typedIn takes a line.
+// typedIn handles a line.
 func (r *repl) typedIn(l typedLine) {
 	was := r.wants
 	r.wants = wants{}
@@ -172,7 +172,7 @@ func (r *repl) typedIn(l typedLine) {
 	}
 }
 
-// submit takes a prompt or a command.
+// submit handles a prompt or a command.
 func (r *repl) submit(text string) {
 	if strings.TrimSpace(text) == "" {
 		switch {

@@ -16,10 +16,10 @@ import (
 	"buddy/views/markup"
 )
 
-// own are the commands that a line does itself: they are about what it has printed and reads.
+// own holds the commands about printed output and typed lines, which line mode runs itself.
 var own map[string]func(r *repl, args string) error
 
-func init() { // a line from the editor may be one of them
+func init() { // not an initializer: a line from the editor may be one of them
 	own = map[string]func(r *repl, args string) error{
 		"help":   lineHelp,
 		"find":   lineFind,
@@ -29,10 +29,10 @@ func init() { // a line from the editor may be one of them
 	}
 }
 
-// immediate are the commands that run at once while the agent works or asks.
+// immediate holds the commands that run at once while the agent works or asks.
 var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/goal", "/status", "/context", "/bg", "/review", "/help", "/workflow runs", "/workflow status", "/workflow cancel"}
 
-// atOnce reports whether a line is one of them.
+// atOnce reports whether a line is an immediate command.
 func atOnce(line string) bool {
 	name, args, ok := slash.Split(strings.TrimSpace(line))
 	verb, _, _ := strings.Cut(args, " ")
@@ -42,7 +42,7 @@ func atOnce(line string) bool {
 	return ok && (slices.Contains(immediate, "/"+name) || slices.Contains(immediate, "/"+name+" "+verb))
 }
 
-// slash runs a line that begins with a slash and reports whether it was a command.
+// slash runs a line that starts with a slash and reports whether it was a command.
 func (r *repl) slash(line string) bool {
 	name, args, ok := slash.Split(line)
 	if !ok {
@@ -55,7 +55,7 @@ func (r *repl) slash(line string) bool {
 	}
 	switch {
 	case custom:
-		return false // the session puts its text behind the prompt
+		return false // the session replaces it by the command's text
 	case !known:
 		r.say("unknown command /" + name + slash.DidYouMean(r.state.Info.Commands, name) + "; /help lists all commands")
 	case c.ScreenOnly != "":
@@ -68,7 +68,6 @@ func (r *repl) slash(line string) bool {
 	return true
 }
 
-// runCommand runs a command.
 func runCommand(r *repl, c slash.Command, args string) error {
 	if do := own[c.Name]; do != nil {
 		return do(r, args)
@@ -93,22 +92,22 @@ func runCommand(r *repl, c slash.Command, args string) error {
 	return nil
 }
 
-// runWords runs a command of the table elsewhere and prints its answer.
+// runWords runs a command of the table in the background and prints its answer.
 func runWords(r *repl, words []string) { runWith(r, "", withRowIDs(r, words)) }
 
-// runWith is runWords with what was typed unseen for the command.
+// runWith is runWords with a secret that was typed for the command.
 func runWith(r *repl, secret string, words []string) {
-	var sent []event.Command // from here, once the command is done
+	var sent []event.Command // by the command; sent when it is done
 	session := commands.In(r.program, func(c event.Command) { sent = append(sent, c) })
 	session.Now = &slash.Now{Info: r.info(), Prompts: slices.Clone(r.state.Back.Borders), Busy: slash.Busy(&r.state), Secret: secret}
 	if r.con.tty {
-		session.Say = func(text string) { // the person may take minutes over it, so lines are read meanwhile
+		session.Say = func(text string) { // the user may need minutes, so lines are read in the meantime
 			r.post(func() { r.wait.held = false; r.say(text) })
 		}
 	}
 	r.beside(func() func() {
 		answer, err := commands.Run(r.ctx, session, words...)
-		if err == nil && answer.List != nil && answer.List.Rest != nil { // what is printed is not read again
+		if err == nil && answer.List != nil && answer.List.Rest != nil { // printed output is not updated, so print the full list
 			answer, err = commands.Run(r.ctx, session, answer.List.Rest...)
 		}
 		return func() {
@@ -124,12 +123,12 @@ func runWith(r *repl, secret string, words []string) {
 	})
 }
 
-// printAnswer prints what a command has answered, or does what it asks for.
+// printAnswer prints the answer of a command, or runs its next step.
 func printAnswer(r *repl, words []string, answer show.Answer) {
 	if answer.List != nil {
 		r.listed[words[0]] = answer.List.Rows
 		if answer.List.Numbered {
-			r.listed[words[0]] = nil // a number is what the cells say
+			r.listed[words[0]] = nil // the numbers are those in the cells
 		}
 	}
 	switch text := answer.String(); {
@@ -157,7 +156,7 @@ func printAnswer(r *repl, words []string, answer show.Answer) {
 	}
 }
 
-// openFile opens the file of an answer in the person's editor.
+// openFile opens the file of an answer in the user's editor.
 func openFile(r *repl, a show.Answer) {
 	if text := a.String(); text != "" {
 		r.say(text)
@@ -171,9 +170,9 @@ func openFile(r *repl, a show.Answer) {
 	}
 }
 
-// withRowIDs returns words with the ids of rows in place of their numbers in the list that the same command printed last, and
-// of "all" that of all rows of it that were shown whole. Numbers stand for rows directly after the command, or after a verb
-// that takes an ID or a NAME: what follows is the person's text.
+// withRowIDs replaces row numbers in words by the ids of the rows in the list that the same command printed last, and
+// "all" by the ids of all rows that were shown in full. Numbers are row numbers only directly after the command, or
+// after a verb that takes an ID or a NAME: later words are the user's text.
 func withRowIDs(r *repl, words []string) []string {
 	rows := r.listed[words[0]]
 	c, _ := slash.Find(words[0])
@@ -215,7 +214,7 @@ func lineHelp(r *repl, _ string) error {
 	return nil
 }
 
-// completions say what a word may become besides buddy's own commands.
+// completions returns completions other than buddy's own commands.
 type completions struct {
 	custom func() []event.CustomCommand
 	files  func(query string) []string // and resources, after an @
@@ -223,7 +222,7 @@ type completions struct {
 	offers slash.Offers
 }
 
-// completionsOf returns what words of a session may become.
+// completionsOf returns the completions of a session.
 func completionsOf(r *repl, files *input.FileIndexes) completions {
 	return completions{
 		custom: func() []event.CustomCommand {
@@ -237,8 +236,8 @@ func completionsOf(r *repl, files *input.FileIndexes) completions {
 	}
 }
 
-// completeWord returns what the name of a command, of a file after an @, or an argument of a
-// command may become, and which ones it may be. before is what stands before the word.
+// completeWord returns the completion of a command name, a file after an @ or an argument, and the choices. before is
+// the text before the word.
 func completeWord(from completions, word, before string) (becomes string, choices []string) {
 	choices = choicesFor(from, word, before)
 	if len(choices) == 0 {
@@ -249,12 +248,12 @@ func completeWord(from completions, word, before string) (becomes string, choice
 		becomes += " "
 	}
 	if len(becomes) < len(word) || len(choices) > 1 && !strings.HasPrefix(strings.ToLower(becomes), strings.ToLower(word)) {
-		return word, choices // they have the letters of the word, not the word
+		return word, choices // the choices match letters of the word, not its start
 	}
 	return becomes, choices
 }
 
-// choicesFor returns what a word may be.
+// choicesFor returns the possible completions of a word.
 func choicesFor(from completions, word, before string) (choices []string) {
 	switch {
 	case before == "" && strings.HasPrefix(word, "/"):
@@ -275,7 +274,7 @@ func choicesFor(from completions, word, before string) (choices []string) {
 	return choices
 }
 
-// commandsThatBegin returns the commands, buddy's and others, whose names begin with a text.
+// commandsThatBegin returns the commands whose names start with a prefix.
 func commandsThatBegin(with string, custom []event.CustomCommand) (all []string) {
 	for _, c := range slash.Commands {
 		if c.ScreenOnly == "" && strings.HasPrefix(c.Name, with) {

@@ -8,7 +8,7 @@ import (
 	"buddy/app/slash"
 )
 
-// Every command of the table has a way to run line by line, or says why not.
+// Every command of the table can run line by line, or explains why not.
 func TestEveryCommandRunsLineByLine(t *testing.T) {
 	for _, c := range slash.Commands {
 		if own[c.Name] == nil && c.Events == nil && !c.Answers && c.ScreenOnly == "" || own[c.Name] != nil && c.ScreenOnly != "" {
@@ -22,7 +22,7 @@ func TestEveryCommandRunsLineByLine(t *testing.T) {
 	}
 }
 
-// What begins work beside the agent's, and what asks about it, does not wait until that is done.
+// Commands that start or query parallel work do not wait for the running task.
 func TestCommandsThatRunAtOnce(t *testing.T) {
 	for line, want := range map[string]bool{
 		"/review": true, "/review main": true, " /REVIEW main": true, "/bg look": true, "/workflow runs": true,
@@ -34,7 +34,7 @@ func TestCommandsThatRunAtOnce(t *testing.T) {
 	}
 }
 
-// A number stands for a row of the list that was printed last where an id is meant, and nowhere in a text.
+// A number refers to a row of the last printed list where an id is expected, and nowhere in a text.
 func TestNumbersStandForRows(t *testing.T) {
 	rows := []show.Row{{ID: "all", Whole: true}, {ID: "a1", Whole: true}, {ID: "b2", Whole: true}, {ID: "c3"}}
 	r := &repl{listed: map[string][]show.Row{"memory": rows, "session": rows, "trust": rows, "model": rows}}

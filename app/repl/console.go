@@ -18,30 +18,30 @@ import (
 	"buddy/views/markup"
 )
 
-// console is a terminal, or what stands for it, that is read line by line. What is printed
-// while somebody types goes above their line. Only read is for one goroutine at a time.
+// console is a terminal or pipe that is read line by line. Output while a line is typed goes above that line. Only one
+// goroutine at a time may call read.
 type console struct {
 	in       *os.File
-	lines    *bufio.Reader // of in, when nothing can be edited
+	lines    *bufio.Reader // buffers in if it is not a terminal
 	out, err *os.File
-	echo     *os.File // where prompts go
-	tty      bool     // a person types
-	edits    bool     // the line can be edited: in and echo are a terminal that can move its cursor
+	echo     *os.File // for prompts
+	tty      bool     // in is a terminal
+	edits    bool     // lines are edited here: in and echo are a terminal that can move its cursor
 	keys     *keymap.Map
 	complete func(word, before string) (becomes string, choices []string)
-	earlier  []string // inputs, for the editor
+	earlier  []string // inputs, for the line editor
 
-	mu     sync.Mutex // guards what follows
-	broken error      // the first of writing to out
+	mu     sync.Mutex // guards the fields below
+	broken error      // the first error of writing to out
 	drawn
 	typedAhead
 }
 
-// drawn holds what a console shows at its last row.
+// drawn holds the last row of a console.
 type drawn struct {
-	line  *lineEditor // nil: no line is being edited
-	mode  *term.State // of the terminal before that
-	shown string      // the prompt before a line that the terminal edits
+	line  *lineEditor // of the terminal before editing
+	mode  *term.State // the prompt of a line that the terminal edits
+	shown string      // the progress text
 	spun  string      // the line that says that work goes on
 }
 
@@ -62,11 +62,11 @@ func dumb() bool {
 	return name == "" || name == "dumb"
 }
 
-// maxLine limits a line that is not edited, in bytes.
+// maxLine limits a line that is not edited here, in bytes.
 const maxLine = input.MaxPrompt
 
-// read returns a line, io.EOF at the end, or errInterrupt. Lines that were pasted together,
-// and those that end in a backslash, are one.
+// read returns a line, io.EOF at the end, or errInterrupt. Lines that were pasted together or end in a backslash form
+// one input.
 func (c *console) read(prompt string) (string, error) {
 	if !c.tty {
 		return c.plainLine()
@@ -83,7 +83,7 @@ func (c *console) read(prompt string) (string, error) {
 	})
 }
 
-// readUnseen returns a line that nobody sees while it is typed. There is a terminal.
+// readUnseen reads a line from the terminal without echo.
 func (c *console) readUnseen(prompt string) (string, error) {
 	if c.edits {
 		return c.edited(&lineEditor{keys: c.keys, editor: edit.New(), prompt: prompt, hidden: true})
@@ -95,7 +95,7 @@ func (c *console) readUnseen(prompt string) (string, error) {
 	return string(line), err
 }
 
-// prompting shows a prompt until the line is there.
+// prompting shows a prompt until done is called.
 func (c *console) prompting(prompt string) (done func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +111,7 @@ func (c *console) prompting(prompt string) (done func()) {
 	}
 }
 
-// continuation stands before the lines of one input after its first.
+// continuation is the prompt of the later lines of one input.
 const continuation = "...... "
 
 func continued(prompt string, again bool) string {
@@ -121,7 +121,7 @@ func continued(prompt string, again bool) string {
 	return prompt
 }
 
-// joined puts together the lines of one input, which end in a backslash but for the last.
+// joined joins the lines of one input, which all but the last end in a backslash.
 func (c *console) joined(next func(again bool) (line string, err error)) (string, error) {
 	var all []string
 	for size := 0; ; {
@@ -140,7 +140,7 @@ func (c *console) joined(next func(again bool) (line string, err error)) (string
 	}
 }
 
-// plainLine reads a line of what is not a terminal.
+// plainLine reads a line from a pipe or file.
 func (c *console) plainLine() (string, error) {
 	var line []byte
 	for {
@@ -158,7 +158,7 @@ func (c *console) plainLine() (string, error) {
 	}
 }
 
-// edited reads a line that is edited here.
+// edited reads a line with the line editor.
 func (c *console) edited(t *lineEditor) (string, error) {
 	if err := c.edit(t); err != nil {
 		return "", err
@@ -178,7 +178,7 @@ func (c *console) edited(t *lineEditor) (string, error) {
 	}
 }
 
-// use takes what was typed, up to the end of the line.
+// use applies the typed bytes, up to the end of the line.
 func (c *console) use(t *lineEditor) (done bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -210,10 +210,10 @@ func (c *console) use(t *lineEditor) (done bool, err error) {
 	}
 }
 
-// minTyping says how many columns there are at least for what is typed.
+// minTyping is the minimum width for typed text, in columns.
 const minTyping = 10
 
-// edit begins to edit a line.
+// edit starts to edit a line.
 func (c *console) edit(t *lineEditor) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,12 +223,12 @@ func (c *console) edit(t *lineEditor) (err error) {
 		return err
 	}
 	c.line = t
-	c.show("\x1b[?2004h") // pasted text is marked
+	c.show("\x1b[?2004h") // marks pasted text
 	t.prompt = c.fitting(t.prompt)
 	return nil
 }
 
-// fitting returns a prompt beside which there is room to type. One that is too long goes above.
+// fitting returns a prompt that leaves room to type. It prints one that is too long on a row above.
 func (c *console) fitting(prompt string) string {
 	if markup.Width([]byte(prompt)) <= c.columns()-minTyping {
 		return prompt
@@ -237,7 +237,7 @@ func (c *console) fitting(prompt string) string {
 	return "> "
 }
 
-// restore gives the terminal back as it was. It may be called at any time.
+// restore restores the terminal. It may be called at any time.
 func (c *console) restore() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -246,11 +246,11 @@ func (c *console) restore() {
 		return
 	}
 	c.show("\x1b[?2004l")
-	_ = term.Restore(int(c.in.Fd()), c.mode) // there is nothing to do about it
+	_ = term.Restore(int(c.in.Fd()), c.mode) // an error can't be handled
 	c.line = nil
 }
 
-// show writes to the terminal that the line is edited on; one that is gone ends the reading.
+// show writes to the terminal of the edited line; if it is gone, reading ends.
 func (c *console) show(text string) { _, _ = io.WriteString(c.echo, text) }
 
 func (c *console) columns() int {
@@ -260,7 +260,7 @@ func (c *console) columns() int {
 	return 80
 }
 
-// print writes text that is safe for a terminal to one of the outputs.
+// print writes terminal-safe text to one of the outputs.
 func (c *console) print(to *os.File, text string) {
 	if text == "" {
 		return
@@ -281,14 +281,14 @@ func (c *console) print(to *os.File, text string) {
 	}
 }
 
-// write notes when what the model says can't be written. The caller holds c.mu.
+// write records an error of writing the model's answer. The caller holds c.mu.
 func (c *console) write(to *os.File, text string) {
 	if _, err := io.WriteString(to, text); err != nil && to == c.out && c.broken == nil {
 		c.broken = err
 	}
 }
 
-// unwritten returns the error of a console that could not write all that the model said.
+// unwritten returns an error if the model's answers could not be written.
 func (c *console) unwritten() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -306,7 +306,7 @@ func (w stderr) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// spin says on a line of its own, until the next output, that work goes on.
+// spin shows a progress text on a line of its own until the next output.
 func (c *console) spin(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -318,14 +318,14 @@ func (c *console) spin(text string) {
 	_, _ = io.WriteString(c.err, text)
 }
 
-// calm ends that.
+// calm removes the progress text.
 func (c *console) calm() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.unspin()
 }
 
-// unspin removes that line. The caller holds c.mu.
+// unspin removes the progress text. The caller holds c.mu.
 func (c *console) unspin() {
 	if c.spun != "" {
 		_, _ = io.WriteString(c.err, "\r"+strings.Repeat(" ", len(c.spun))+"\r")

@@ -18,15 +18,15 @@ import (
 type ending struct {
 	over       bool
 	next       slash.Next
-	eof        bool // nothing more can be read
-	reviews    int  // that were asked for and have not ended
-	confirming bool // the next Ctrl-C ends it
+	eof        bool // the input has ended
+	reviews    int  // running reviews
+	confirming bool // the next Ctrl-C quits
 	outcome    event.Outcome
 	ended      error // from outside; the session is left as it is
 }
 
-// noLine deals with what came in the place of a line, unless that is the end of input where
-// something was asked: it says nothing then.
+// noLine handles an error of reading a line. It returns false at the end of input if a request waits for an answer: the
+// caller answers it.
 func (r *repl) noLine(l typedLine, was wants) bool {
 	switch {
 	case errors.Is(l.err, errAside): // another question must be answered first
@@ -47,7 +47,7 @@ func (r *repl) noLine(l typedLine, was wants) bool {
 	return true
 }
 
-// endOfInput leaves when the work is done.
+// endOfInput quits when the work is done.
 func (r *repl) endOfInput() {
 	if r.state.Running() != nil {
 		r.submit("/quit")
@@ -55,7 +55,7 @@ func (r *repl) endOfInput() {
 	}
 	r.eof = true
 	works := func() bool { return r.reviews > 0 || inBackground(&r.state) }
-	if works() { // what began it came from a pipe
+	if works() { // it was started from a pipe
 		r.wait.until(func(event.Event) bool { return !works() })
 		return
 	}
@@ -65,14 +65,14 @@ func (r *repl) endOfInput() {
 	}
 }
 
-// inBackground reports whether a task beside the main one runs that ends by itself.
+// inBackground reports whether a parallel task runs that ends by itself.
 func inBackground(s *state.State) bool {
 	return slices.ContainsFunc(s.Tasks, func(t *state.Task) bool {
 		return (t.Kind == event.BackgroundTask || t.Kind == event.SubagentTask) && t.State != state.TaskDone
 	})
 }
 
-// interrupt cancels what runs; when nothing does, or the second time, it ends the session.
+// interrupt cancels the running task; if there is none, or the second time, it quits.
 func (r *repl) interrupt() {
 	t := r.state.Running()
 	switch {
@@ -81,7 +81,7 @@ func (r *repl) interrupt() {
 		r.outcome = event.Cancelled
 		r.eof = true
 	case t != nil:
-		r.confirming, r.eof = true, !r.con.tty // the rest of a pipe is not wanted either
+		r.confirming, r.eof = true, !r.con.tty // the rest of a pipe is dropped, too
 		r.program.Live.Send(event.Cancel{})
 		r.say("cancelling; press Ctrl-C again to quit")
 		dropQueue(r)
@@ -91,7 +91,7 @@ func (r *repl) interrupt() {
 	}
 }
 
-// dropQueue keeps what was to be sent for the prompt: who cancels does not mean it as it was.
+// dropQueue moves the queued lines to the input history: they may no longer be wanted after a cancel.
 func dropQueue(r *repl) {
 	if n := len(r.queue); n > 0 {
 		r.con.earlier = append(r.con.earlier, slices.DeleteFunc(r.queue, slash.Private)...)

@@ -15,7 +15,7 @@ import (
 	"buddy/views/markup"
 )
 
-// take records one event and prints what it tells.
+// take applies an event and prints it.
 func (r *repl) take(env event.Envelope) {
 	subagent := state.IsSubagent(&r.state, env.Branch)
 	r.state.Apply(env)
@@ -34,8 +34,8 @@ func (r *repl) take(env event.Envelope) {
 	}
 }
 
-// tellSubagent prints of a subagent's conversation only what a person must know: the call that began it and
-// its result are lines of its caller.
+// tellSubagent prints only the important events of a subagent's conversation: its call and result are lines of its
+// caller.
 func tellSubagent(r *repl, env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.ApprovalAsked:
@@ -54,7 +54,7 @@ func tellSubagent(r *repl, env event.Envelope) {
 	}
 }
 
-// tell prints what an event tells of a conversation that is no subagent's.
+// tell prints an event of a conversation that is not a subagent's.
 func tell(r *repl, env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TextDelta:
@@ -65,7 +65,7 @@ func tell(r *repl, env event.Envelope) {
 		r.startOver(env.Branch == 0)
 		r.print.Remark(p)
 	case event.ModelMessage:
-		if !ofAgent(r.state.Tasks, env.Task) { // whose answer is the result of a call
+		if !ofAgent(r.state.Tasks, env.Task) { // a subagent's answer is the result of a call
 			r.message(env.Branch, p)
 		}
 	case event.ContextUsage:
@@ -85,14 +85,14 @@ func tell(r *repl, env event.Envelope) {
 	}
 }
 
-// changed prints what is different from here on, and all that needs no more than a line.
+// changed prints changes of the session and other one-line events.
 func (r *repl) changed(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.ModeChanged:
 		r.mode(p)
 	case event.ModelSwitched, event.TargetSwitched, event.RuleAdded, event.RuleRemoved, event.FileRestored, event.HistoryRewound,
 		event.ContextCompacted, event.ContextPinned, event.MicroCompacted:
-		if n := len(r.state.Blocks); n > 0 && r.state.Blocks[n-1].Seq == env.Seq { // as the full screen says it
+		if n := len(r.state.Blocks); n > 0 && r.state.Blocks[n-1].Seq == env.Seq { // as on the full screen
 			r.say(string(r.state.Blocks[n-1].Text))
 		}
 	case event.WorkflowChanged:
@@ -113,13 +113,13 @@ func (r *repl) changed(env event.Envelope) {
 	}
 }
 
-// streamed is the answer that is being written, printed line by line.
+// streamed is the streaming answer, printed line by line.
 type streamed struct {
-	said    string // all of it
-	printed int    // bytes of said
+	said    string // the whole text
+	printed int    // printed bytes of said
 }
 
-// add returns what can be printed now: whole lines.
+// add appends text and returns the complete lines that are not printed yet.
 func (s *streamed) add(text string) string {
 	s.said += text
 	end := strings.LastIndexByte(s.said, '\n') + 1
@@ -131,7 +131,7 @@ func (s *streamed) add(text string) string {
 	return lines
 }
 
-// rest returns what is left to print of the whole answer.
+// rest returns the part of the complete answer that is not printed yet.
 func (s *streamed) rest(whole string) string {
 	printed := s.said[:s.printed]
 	*s = streamed{}
@@ -141,7 +141,7 @@ func (s *streamed) rest(whole string) string {
 	return whole
 }
 
-// startOver says that what was printed is void.
+// startOver marks a printed partial answer as void.
 func (r *repl) startOver(mine bool) {
 	if mine && r.text.printed > 0 {
 		r.say("(ignore the partial answer above; the model starts again)")
@@ -156,7 +156,7 @@ func ofAgent(tasks []*state.Task, task int) bool {
 	return slices.ContainsFunc(tasks, func(t *state.Task) bool { return t.ID == task && t.Kind == event.SubagentTask })
 }
 
-// message prints the rest of an answer; one of a task beside is printed as a whole.
+// message prints the rest of an answer, or the whole answer of a parallel task.
 func (r *repl) message(branch int, m event.ModelMessage) {
 	text := m.Message.Content
 	if branch == 0 {
@@ -176,13 +176,13 @@ func (r *repl) message(branch int, m event.ModelMessage) {
 	r.con.print(r.con.out, markup.Plain(text))
 }
 
-// Of what a command printed its end is shown.
+// Limits of the printed end of a command's output.
 const (
 	previewLines = 10
 	maxLineShown = 500 // bytes of each
 )
 
-// result shows the end of what a command printed, and how it ended.
+// result prints the end of a command's output, and its outcome.
 func (r *repl) result(p event.ToolResult) {
 	if p.ExitCode != nil && (*p.ExitCode != 0 || r.print.ShowToolCalls) {
 		lines := strings.Split(strings.TrimRight(p.Tail, "\n"), "\n")
@@ -232,7 +232,7 @@ func (r *repl) finished(p event.TaskFinished) {
 	}
 }
 
-// mode says how approvals are decided from here on, but not what is usual.
+// mode prints the new approval mode, except the usual one at the start.
 func (r *repl) mode(p event.ModeChanged) {
 	if p.Mode == action.ModeAsk && len(r.state.Blocks) == 0 {
 		return

@@ -17,28 +17,27 @@ import (
 	"buddy/views/markup"
 )
 
-// lineEditor is one line of input while it is edited on a terminal, with the keys of the prompt
-// on the full screen. It takes one row, which scrolls.
+// lineEditor edits one input on a terminal, with the keys of the full screen's prompt. It uses one row, which scrolls.
 type lineEditor struct {
 	keys    *keymap.Map
 	editor  *edit.Editor
 	prompt  string
 	earlier []string // inputs, oldest first
-	back    int      // how many steps back in them; 0 is the draft
+	back    int      // the position in earlier, counted from the end; 0 is the draft
 	draft   string
-	hidden  bool // nobody may see it
-	// complete returns what a word may become, and what to show of it beside.
+	hidden  bool // not echoed
+	// complete returns the completion of a word, and choices to show.
 	complete func(word, before string) (becomes string, choices []string)
 }
 
-// errInterrupt is Ctrl-C while a line is read, errEdit the wish to go on with it in an editor.
+// errInterrupt is Ctrl-C while a line is read, errEdit the request to continue in an editor.
 var (
 	errInterrupt = errors.New("interrupted")
 	errEdit      = errors.New("to be edited")
 )
 
-// key takes a key. done says that the input is complete, or over when err says so. note is
-// to be shown above the line.
+// key handles a key. done reports that the input is complete, or has ended with err. note is to be shown above the
+// line.
 func (t *lineEditor) key(ev *tcell.EventKey) (done bool, note string, err error) {
 	if t.keys.Lookup(ev, keymap.Global).Action == keymap.Interrupt {
 		return true, "", errInterrupt
@@ -54,7 +53,7 @@ func (t *lineEditor) key(ev *tcell.EventKey) (done bool, note string, err error)
 	return done, "", err
 }
 
-// do does what a key means, which may end the line.
+// do runs a key's action, which may end the line.
 func (t *lineEditor) do(a keymap.Action) (done bool, err error) {
 	switch {
 	case a == keymap.Send:
@@ -73,7 +72,7 @@ func (t *lineEditor) do(a keymap.Action) (done bool, err error) {
 	return false, nil
 }
 
-// browse goes to an earlier or a later input.
+// browse shows an earlier or a later input.
 func (t *lineEditor) browse(by int) {
 	to := t.back + by
 	if to < 0 || to > len(t.earlier) {
@@ -90,8 +89,7 @@ func (t *lineEditor) browse(by int) {
 	t.editor.SetText(text)
 }
 
-// extend completes the word before the cursor and returns what it may be, if that is not
-// clear.
+// extend completes the word before the cursor, or returns the choices if there are several.
 func (t *lineEditor) extend() string {
 	if t.complete == nil {
 		return ""
@@ -105,7 +103,7 @@ func (t *lineEditor) extend() string {
 	return strings.Join(choices, "  ")
 }
 
-// row draws the line at the cursor's row of a terminal of so many columns.
+// row draws the line on the cursor's row of a terminal with a number of columns.
 func (t *lineEditor) row(columns int) string {
 	wide := markup.Width([]byte(t.prompt))
 	shown, cursor := "", 0
@@ -119,7 +117,7 @@ func (t *lineEditor) row(columns int) string {
 	return text
 }
 
-// finished returns what stays of the line on the terminal: all of it, if that is not too much.
+// finished returns the finished line to leave on the terminal: all of it, if it is short enough.
 func (t *lineEditor) finished(columns int) string {
 	const most = 20 // lines
 	text := t.editor.Text()
@@ -129,20 +127,19 @@ func (t *lineEditor) finished(columns int) string {
 	return "\r\x1b[K" + t.prompt + strings.ReplaceAll(markup.Plain(text), "\n", "\r\n"+continuation) + "\r\n"
 }
 
-// Where pasted text begins and ends.
+// The marks of pasted text.
 var (
 	pasteBegin = []byte("\x1b[200~")
 	pasteEnd   = []byte("\x1b[201~")
 )
 
-// press is one thing that a person did at a terminal: a key, or text that was pasted.
+// press is a key press or pasted text.
 type press struct {
-	key   *tcell.EventKey // nil: pasted, or nothing that is known
+	key   *tcell.EventKey // nil: pasted text, or an unknown key
 	paste string
 }
 
-// decode returns the first thing in what a terminal sent and how many bytes it takes; 0
-// means that it is not complete.
+// decode returns the first press in a terminal's bytes, and its length; 0 if it is incomplete.
 func decode(p []byte) (press, int) {
 	switch {
 	case len(p) == 0:
@@ -162,12 +159,12 @@ func decodePaste(p []byte) (press, int) {
 	case i >= 0:
 		return press{paste: string(text[:i])}, len(pasteBegin) + i + len(pasteEnd)
 	case len(text) > input.MaxPrompt:
-		return press{paste: string(text)}, len(p) // what follows is typed
+		return press{paste: string(text)}, len(p) // the rest counts as typed
 	}
 	return press{}, 0
 }
 
-// decodeKey reads a character, or what Ctrl makes of one.
+// decodeKey decodes a character, with or without Ctrl.
 func decodeKey(p []byte, mod tcell.ModMask) (press, int) {
 	if len(p) == 0 {
 		return press{}, 0
@@ -200,11 +197,11 @@ func decodeKey(p []byte, mod tcell.ModMask) (press, int) {
 
 const (
 	maxSequence = 32      // bytes of an escape sequence
-	maxAnswer   = 4 << 10 // bytes of an answer of the terminal
+	maxAnswer   = 4 << 10 // bytes of a terminal's reply
 )
 
-// decodeEscape reads what begins with Esc: a sequence, or a key with Alt. Esc alone waits for
-// what follows: nothing here hangs on it.
+// decodeEscape decodes an escape sequence, or a key with Alt. Esc alone waits for the next byte, since Esc has no
+// meaning here.
 func decodeEscape(p []byte) (press, int) {
 	switch {
 	case len(p) == 1:
@@ -224,12 +221,12 @@ func decodeEscape(p []byte) (press, int) {
 	case p[1] == 'O':
 		return press{key: sequence("", p[2])}, 3
 	case p[1] == 0x1b:
-		return press{}, 1 // of two Esc the first means nothing
+		return press{}, 1 // the first of two Esc is dropped
 	}
 	return decodeAlt(p)
 }
 
-// decodeAlt reads a key with Alt, or an answer of the terminal.
+// decodeAlt decodes a key with Alt, or a reply of the terminal.
 func decodeAlt(p []byte) (press, int) {
 	if ansi.IsIntroducer(p[1]) && (len(p) == 2 || ansi.IsAnswer(p[1], p[2])) {
 		return press{}, answerLength(p)
@@ -241,7 +238,8 @@ func decodeAlt(p []byte) (press, int) {
 	return k, n + 1
 }
 
-// answerLength returns the length of an answer of the terminal, up to what cuts it; 0 means that it is not complete.
+// answerLength returns the length of a terminal's reply, up to the byte that ends or interrupts it; 0 if it is
+// incomplete.
 func answerLength(p []byte) int {
 	for i, b := range p[2:min(len(p), maxAnswer)] {
 		switch i += 2; {
@@ -261,7 +259,7 @@ func answerLength(p []byte) int {
 	return 0
 }
 
-// The keys that sequences end in or, before a ~, begin with.
+// The keys by the final byte of a sequence or, before a ~, by its number.
 var (
 	finals = map[byte]tcell.Key{
 		'A': tcell.KeyUp, 'B': tcell.KeyDown, 'C': tcell.KeyRight, 'D': tcell.KeyLeft, 'H': tcell.KeyHome, 'F': tcell.KeyEnd,
@@ -271,7 +269,7 @@ var (
 	}
 )
 
-// sequence returns the key of a sequence, nil for one that means nothing here.
+// sequence returns the key of an escape sequence, nil for an unknown one.
 func sequence(params string, final byte) *tcell.EventKey {
 	number, mods, _ := strings.Cut(params, ";")
 	key, ok := finals[final]

@@ -13,7 +13,7 @@ import (
 	"buddy/views/edit"
 )
 
-// typeAll types what a terminal sends and returns the line as far as it came.
+// typeAll applies a terminal's bytes until the line is done.
 func typeAll(t *lineEditor, keys string) (done bool, err error) {
 	for p := []byte(keys); ; {
 		k, n := decode(p)
@@ -91,7 +91,7 @@ func TestTypingRow(t *testing.T) {
 	}
 }
 
-// Whatever a terminal sends, decoding goes on and takes no more than there is.
+// Whatever a terminal sends, decoding makes progress and uses only existing bytes.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{"a\r", "\x1b[1;5D", "\x1b[200~x\x1b[201~", "\x1bOA", "\x1b\x1b", "日", "\xff"} {
 		f.Add([]byte(s))

@@ -14,9 +14,9 @@ import (
 	"buddy/views/markup"
 )
 
-// These commands of a line are what the full screen shows in panes and dialogs.
+// The commands in this file print what the full screen shows in panes and dialogs.
 
-// lookBack reads the session and shows what comes of it.
+// lookBack reads the session and prints the result of show.
 func (r *repl) lookBack(what string, show func(*past) (string, error)) {
 	r.beside(func() func() {
 		all, err := readPast(r.program.Journal.Range)
@@ -42,7 +42,7 @@ func lineFind(r *repl, text string) error {
 	return nil
 }
 
-// lineOutput shows the end of an output, and where all of it is.
+// lineOutput prints the end of an output, and the files with all of it.
 func lineOutput(r *repl, args string) error {
 	r.lookBack("/output", func(all *past) (string, error) {
 		c, err := slash.CallBack(state.Newest(all.state.Blocks), args)
@@ -69,10 +69,10 @@ func lineOutput(r *repl, args string) error {
 	return nil
 }
 
-// maxListed limits the names of files that do not show.
+// maxListed limits the listed names of omitted files.
 const maxListed = 20
 
-// boundDiff is the begin of a diff, with the names of the files that do not show.
+// boundDiff returns the start of a diff, with the names of the omitted files.
 func boundDiff(diff string) string {
 	lines := strings.Split(strings.TrimRight(diff, "\n"), "\n")
 	if len(lines) <= maxShown {
@@ -104,8 +104,7 @@ func lineCopy(r *repl, args string) error {
 	return nil
 }
 
-// copy gives text to the clipboard in every way that there is, as the full screen does, and
-// says which.
+// copy copies text to the clipboard in every available way, and returns a message that names the ways.
 func (c *console) copy(text string) (string, error) {
 	said, err := slash.Copied(text)
 	if err != nil {
@@ -127,8 +126,7 @@ func (c *console) copy(text string) (string, error) {
 	return said + " through " + strings.Join(ways, " and "), nil
 }
 
-// edit lets the person write in their editor, beginning with a text, and takes what comes
-// back as if it had been typed for what was wanted.
+// edit opens a text in the user's editor, and handles the result as a line typed for the same purpose.
 func (r *repl) edit(was wants, text string) {
 	r.wants = was
 	if !r.con.tty {

@@ -18,15 +18,14 @@ import (
 	"buddy/views/words"
 )
 
-// past is all of a session, to look back on line by line. A prompt line keeps no blocks of
-// an earlier process: they are read when somebody asks.
+// past is a whole session, to look back on. Line mode keeps no blocks of an earlier process: they are read on demand.
 type past struct {
 	state state.State
-	out   map[string]string // by call id: the end of what it printed
-	of    []int             // the number of the exchange that each block belongs to; 0 is before the first
+	out   map[string]string // by call id: the end of the call's output
+	of    []int             // the exchange number of each block; 0 before the first
 }
 
-// readPast reads a session, which takes a second for a long one.
+// readPast reads a session, which takes about a second for a long one.
 func readPast(journal func(after uint64, f func(event.Envelope) bool) error) (*past, error) {
 	all := past{out: make(map[string]string)}
 	var r record.Record
@@ -36,7 +35,7 @@ func readPast(journal func(after uint64, f func(event.Envelope) bool) error) (*p
 		}
 		r.Apply(env)
 		all.state.Apply(env)
-		all.of = all.of[:min(len(all.of), len(all.state.Blocks))] // an attempt that failed takes its blocks back
+		all.of = all.of[:min(len(all.of), len(all.state.Blocks))] // a failed attempt removes its blocks
 		for len(all.of) < len(all.state.Blocks) {
 			all.of = append(all.of, len(r.Exchanges()))
 		}
@@ -46,13 +45,13 @@ func readPast(journal func(after uint64, f func(event.Envelope) bool) error) (*p
 }
 
 const (
-	maxFoundBlocks = 10  // that /find shows
-	maxHeading     = 500 // characters of what a call did
-	foundContext   = 1   // lines before and after the first that was found
+	maxFoundBlocks = 10  // shown by /find
+	maxHeading     = 500 // characters of a call's description
+	foundContext   = 1   // lines before and after the first match
 	foundWidth     = 160 // characters of a line
 )
 
-// find shows where a text is, the latest place last.
+// find lists the matches of a text, the latest last.
 func (a *past) find(text string) string {
 	look := pattern.Finder(text)
 	var hits []int
@@ -79,7 +78,7 @@ func (a *past) find(text string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// heading says what a block is: of a call what it did.
+// heading describes a block, for a call its action.
 func heading(b *state.Block) string {
 	if b.Call != nil {
 		return markup.Shorten(wordsOf(b.Call).Line(), maxHeading)
@@ -90,7 +89,7 @@ func heading(b *state.Block) string {
 	}[b.Kind]
 }
 
-// text returns what there is to find in a block: of a call what came of it.
+// text returns the searchable text of a block, for a call its result.
 func (a *past) text(b *state.Block) string {
 	if b.Call == nil {
 		return string(b.Text)
@@ -102,8 +101,7 @@ func wordsOf(c *state.Call) words.Call {
 	return words.Call{Name: c.Name, Arguments: c.Arguments, Action: c.Action}
 }
 
-// excerpt shows the first place in a text with the lines around it, and says how many more
-// lines have one.
+// excerpt returns the first match in a text with the lines around it, and the number of further matching lines.
 func excerpt(text string, look func([]byte) int) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	first, more := -1, 0
@@ -117,7 +115,7 @@ func excerpt(text string, look func([]byte) int) string {
 			more++
 		}
 	}
-	if first < 0 { // it is in the heading
+	if first < 0 { // the match is in the heading
 		return ""
 	}
 	var out strings.Builder
@@ -133,7 +131,7 @@ func excerpt(text string, look func([]byte) int) string {
 	return out.String()
 }
 
-// around cuts what is far before a place in a line.
+// around cuts the start of a line far before a match.
 func around(line string, at int) string {
 	before := []rune(strings.ToValidUTF8(line[:at], ""))
 	if cut := len(before) - foundWidth/2; cut > 0 {
@@ -143,11 +141,11 @@ func around(line string, at int) string {
 }
 
 const (
-	maxShown      = 200      // lines that a command prints at most
-	maxShownBytes = 64 << 10 // and bytes
+	maxShown      = 200 // printed lines of a command
+	maxShownBytes = 64 << 10
 )
 
-// tail is the end of a document, which may be of any size, and whether there is more.
+// tail returns the end of a document of any size, and whether it was cut.
 func tail(d dialog.Document) (text string, cut bool, err error) {
 	from := max(d.Size-maxShownBytes, 0)
 	read, err := io.ReadAll(io.NewSectionReader(d.Text, from, d.Size-from))
@@ -168,7 +166,7 @@ func tail(d dialog.Document) (text string, cut bool, err error) {
 	return text, from > 0, nil
 }
 
-// wholeFiles names the files that have all that a call printed.
+// wholeFiles names the files with the full output of a call.
 func wholeFiles(c *state.Call) string {
 	text := ""
 	for _, f := range slash.OutputFiles(c) {

@@ -27,26 +27,26 @@ import (
 	"buddy/views/markup"
 )
 
-// repl is a session on a terminal that is read line by line, or on pipes: for screen
-// readers, terminals that can do nothing, and scripts. It lives on the same events as
-// the full screen, and only its run touches it.
+// repl is a session on a terminal that is read line by line, or on pipes: for screen readers, terminals without cursor
+// movement, and scripts. It uses the same events as the full screen, and only run accesses it.
 //
-// While the agent works lines are read, too, but no prompt shows before somebody types. Some
+// While the agent works, lines are read as well, but the prompt shows only once something is typed. Some commands then
+// run at once, other lines are queued until the work is done.
 // commands run at once then, the others wait in a queue until the work is done.
 type repl struct {
 	program *compose.Program
 	con     *console
 	print   *plain.Remarks
-	state   state.State     // what runs and what is asked
+	state   state.State     // running tasks and open requests
 	ctx     context.Context // ends with the session
 	lines   *input.History
 	later   chan func()
-	gone    chan struct{} // closed when nobody takes from later any more
+	gone    chan struct{} // closed when later is no longer read
 	typed   chan typedLine
 
-	attachSaid bool // how to watch the first pane
+	attachSaid bool // the hint for watching the first pane was printed
 
-	listed map[string][]show.Row // by command: the list that it printed last, whose rows numbers stand for
+	listed map[string][]show.Row // by command: the rows of its last printed list, which numbers refer to
 
 	asking
 	wait holding
@@ -54,33 +54,32 @@ type repl struct {
 	ending
 }
 
-// holding stops the reading of lines until a command has led to something.
+// holding stops reading lines until a command has had its effect.
 type holding struct {
 	held     bool
-	holds    int // so far
+	holds    int // count so far
 	released func(event.Event) bool
 }
 
-// until holds until an event leads to true.
+// until holds until released returns true for an event.
 func (h *holding) until(released func(event.Event) bool) {
 	h.held, h.released = true, released
 	h.holds++
 }
 
-// take ends the holding if an event is what it waits for.
+// take ends the holding if released accepts the event.
 func (h *holding) take(e event.Event) {
 	if h.held && h.released != nil && h.released(e) {
 		h.held = false
 	}
 }
 
-// Wanted reports whether there is no full screen to be had, or not wanted.
+// Wanted reports whether the full screen is impossible on these files.
 func Wanted(stdin, stdout *os.File) bool {
 	return !term.IsTerminal(int(stdin.Fd())) || !term.IsTerminal(int(stdout.Fd())) || dumb()
 }
 
-// Run talks with a person line by line, on the first session, a new one or one to resume, and on
-// others as long as the person changes to them.
+// Run runs sessions line by line: the first one, new or resumed, and others as long as the user changes to them.
 func Run(f *compose.Options, first slash.Next, stdin, stdout, stderr *os.File) error {
 	con := newConsole(stdin, stdout, stderr)
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
@@ -90,7 +89,7 @@ func Run(f *compose.Options, first slash.Next, stdin, stdout, stderr *os.File) e
 	if err != nil {
 		return err
 	}
-	defer func() { _ = t.Close() }() // its commands have ended or are named
+	defer func() { _ = t.Close() }() // its commands have ended or are reported
 	if err := t.Reach(stderr); err != nil {
 		return err
 	}
@@ -108,7 +107,7 @@ func Run(f *compose.Options, first slash.Next, stdin, stdout, stderr *os.File) e
 			return completeWord(completionsOf(r, &files), word, before)
 		}
 		if n.Prompt != "" {
-			r.queue = []string{n.Prompt} // it goes when the session is there
+			r.queue = []string{n.Prompt} // sent when the session runs
 		}
 		if err := r.session(&options, t, n.Resume); err != nil {
 			return err
@@ -121,8 +120,8 @@ func Run(f *compose.Options, first slash.Next, stdin, stdout, stderr *os.File) e
 	return con.unwritten()
 }
 
-// piped returns what the process ends with when its prompts came from a pipe that has ended, and
-// the last one failed. Else it is nil.
+// piped returns the error of the process if its prompts came from a pipe that has ended, and the last one failed; else
+// nil.
 func (r *repl) piped() error {
 	switch {
 	case !r.eof || r.con.tty:
@@ -135,7 +134,7 @@ func (r *repl) piped() error {
 	return nil
 }
 
-// session runs until the person leaves it.
+// session runs until the user leaves it.
 func (r *repl) session(f *compose.Options, d *compose.Destination, resume string) error {
 	p, err := compose.New(f, d, resume)
 	if err != nil {
@@ -176,13 +175,13 @@ func (r *repl) session(f *compose.Options, d *compose.Destination, resume string
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
-	r.wait.until(func(event.Event) bool { return false }) // for what there is to say first
+	r.wait.until(func(event.Event) bool { return false }) // until the initial messages are printed
 	r.releaseSoon()
 	r.run(ctx, events, interrupts)
 	return r.ended
 }
 
-// welcome returns what one is talking to, and where an old session ended.
+// welcome describes the model and the session, and where a resumed session ended.
 func welcome(p *compose.Program) []string {
 	info := p.Options.Model.Info()
 	kind := "new session"
@@ -198,7 +197,7 @@ func welcome(p *compose.Program) []string {
 	for _, env := range newest(p) {
 		last = env.Time
 		if env.Branch != 0 {
-			continue // what a subagent was told, and said
+			continue // a subagent's conversation
 		}
 		switch e := env.Payload.(type) {
 		case event.SessionRenamed:
@@ -221,7 +220,7 @@ func welcome(p *compose.Program) []string {
 	return lines
 }
 
-// newest returns the end of an old session. It is only a reminder: what can't be read is left out.
+// newest returns the last events of a resumed session, as a reminder: on errors it returns none.
 func newest(p *compose.Program) []event.Envelope {
 	if p.Journal.Stored() == nil {
 		return nil
@@ -236,10 +235,10 @@ func newest(p *compose.Program) []event.Envelope {
 
 const (
 	spinEvery = time.Second
-	holdTime  = 200 * time.Millisecond // that a command has to say something
+	holdTime  = 200 * time.Millisecond // for a command to print something
 )
 
-// run takes what comes until the session is over.
+// run handles lines and events until the session is over.
 func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts <-chan os.Signal) {
 	tick := time.NewTicker(spinEvery)
 	defer tick.Stop()
@@ -278,7 +277,7 @@ func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts
 	}
 }
 
-// works reports whether one waits for the agent.
+// works reports whether the user is waiting for the agent.
 func (r *repl) works() bool {
 	return r.wait.held || r.state.Running() != nil && r.wants.kind == aPrompt
 }
@@ -297,13 +296,13 @@ func (r *repl) spin() {
 	}
 }
 
-// releaseSoon ends that after a moment, because not everything leads to something.
+// releaseSoon ends the holding after a moment, because not every command has a visible effect.
 func (r *repl) releaseSoon() {
 	n := r.wait.holds
 	time.AfterFunc(holdTime, func() { r.post(func() { r.wait.held = r.wait.held && r.wait.holds != n }) })
 }
 
-// command hands a command to the runtime and waits for what it leads to.
+// command sends a command to the runtime and holds until its effect.
 func (r *repl) command(c event.Command) {
 	wait := leadsTo(c, r.state.Running() != nil)
 	if wait == nil {
@@ -318,10 +317,10 @@ func (r *repl) command(c event.Command) {
 		if _, failed := e.(event.Error); failed {
 			s, ok := c.(event.Submit)
 			if _, goal := c.(event.SetGoal); goal || ok && !s.Background {
-				r.outcome = event.Failed // the prompt was not taken
+				r.outcome = event.Failed // the prompt was rejected
 			}
 			if review {
-				r.reviews-- // it was not begun
+				r.reviews-- // it was not started
 			}
 			return true
 		}
@@ -330,8 +329,8 @@ func (r *repl) command(c event.Command) {
 	r.program.Live.Send(c)
 }
 
-// leadsTo returns a function that tells whether a command leads to an event, nil if that is not known. working says
-// whether a task works when the command is given.
+// leadsTo returns a function that recognizes the effect of a command, nil if unknown. working reports whether a task
+// runs when the command is sent.
 func leadsTo(c event.Command, working bool) func(event.Event) bool {
 	switch c := c.(type) {
 	case event.Submit, event.Continue:
@@ -353,7 +352,7 @@ func leadsTo(c event.Command, working bool) func(event.Event) bool {
 	case event.Review:
 		return func(e event.Event) bool {
 			n, ok := e.(event.Notice)
-			return is[event.ReviewFinished](e) || ok && n.Code == "review" // it works beside from here on
+			return is[event.ReviewFinished](e) || ok && n.Code == "review" // it continues in the background
 		}
 	case event.Answer:
 		return is[event.QuestionAnswered]
@@ -367,7 +366,7 @@ func is[E event.Event](e event.Event) bool {
 	return ok
 }
 
-// undone reports whether an event says what came of putting files back.
+// undone reports whether an event is the result of an undo, rewind or redo.
 func undone(e event.Event) bool {
 	switch e := e.(type) {
 	case event.HistoryRewound:
@@ -380,8 +379,8 @@ func undone(e event.Event) bool {
 	return false
 }
 
-// post runs f with the next of what comes, unless the session is over by then. It waits until f is taken: what takes
-// it must not call post.
+// post runs f on the goroutine of run, unless the session is over. It waits until run receives f, so f must not call
+// post.
 func (r *repl) post(f func()) {
 	select {
 	case r.later <- f:
@@ -389,7 +388,7 @@ func (r *repl) post(f func()) {
 	}
 }
 
-// say tells the person something that is no answer of the model.
+// say prints a message that is not the model's answer.
 func (r *repl) say(text string) { r.con.print(r.con.err, markup.Plain(text)+"\n") }
 
 func (r *repl) info() event.SessionCreated { return r.state.Info.Event }
@@ -405,7 +404,7 @@ func (r *repl) change(id string) error {
 	return nil
 }
 
-// beside works before the next line is read, and can be interrupted by leaving.
+// beside works in the background before the next line is read. Leaving interrupts it.
 func (r *repl) beside(work func() func()) {
 	r.wait.until(func(event.Event) bool { return false })
 	r.aside(func() func() {
@@ -414,7 +413,7 @@ func (r *repl) beside(work func() func()) {
 	})
 }
 
-// aside is beside, while lines are read.
+// aside is beside while lines are read.
 func (r *repl) aside(work func() func()) {
 	go func() {
 		r.post(work())

@@ -15,31 +15,31 @@ import (
 	"buddy/views/markup"
 )
 
-// typedAhead holds what was typed on a terminal and is not used yet.
+// typedAhead holds the typed bytes that are not used yet.
 type typedAhead struct {
-	ahead []byte   // ends of lines are those of Enter: \r where lines are edited here, else \n
-	lined int      // bytes to come that the terminal itself took as lines
-	quiet bool     // the prompt shows only when something is typed
-	aside bool     // who reads a line is to stop
-	wake  *os.File // tells them
-	woken *os.File // where they learn of it
+	ahead []byte   // lines end as Enter does: with \r where lines are edited here, else \n
+	lined int      // the number of unread bytes that the terminal itself took as lines
+	quiet bool     // the prompt shows only once something is typed
+	aside bool     // reading a line has to stop
+	wake  *os.File // the end of a pipe that wakes the reader
+	woken *os.File // the reader's end
 }
 
-// errAside is in the place of a line that nobody has begun, when another question must be answered first.
+// errAside replaces a line that was not started, when another question must be answered first.
 var errAside = errors.New("another question must be answered first")
 
-// attend allows the next line to be read; what ended the reading of the last one is over. A
-// quiet one shows no prompt before somebody types or reveal is called.
+// attend allows the next line to be read, after a yield. A quiet line shows no prompt until something is typed or
+// reveal is called.
 func (c *console) attend(quiet bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.aside, c.quiet = false, quiet
 	if c.tty && c.wake == nil {
-		c.woken, c.wake, _ = os.Pipe() // without one a question waits for the end of the line
+		c.woken, c.wake, _ = os.Pipe() // without a pipe a question waits for the end of the line
 	}
 }
 
-// reveal shows the prompt of a line that is read quietly.
+// reveal shows the prompt of a quiet line.
 func (c *console) reveal(prompt string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,12 +49,12 @@ func (c *console) reveal(prompt string) {
 	case c.line != nil:
 		c.line.prompt = c.fitting(prompt)
 	default:
-		c.shown = prompt + markup.Plain(string(c.ahead)) // the terminal has shown it elsewhere
+		c.shown = prompt + markup.Plain(string(c.ahead)) // the terminal has echoed it elsewhere
 	}
 	c.loud()
 }
 
-// loud ends that a line is read quietly. The caller holds c.mu.
+// loud ends the quiet reading of a line. The caller holds c.mu.
 func (c *console) loud() {
 	if !c.quiet {
 		return
@@ -68,7 +68,7 @@ func (c *console) loud() {
 	}
 }
 
-// yield ends the reading of a line, unless somebody has begun it: it returns false then.
+// yield stops reading a line and returns true, unless the line was started.
 func (c *console) yield() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,14 +97,14 @@ func (c *console) begun() bool {
 
 func (c *console) waiting() int { return pane.Waiting(c.in) }
 
-// gather takes all that was typed until now. A terminal that edits lines itself gives the one
-// that has no end yet only when it no longer does so. The caller holds c.mu.
+// gather reads all typed bytes. A terminal that edits lines itself returns an unfinished line only in raw mode. The
+// caller holds c.mu.
 func (c *console) gather() {
 	if c.line == nil {
 		c.lined = c.waiting()
 		mode, err := term.MakeRaw(int(c.in.Fd()))
 		if err != nil {
-			return // it is gone; who reads learns why
+			return // the terminal is gone; the reader gets the error
 		}
 		defer func() { _ = term.Restore(int(c.in.Fd()), mode) }()
 	}
@@ -113,12 +113,12 @@ func (c *console) gather() {
 		n, _ = c.in.Read(buf)
 		c.typed(buf[:n])
 	}
-	if string(c.ahead) == "\x1b" { // who pressed Esc, as on the full screen, has begun no line
+	if string(c.ahead) == "\x1b" { // Esc alone, as on the full screen, does not start a line
 		c.ahead = nil
 	}
 }
 
-// fetch waits for something to be typed and takes it, or returns errAside.
+// fetch waits for typed bytes and reads them, or returns errAside.
 func (c *console) fetch() error {
 	if err := c.await(); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (c *console) fetch() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if ready, _ := poll(0, c.in); !ready[0] {
-		return nil // somebody else has taken it
+		return nil // another goroutine has read them
 	}
 	buf := make([]byte, 4096)
 	n, err := c.in.Read(buf)
@@ -161,8 +161,7 @@ func (c *console) await() error {
 	}
 }
 
-// poll reports which files can be read without waiting, after at most so many milliseconds;
-// -1 waits until one can.
+// poll reports which files can be read without waiting, after at most limit milliseconds; -1 waits until one can.
 func poll(limit int, files ...*os.File) (ready []bool, err error) {
 	fds := make([]unix.PollFd, len(files))
 	for i, f := range files {
@@ -180,8 +179,8 @@ func poll(limit int, files ...*os.File) (ready []bool, err error) {
 	return ready, err
 }
 
-// typed takes what the terminal sends. Lines that it took itself end in another byte than
-// Enter gives elsewhere. The caller holds c.mu.
+// typed appends bytes from the terminal. Lines that the terminal took itself end in a different byte than Enter in raw
+// mode. The caller holds c.mu.
 func (c *console) typed(p []byte) {
 	n := min(c.lined, len(p))
 	c.lined -= n
@@ -192,8 +191,7 @@ func (c *console) typed(p []byte) {
 	c.ahead = append(append(c.ahead, bytes.ReplaceAll(p[:n], []byte("\n"), []byte("\r"))...), p[n:]...)
 }
 
-// terminalLine reads a line that the terminal edits itself. What was typed before is shown
-// again, behind the prompt.
+// terminalLine reads a line that the terminal edits itself. Text typed earlier is shown again after the prompt.
 func (c *console) terminalLine(prompt string) (string, error) {
 	line, whole := c.cut()
 	if whole {
@@ -224,7 +222,7 @@ func (c *console) terminalLine(prompt string) (string, error) {
 	}
 }
 
-// leave ends the row of a prompt that nobody has answered.
+// leave ends the row of an unanswered prompt.
 func (c *console) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -237,7 +235,7 @@ func (c *console) leave() {
 	}
 }
 
-// cut takes the first line of what was typed; without its end nothing is taken.
+// cut removes the first line of the typed bytes, if it is complete.
 func (c *console) cut() (line string, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -248,7 +246,7 @@ func (c *console) cut() (line string, whole bool) {
 	return string(text), whole
 }
 
-// flush forgets what was typed already.
+// flush discards typed bytes.
 func (c *console) flush() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
