@@ -11,14 +11,13 @@ import (
 	"buddy/texts"
 )
 
-// Check is a part of the project with the trust that it has.
+// Check is a part of the project with its trust.
 type Check struct {
 	Part
 	State config.PartState
 }
 
-// CheckParts finds the parts of the project that dir is in, and which of them are trusted. c is
-// as for Parts.
+// CheckParts finds the parts of the project that dir belongs to, and their trust. c is as for Parts.
 func CheckParts(dir string, c config.Config) ([]Check, []Problem, error) {
 	dir, err := config.ResolveDir(dir)
 	if err != nil {
@@ -47,7 +46,7 @@ func CheckParts(dir string, c config.Config) ([]Check, []Problem, error) {
 	return all, found.Problems, nil
 }
 
-// state says whether the part is trusted.
+// state returns whether the part is trusted.
 func (c Check) state() TrustState {
 	switch {
 	case c.State.Trusted:
@@ -60,10 +59,10 @@ func (c Check) state() TrustState {
 	return NotTrusted
 }
 
-// Lines returns all that a person should know before trusting the part.
+// Lines returns everything that the user should know before trusting the part.
 func (c Check) Lines() []string {
 	runs := c.Runs
-	if c.State.Err != nil { // it may be any length, and nobody decides by it
+	if c.State.Err != nil { // it may be very long, and can't be trusted anyway
 		runs = texts.Clip(runs, 1000)
 	}
 	lines := []string{c.Kind + " " + c.Name + " " + c.When}
@@ -78,12 +77,12 @@ func (c Check) Lines() []string {
 	return append(lines, strings.Split("definition: "+c.Definition, "\n")...)
 }
 
-// item returns the part for people.
+// item returns the part for display.
 func (c Check) item() Item {
 	return Item{Kind: c.Kind, Name: c.Name, Dir: c.Dir, Print: c.State.Print, State: c.state(), Runs: c.Runs, Lines: c.Lines()}
 }
 
-// Diff returns what changed in the part since it was trusted, as a unified diff.
+// Diff returns the changes of the part since it was trusted, as a unified diff.
 func (c Check) Diff() (string, error) {
 	changes, err := TrustStore().PartChanges(c.Dir, c.Part.Part)
 	var b strings.Builder
@@ -101,7 +100,7 @@ func (c Check) Diff() (string, error) {
 	return b.String(), err
 }
 
-// problem says why a part does not run, and how to trust it; "" if it runs.
+// problem explains why a part does not run, and how to trust it; "" if it runs.
 func (c Check) problem(trust string) string {
 	switch {
 	case c.State.Err != nil:
@@ -114,7 +113,7 @@ func (c Check) problem(trust string) string {
 	return ""
 }
 
-// path returns the file that defines the part; of a language server it is the program.
+// path returns the file that defines the part; for a language server it is the program.
 func (c Check) path() string {
 	if filepath.IsAbs(c.File) {
 		return c.File

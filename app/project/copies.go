@@ -18,11 +18,11 @@ import (
 	"buddy/texts/searchpath"
 )
 
-// copiesDir is the folder in which programs of projects lie while they run.
+// copiesDir returns the folder with copies of a project's programs while they run.
 func copiesDir() string { return filepath.Join(xdg.StateHome, "buddy", "running") }
 
-// copied copies the files that a part names as it is trusted now, lets put write the copies into its command, and returns
-// the folder that they are in. The error is that it is not trusted any more.
+// copied copies the files that a trusted part names, lets put write the copies' paths into the part's command, and
+// returns the folder of the copies. It returns an error if the part is no longer trusted.
 func (p Part) copied(put func(*config.Copies) error) (dir string, err error) {
 	if err := os.MkdirAll(copiesDir(), 0o700); err != nil {
 		return "", err
@@ -40,20 +40,20 @@ func (p Part) copied(put func(*config.Copies) error) (dir string, err error) {
 		err = put(c)
 	}
 	if err != nil {
-		_ = os.RemoveAll(dir) // else SweepCopies does
+		_ = os.RemoveAll(dir) // on an error SweepCopies removes it
 		return "", err
 	}
 	return dir, nil
 }
 
-// program splits what runs into the program and its arguments.
+// program splits a command into the program and its arguments.
 func program(all []string, err error) (string, []string, error) {
 	return all[0], all[1:], err
 }
 
-// SweepCopies removes what a killed process has left.
+// SweepCopies removes the copies of killed processes.
 func SweepCopies() {
-	entries, _ := os.ReadDir(copiesDir()) // mostly there is none
+	entries, _ := os.ReadDir(copiesDir()) // mostly there are none
 	for _, e := range entries {
 		owner, _, _ := strings.Cut(e.Name(), "-")
 		if pid, err := strconv.Atoi(owner); err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
@@ -62,7 +62,7 @@ func SweepCopies() {
 	}
 }
 
-// CheckedServer returns a server of the project's .mcp.json as it is trusted now, running from copies of its files.
+// CheckedServer returns a server of the project's .mcp.json if it is trusted now, running from copies of its files.
 func (s *Source) CheckedServer(one mcp.Server) (mcp.Server, error) {
 	checks, _, err := s.check()
 	i := slices.IndexFunc(checks, func(c Check) bool { return c.Kind == "mcp" && c.Name == one.Name })
@@ -83,7 +83,7 @@ func (s *Source) CheckedServer(one mcp.Server) (mcp.Server, error) {
 	return one, err
 }
 
-// CheckedLanguageServer returns a language server as it is trusted now for a folder, running from copies of its files.
+// CheckedLanguageServer returns a language server if it is trusted now for a folder, running from copies of its files.
 func (s *Source) CheckedLanguageServer(one lsp.Server, root string) (lsp.Server, error) {
 	folders := []string{".", root}
 	for _, folder := range folders {
@@ -106,8 +106,8 @@ func (s *Source) CheckedLanguageServer(one lsp.Server, root string) (lsp.Server,
 	return one, nil
 }
 
-// ProgramPath returns the PATH in which programs are looked for that a session starts by itself: without the folders that
-// commands in the fence may write to, besides the workspace.
+// ProgramPath returns the PATH for programs that a session starts itself: without the folders outside the workspace
+// that sandboxed commands may write to.
 func ProgramPath(c config.Config) string {
 	return searchpath.Outside(os.Getenv("PATH"), c.Sandbox.Write...)
 }

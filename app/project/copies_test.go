@@ -12,8 +12,8 @@ import (
 	"buddy/features/mcp"
 )
 
-// TestProgramsOfAProjectRunAsTheyWereChecked: a hook, an MCP server and a language server start from copies, so that a change
-// after the check changes nothing, and one before it keeps them from starting: at each start.
+// TestProgramsOfAProjectRunAsTheyWereChecked: a hook, an MCP server and a language server start from copies: a change
+// after the check has no effect, and a change before it prevents the start, each time.
 func TestProgramsOfAProjectRunAsTheyWereChecked(t *testing.T) {
 	s := sourceOf(t, map[string]string{
 		"tools/run.sh":      "#!/bin/sh\necho good\n",

@@ -18,12 +18,12 @@ import (
 
 const (
 	maxMCPFile   = 1 << 20 // bytes of an .mcp.json
-	maxElsewhere = 100     // servers of a project elsewhere that are listed
+	maxElsewhere = 100     // servers of a project on another target that are listed
 )
 
-// Elsewhere reads the servers of the project from the target where it is.
+// Elsewhere reads the servers of the project from its target.
 func Elsewhere(ctx context.Context, files *file.Workspace, target string) ([]mcp.Status, error) {
-	if _, err := files.Home(ctx); err != nil { // it finds the root, too
+	if _, err := files.Home(ctx); err != nil { // finds the root, too
 		return nil, err
 	}
 	dirs, err := instructions.Chain(ctx, files, files.Root())
@@ -56,7 +56,7 @@ func Elsewhere(ctx context.Context, files *file.Workspace, target string) ([]mcp
 	return all, nil
 }
 
-// notRun describes a server of a project that is not on this machine.
+// notRun describes a server of a project on another machine.
 func notRun(name, target string, e serverEntry) mcp.Status {
 	s := e.server(func(name string) (string, bool) { return "${" + name + "}", true })
 	return mcp.Status{

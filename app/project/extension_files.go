@@ -20,29 +20,30 @@ import (
 	"buddy/tools/file"
 )
 
-// Extensions reads the extensions of a session: the person's on this machine, the project's
-// where the session works, and those in the program.
+// Extensions reads the extensions of a session: the user's on this machine, the project's on the target, and the
+// built-in ones.
 type Extensions struct {
-	There *file.Workspace // of the target where the session begins; nil reads no project
-	Local bool            // that target is this machine
-	// Plugins returns the texts of plugins, and of which of them the person trusts all; nil reads none.
+	There *file.Workspace // of the first target; nil reads no project
+	Local bool            // whether that target is this machine
+	// Plugins returns the texts of plugins, and which plugins are fully trusted; nil reads none.
 	Plugins func() (texts []extensions.Source, acts map[string]bool, err error)
 
-	mu    sync.Mutex      // guards what follows
-	acts  map[string]bool // whether a plugin may act
-	dirs  []string        // of this machine whose changes may change what was read
-	began time.Time       // when the latest reading did
+	mu    sync.Mutex      // guards the fields below
+	acts  map[string]bool // whether a plugin's skills may run commands
+	dirs  []string        // folders of this machine whose changes require another read
+	began time.Time       // start of the latest read
 	below []string        // folders below the working directory that hold skills, sorted
 
-	Read chan struct{} // gets a value after each reading
+	Read chan struct{} // gets a value after each read
 }
 
-// NewExtensions returns what reads the extensions of a session that works in there; local says that this is on this machine.
+// NewExtensions returns the reader of the extensions of a session in there; local reports whether there is on this
+// machine.
 func NewExtensions(there *file.Workspace, local bool) *Extensions {
 	return &Extensions{There: there, Local: local, Read: make(chan struct{}, 1)}
 }
 
-// sources returns where extensions are. An error means that the target can't be read.
+// sources returns the sources of extensions. An error means that the target can't be read.
 func (x *Extensions) sources(ctx context.Context) ([]extensions.Source, error) {
 	all := []extensions.Source{extensions.BuiltInSource()}
 	if mine, ok := PersonExtensions(); ok {
@@ -73,8 +74,8 @@ func (x *Extensions) sources(ctx context.Context) ([]extensions.Source, error) {
 	return append(all, project, x.nested(chain[0])), nil
 }
 
-// nested returns the source of the skills that lie below the working directory, as far as they were found.
-// They come after those of the project, so that no name means something else when a file is read.
+// nested returns the source of the skills found below the working directory. They come after those of the project, so
+// that reading a file never changes the meaning of a name.
 func (x *Extensions) nested(inside string) extensions.Source {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -85,8 +86,7 @@ func (x *Extensions) nested(inside string) extensions.Source {
 	return extensions.Source{Origin: extensions.Project, Files: x.There, Inside: inside, Roots: map[extensions.Kind][]string{extensions.Skill: roots}}
 }
 
-// LookBelow notes which of some folders below the working directory hold skills, and reports
-// whether there is one that was not known.
+// LookBelow records which of some folders below the working directory hold skills, and reports whether any is new.
 func (x *Extensions) LookBelow(ctx context.Context, dirs []string) (found bool, err error) {
 	for _, dir := range dirs {
 		for _, folder := range extensions.SkillFolders(dir) {
@@ -100,7 +100,7 @@ func (x *Extensions) LookBelow(ctx context.Context, dirs []string) (found bool, 
 	return found, nil
 }
 
-// IsFile reports whether a path that a text names leads to something where the session works.
+// IsFile reports whether a path in a text exists on the target.
 func (x *Extensions) IsFile(ctx context.Context, name string) bool {
 	if x.There == nil {
 		return false
@@ -118,7 +118,7 @@ func (x *Extensions) IsFile(ctx context.Context, name string) bool {
 	return there && err == nil
 }
 
-// keepBelow notes a folder and reports whether it is new.
+// keepBelow records a folder and reports whether it is new.
 func (x *Extensions) keepBelow(dir string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -129,7 +129,7 @@ func (x *Extensions) keepBelow(dir string) bool {
 	return !known
 }
 
-// PersonExtensions returns the source of a person's extensions; ok is false without a home.
+// PersonExtensions returns the source of the user's extensions; ok is false without a home folder.
 func PersonExtensions() (extensions.Source, bool) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -143,11 +143,11 @@ func PersonExtensions() (extensions.Source, bool) {
 	return extensions.Source{Origin: extensions.Person, Files: files, Dirs: extensions.PersonDirs(filepath.Join(xdg.ConfigHome, "buddy"), home)}, true
 }
 
-// Find reads the extensions of some kinds and resolves their names; reserved names are not given to any.
+// Find reads the extensions of some kinds and resolves their names; reserved names are not used.
 func (x *Extensions) Find(ctx context.Context, reserved func(string) bool, kinds ...extensions.Kind) ([]extensions.Item, []extensions.Problem, error) {
 	began := time.Now()
 	items, problems, dirs, failed := x.readKinds(ctx, kinds...)
-	if slices.Contains(kinds, extensions.Skill) { // what concerns agents is said with them
+	if slices.Contains(kinds, extensions.Skill) { // problems of agents are reported with the agents
 		_, _, more, _ := x.readKinds(ctx, extensions.Agent)
 		dirs = append(dirs, more...)
 	}
@@ -162,14 +162,14 @@ func (x *Extensions) Find(ctx context.Context, reserved func(string) bool, kinds
 	return items, append(problems, clashes...), failed
 }
 
-// Unnamed reads the extensions of a kind as their files name them: of several with one name all are returned.
+// Unnamed reads the extensions of a kind without resolving names: several may have the same name.
 func (x *Extensions) Unnamed(ctx context.Context, kind extensions.Kind) ([]extensions.Item, []extensions.Problem, error) {
 	items, problems, _, err := x.readKinds(ctx, kind)
 	return once(items), problems, err
 }
 
-// readKinds reads the extensions of some kinds, and returns the folders of this machine whose changes
-// may change that.
+// readKinds reads the extensions of some kinds, and returns the folders of this machine whose changes require another
+// read.
 func (x *Extensions) readKinds(ctx context.Context, kinds ...extensions.Kind) (items []extensions.Item, problems []extensions.Problem, dirs []string, failed error) {
 	sources, failed := x.sources(ctx)
 	for _, kind := range kinds {
@@ -185,8 +185,8 @@ func (x *Extensions) readKinds(ctx context.Context, kinds ...extensions.Kind) (i
 	return items, problems, dirs, failed
 }
 
-// once returns the items without those that another source, which comes first in the order of
-// names, has as well: a project in the person's home has the person's files.
+// once removes the items of a project that are the user's as well: a project in the home folder contains the user's
+// files.
 func once(items []extensions.Item) []extensions.Item {
 	person := make(map[string]bool)
 	for _, it := range items {
@@ -197,7 +197,7 @@ func once(items []extensions.Item) []extensions.Item {
 	return slices.DeleteFunc(items, func(it extensions.Item) bool { return it.Origin == extensions.Project && person[it.File] })
 }
 
-// LetPluginsAct lets the skills of plugins act that the person trusts.
+// LetPluginsAct lets the skills of trusted plugins run commands.
 func (x *Extensions) LetPluginsAct(all []skill.Skill) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -208,7 +208,7 @@ func (x *Extensions) LetPluginsAct(all []skill.Skill) {
 	}
 }
 
-// WatchedDirs returns the folders whose changes matter, and when the reading began that found them.
+// WatchedDirs returns the folders whose changes matter, and the start of the read that found them.
 func (x *Extensions) WatchedDirs() (dirs []string, began time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

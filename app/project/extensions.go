@@ -13,7 +13,7 @@ import (
 	"buddy/tools/file"
 )
 
-// TrustSkills lets the skills of a project act that the person has trusted as they are.
+// TrustSkills lets a project's skills run commands if they are trusted unchanged.
 func TrustSkills(all []skill.Skill) error {
 	var failed error
 	for i := range all {
@@ -28,8 +28,7 @@ func TrustSkills(all []skill.Skill) error {
 	return failed
 }
 
-// skillPart returns what a person has to trust before a skill of a project may act, and whether
-// there is anything.
+// skillPart returns the part to trust before a project's skill may run commands, and whether there is one.
 func skillPart(s skill.Skill) (config.Part, bool) {
 	if s.Origin != extensions.Project || !s.WantsTrust() {
 		return config.Part{}, false
@@ -37,10 +36,10 @@ func skillPart(s skill.Skill) (config.Part, bool) {
 	return config.Part{Kind: s.Kind.One(), Name: s.Part, Definition: s.Source, Files: config.FilesNamed(s.Base, s.CommandLines()...)}, true
 }
 
-// readTime limits how long the extensions of a folder may take to be read.
+// readTime limits reading the extensions of a folder.
 const readTime = 5 * time.Second
 
-// extensionParts are the skills, commands and styles of a folder that run or grant something.
+// extensionParts returns the skills, commands and styles of a folder that run or grant something.
 func extensionParts(dir string) (found Found) {
 	there, err := file.NewWorkspace(dir, policy.Secret)
 	if err != nil {
@@ -63,7 +62,7 @@ func extensionParts(dir string) (found Found) {
 	return found
 }
 
-// extensionPart returns an extension as a part that has to be trusted, and whether it has to be.
+// extensionPart returns an extension as a part that needs trust, and whether it needs it.
 func extensionPart(it extensions.Item) (Part, bool) {
 	p := Part{File: strings.TrimPrefix(it.File, it.Base+"/")}
 	if it.Kind == extensions.Style {
@@ -87,7 +86,7 @@ func extensionPart(it extensions.Item) (Part, bool) {
 	return p, true
 }
 
-// StylePart returns what a person has to trust before a style of a project is used.
+// StylePart returns the part to trust before a project's style is used.
 func StylePart(name, source string) config.Part {
 	return config.Part{Kind: extensions.Style.One(), Name: name, Definition: source}
 }

@@ -17,10 +17,10 @@ import (
 	"buddy/tools/file"
 )
 
-// foreignLimits are files in the published formats of six programs, each of which limits something, and what is
-// enforced of it. An agent: the tools of those in limitedTools that it does not have, its loosest mode and its turns.
-// A skill: whether models are told of it, and what it denies. Hooks: what a command and a reading come to.
-// A server: whether it starts, and its tools. out means that nothing of the file is used and a person is told so.
+// foreignLimits holds files in the published formats of six programs, each with a limit, and what is enforced. For an
+// agent: the tools of limitedTools that it lacks, its loosest mode and its turns. For a skill: whether models see it,
+// and what it denies. For hooks: the decisions about a command and a read. For a server: whether it starts, and its
+// tools. out means that the file is not used and the user gets a notice.
 var foreignLimits = []struct{ program, kind, text, enforced string }{
 	{"Claude Code", "agent", "description: d\ntools: Read, Grep, Glob", "no run_shell write_file edit_file fetch_url agent mcp__db__drop"},
 	{"Claude Code", "agent", "description: d\ntools:\n  - Read\n  - Bash(git log:*)", "no run_shell write_file edit_file fetch_url agent mcp__db__drop"},
@@ -97,10 +97,10 @@ var foreignLimits = []struct{ program, kind, text, enforced string }{
 	{"Cursor", "server", `"url": "https://x.example", "permissions": {"drop": "deny"}`, "out"},
 }
 
-// limitedTools are the tools that are looked for.
+// limitedTools lists the tools to check.
 var limitedTools = []string{"run_shell", "write_file", "edit_file", "fetch_url", "agent", "mcp__db__drop", "read_file"}
 
-// A limit in a file of any program holds, or the file is out and that is said.
+// A limit in a file of any program is enforced, or the file is not used and reported.
 func TestForeignLimitsHold(t *testing.T) {
 	programs := map[string]int{}
 	for i, tt := range foreignLimits {
@@ -123,7 +123,7 @@ func TestForeignLimitsHold(t *testing.T) {
 	}
 }
 
-// textEnforces writes a file with settings where it belongs, reads it as a session does, and says what is enforced.
+// textEnforces writes a file with settings to its place, reads it as a session does, and returns what is enforced.
 func textEnforces(t *testing.T, kind extensions.Kind, settings string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -196,7 +196,7 @@ func agentLimits(def subagent.Definition) (parts []string) {
 	return parts
 }
 
-// hooksEnforce asks the hooks of a file about a command and a reading.
+// hooksEnforce returns the decisions of a file's hooks about a command and a read.
 func hooksEnforce(t *testing.T, text string) string {
 	t.Helper()
 	set := hooks.Parse([]byte(text), hooks.Origin{Source: hooks.Person, File: "hooks.json"})
@@ -214,7 +214,7 @@ func hooksEnforce(t *testing.T, text string) string {
 	return strings.Join(parts, ", ")
 }
 
-// serverEnforces reads an entry of a project's servers as it stands there.
+// serverEnforces reads an entry of a project's servers.
 func serverEnforces(t *testing.T, entry string) string {
 	t.Helper()
 	dir := t.TempDir()

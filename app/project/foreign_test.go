@@ -16,8 +16,8 @@ import (
 	"buddy/extensions"
 )
 
-// Hooks, skills, commands, agents, workflows and plugins of the person are left out, with the reason and what to do, when
-// another user of the machine could change them, or the folder that they are in.
+// The user's hooks, skills, commands, agents, workflows and plugins are left out, with the reason and a next step, if
+// another user of the machine could change them or their folder.
 func TestExtensionsThatOthersCouldChangeAreRefused(t *testing.T) {
 	apptest.Home(t)
 	xdg.Reload()

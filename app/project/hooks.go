@@ -19,14 +19,14 @@ import (
 // hookKind is the kind of parts that are hooks.
 const hookKind = "hook"
 
-// personHooks returns the path of the person's own file of hooks.
+// personHooks returns the path of the user's own hooks file.
 func personHooks() string { return filepath.Join(xdg.ConfigHome, "buddy", "hooks.json") }
 
-// Hooks are the hooks that the person's files, the project's and plugins have now.
+// Hooks holds the current hooks of the user, the project and plugins.
 type Hooks struct {
 	hooks.Set
 	Trusted func(hooks.Handler) (hooks.Handler, error) // see hooks.Options
-	Failed  []string                                   // what could not be read
+	Failed  []string                                   // errors of reading hooks
 }
 
 // Hooks reads all hooks.
@@ -39,8 +39,8 @@ func (s *Source) Hooks() Hooks {
 	return found
 }
 
-// personal reports whether a file named in the settings is the person's: those of the project are
-// relative to it.
+// personal reports whether a hooks file named in the settings is the user's, and returns its path: those of the project
+// are relative.
 func personal(file string) (path string, ok bool) {
 	if rest, home := strings.CutPrefix(file, "~/"); home {
 		return filepath.Join(xdg.Home, rest), true
@@ -48,7 +48,7 @@ func personal(file string) (path string, ok bool) {
 	return file, filepath.IsAbs(file)
 }
 
-// PersonHooks reads the hooks of the person, in hooks.json and in the person's files among also.
+// PersonHooks reads the user's hooks, from hooks.json and from the user's files in also.
 func PersonHooks(also []string) (set hooks.Set) {
 	files := []string{personHooks()}
 	for _, name := range also {
@@ -74,7 +74,7 @@ func PersonHooks(also []string) (set hooks.Set) {
 	return set
 }
 
-// unread says why a file is not used, without its name.
+// unread explains why a file is not used, without its name.
 func unread(err error) string {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return "buddy can't read the file: " + p.Err.Error()
@@ -82,7 +82,7 @@ func unread(err error) string {
 	return err.Error()
 }
 
-// alsoHooks returns the files of hooks in the project that the settings name in addition to its own file. [Parts] reads them.
+// alsoHooks returns the project's additional hooks files from the settings, for [Parts].
 func alsoHooks(c config.Config) []string {
 	if !c.Hooks.Enabled {
 		return nil
@@ -90,8 +90,8 @@ func alsoHooks(c config.Config) []string {
 	return slices.DeleteFunc(slices.Clone(c.Hooks.Also), func(file string) bool { _, mine := personal(file); return mine })
 }
 
-// projectHooks adds the hooks of the project that are trusted, and says of the others why they do not
-// run; and what reports why a hook of the project or of a plugin that was trusted must not run any more.
+// projectHooks adds the trusted hooks of the project, problems that explain why others do not run, and the check that
+// runs before each hook of the project or of a plugin.
 func (s *Source) projectHooks(set *Hooks) {
 	plugins := &pluginTrust{source: s, known: make(map[string]trustedPlugin)}
 	set.Trusted = func(h hooks.Handler) (hooks.Handler, error) { return h, plugins.check(h.Origin) }
@@ -106,7 +106,7 @@ func (s *Source) projectHooks(set *Hooks) {
 	}
 	for _, one := range problems {
 		if one.File != ".mcp.json" {
-			set.Problems = append(set.Problems, hooks.Problem{File: one.File, Reason: one.Reason, Quiet: true}) // a notice of its own says the others
+			set.Problems = append(set.Problems, hooks.Problem{File: one.File, Reason: one.Reason, Quiet: true}) // the others have notices of their own
 		}
 	}
 	parts := map[string]Part{}
@@ -121,7 +121,7 @@ func (s *Source) projectHooks(set *Hooks) {
 		}
 		parts[c.Dir+"\x00"+c.Name] = c.Part
 		part := hooks.ParsePart([]byte(c.Definition), hooks.Origin{Source: hooks.Project, File: file, Root: c.Dir, Part: c.Name})
-		set.Handlers = append(set.Handlers, part.Handlers...) // what is wrong with them is among problems
+		set.Handlers = append(set.Handlers, part.Handlers...) // problems holds their errors
 	}
 	set.Trusted = func(h hooks.Handler) (hooks.Handler, error) {
 		part, ok := parts[h.Origin.Root+"\x00"+h.Origin.Part]
@@ -141,7 +141,7 @@ func (s *Source) projectHooks(set *Hooks) {
 	}
 }
 
-// hookMoments says when the hooks of an event run. Those of other events never do.
+// hookMoments describes when the hooks of an event run. Hooks of other events never run.
 var hookMoments = map[hooks.Event]string{
 	"SessionStart": "runs when a session starts", "SessionEnd": "runs when a session ends", "UserPromptSubmit": "runs when you send a prompt",
 	"PreToolUse": "runs before a tool is used", "PermissionRequest": "runs before you are asked", "PostToolUse": "runs after a tool was used",
@@ -150,14 +150,13 @@ var hookMoments = map[hooks.Event]string{
 	"PostCompact": "runs after the conversation was compacted", "Notification": "runs when you are notified",
 }
 
-// hookParts are the hooks of .buddy/hooks.json.
+// hookParts returns the hooks of .buddy/hooks.json.
 func hookParts(dir string) Found { return hooksIn(dir, hookFile) }
 
-// hookFile is the project's file of hooks.
+// hookFile is the project's hooks file.
 const hookFile = ".buddy/hooks.json"
 
-// hooksIn are the hooks of a file. A part is named EVENT, or EVENT:MATCHER, with #2 and so on
-// where there are several.
+// hooksIn returns the hooks of a file. A part is named EVENT or EVENT:MATCHER, with #2 and so on for further ones.
 func hooksIn(dir, file string) (found Found) {
 	text, err := config.ReadProjectFile(dir, file)
 	switch {
@@ -174,7 +173,7 @@ func hooksIn(dir, file string) (found Found) {
 		definition := map[string]any{"event": e.Event, "matcher": e.Matcher, "hook": decoded(e.Hook)}
 		set := hooks.ParsePart([]byte(canonical(definition)), hooks.Origin{Source: hooks.Project})
 		found.leaveOutHooks(file, set.Problems)
-		for _, h := range set.Handlers { // there is one, or none
+		for _, h := range set.Handlers { // one or none
 			p := hookPart(h)
 			p.File = file
 			if file != hookFile {
@@ -189,7 +188,7 @@ func hooksIn(dir, file string) (found Found) {
 	return found
 }
 
-// leaveOutHooks adds what is wrong with hooks.
+// leaveOutHooks adds problems of hooks.
 func (f *Found) leaveOutHooks(file string, problems []hooks.Problem) {
 	for _, p := range problems {
 		f.Problems = append(f.Problems, Problem{File: file, Reason: p.Reason, Quiet: p.Quiet, Limits: p.Guard})

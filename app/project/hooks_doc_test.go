@@ -11,8 +11,7 @@ import (
 	"buddy/agent/hooks"
 )
 
-// The examples of docs/extensions.md, "Hooks", work: the guard refuses rm and nothing else, the
-// formatter formats what was edited.
+// The examples of docs/extensions.md, "Hooks", work: the guard refuses only rm, and the formatter formats edited files.
 func TestHooksExampleOfTheManual(t *testing.T) {
 	for _, needed := range []string{"jq", "gofmt"} {
 		if _, err := exec.LookPath(needed); err != nil {

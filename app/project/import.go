@@ -17,10 +17,10 @@ import (
 // ImportedServer is an entry of another program's file.
 type ImportedServer struct {
 	Server  config.MCPServer
-	Problem string // why it can't be taken over; "" if it can
+	Problem string // why it can't be imported; "" if it can
 }
 
-// ServersIn reads the servers of a file in the form of .mcp.json.
+// ServersIn reads the servers of a file in the format of .mcp.json.
 func ServersIn(path string) ([]ImportedServer, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -77,8 +77,8 @@ func (e serverEntry) imported(name string) (i ImportedServer) {
 	return i
 }
 
-// importValues takes over variables and headers. Those that only pass on a variable of the person
-// become settings that name it.
+// importValues imports variables and headers. Those that only pass on an environment variable become settings that name
+// it.
 func (e serverEntry) importValues(s *config.MCPServer, literal func(string) string) {
 	for _, key := range slices.Sorted(maps.Keys(e.Env)) {
 		if e.Env[key] == "${"+key+"}" {

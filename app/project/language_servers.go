@@ -22,8 +22,8 @@ import (
 // lspKind is the kind of parts that are language servers.
 const lspKind = "lsp"
 
-// LanguageServers returns the language servers that there are: those of the settings, of plugins, and
-// the known ones whose program is there. One that can't be used has a problem.
+// LanguageServers returns the available language servers: those of the settings, of plugins, and built-in ones whose
+// program exists. One that can't be used has a problem.
 func (s *Source) LanguageServers() []lsp.Server {
 	if s.Away != "" {
 		return nil
@@ -33,7 +33,7 @@ func (s *Source) LanguageServers() []lsp.Server {
 	found, _, failed := s.plugins()
 	plugins := languageServersOf(found, failed)
 	for _, def := range languageServers(s.Config) {
-		if def.built && plugins != nil { // those of plugins come before the known ones
+		if def.built && plugins != nil { // plugins come before the built-in ones
 			all, plugins = append(all, plugins...), nil
 		}
 		i := slices.IndexFunc(checks, func(c Check) bool { return c.Kind == lspKind && c.Name == def.Name })
@@ -62,16 +62,16 @@ func (s *Source) LanguageServers() []lsp.Server {
 	return append(all, plugins...)
 }
 
-// refuses returns why a server that runs programs of the project may not start in a folder, "" if it is trusted there or in
-// a folder above of the same repository. That folder may be below the working directory, or another one of the session, whose
-// parts /trust does not list.
+// refuses explains why a server that runs programs of the project may not start in a folder, "" if it is trusted there
+// or in a parent within the same repository. The folder may be below the working directory or another workspace folder,
+// whose parts /trust does not list.
 func (d *languageServer) refuses(root string, c config.Config) string {
 	checks, _, err := CheckParts(root, c)
 	if err != nil {
 		return err.Error()
 	}
 	why := "it starts only in a folder with " + texts.Some(d.Roots) + " and that you trusted"
-	for _, part := range slices.Backward(checks) { // the nearest folder's part is the last to say why
+	for _, part := range slices.Backward(checks) { // the nearest folder's part decides last
 		if part.Kind != lspKind || part.Name != d.Name {
 			continue
 		}
@@ -82,14 +82,13 @@ func (d *languageServer) refuses(root string, c config.Config) string {
 	return why
 }
 
-// languageServer is a server of the settings, or a known one.
+// languageServer is a configured or built-in server.
 type languageServer struct {
 	lsp.Server
-	built bool // it is known without settings
+	built bool // built in
 }
 
-// languageServers returns the servers of the settings and the known ones, which those of the same
-// name change.
+// languageServers returns the configured servers and the built-in ones, with settings applied by name.
 func languageServers(c config.Config) []languageServer {
 	known := lsp.BuiltIn()
 	var all []languageServer
@@ -107,7 +106,7 @@ func languageServers(c config.Config) []languageServer {
 	return all
 }
 
-// withSettings returns a server with what a section sets.
+// withSettings applies a section of the settings to a server.
 func withSettings(def lsp.Server, set config.LanguageServer) lsp.Server {
 	def.Off, def.Outside = !set.Enabled, set.Outside
 	if len(set.Command) > 0 {
@@ -138,7 +137,7 @@ func withSettings(def lsp.Server, set config.LanguageServer) lsp.Server {
 	return def
 }
 
-// onPath returns the program of a server that does not come with the project, looked for in a PATH.
+// onPath returns the program of a server, looked up in a PATH.
 func (d *languageServer) onPath(where string) (string, error) {
 	if d.Problem != "" || len(d.Command) == 0 {
 		return "", errors.New(d.Problem)
@@ -153,7 +152,7 @@ func (d *languageServer) onPath(where string) (string, error) {
 	return path, d.fits(path)
 }
 
-// fits returns why a program is not the one that is meant.
+// fits explains why a program can't be the server, nil if it can.
 func (d *languageServer) fits(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -165,7 +164,7 @@ func (d *languageServer) fits(path string) error {
 			return fmt.Errorf("%s is TypeScript %d, which has no language server (7 has)", path, major)
 		}
 	case "typescript-language-server":
-		// Without this it would run the TypeScript of the project.
+		// Otherwise it would run the project's TypeScript.
 		own := filepath.Join(filepath.Dir(real), "..", "..", "typescript", "lib", "tsserver.js")
 		if _, err := os.Stat(own); err != nil {
 			return errors.New("it would run the project's own TypeScript: install typescript (5.9) next to it")
@@ -182,7 +181,7 @@ func (d *languageServer) fits(path string) error {
 	return nil
 }
 
-// majorVersion returns the first number of the version of a package of npm, 0 if it is not known.
+// majorVersion returns the major version of an npm package, 0 if unknown.
 func majorVersion(file string) int {
 	data, err := os.ReadFile(file)
 	var p struct {
@@ -192,15 +191,15 @@ func majorVersion(file string) int {
 		return 0
 	}
 	major, _, _ := strings.Cut(p.Version, ".")
-	n, _ := strconv.Atoi(major) // 0: not known
+	n, _ := strconv.Atoi(major) // 0 if unknown
 	return n
 }
 
-// npmPrograms names the folder where the packages of a project have their programs.
+// npmPrograms is the folder with the programs of a project's packages.
 const npmPrograms = "node_modules/.bin"
 
-// languageParts are the language servers of a folder of the project: programs that came with it, and
-// those that run what came with it.
+// languageParts returns the language servers of a project folder that need trust: programs of the project, and servers
+// that run programs of the project.
 func languageParts(dir string, c config.Config) (found Found) {
 	_, err := os.Stat(filepath.Join(dir, npmPrograms))
 	packages := err == nil
@@ -229,7 +228,7 @@ func languageParts(dir string, c config.Config) (found Found) {
 	return found
 }
 
-// pathLeadsTo reports whether programs are looked for in a folder, or below it.
+// pathLeadsTo reports whether the PATH has a folder or a folder below it.
 func pathLeadsTo(dir string) bool {
 	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(at string) bool {
 		real, err := filepath.EvalSymlinks(at)
@@ -237,14 +236,13 @@ func pathLeadsTo(dir string) bool {
 	})
 }
 
-// marks reports whether a folder has one of the marks of a server.
+// marks reports whether a folder has one of a server's root files.
 func (d *languageServer) marks(dir string) bool {
 	return slices.ContainsFunc(d.Roots, func(name string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil })
 }
 
-// projectProgram returns the program of a server that needs trust in a folder, relative to it if it
-// is in there. packages says that the folder has some of npm, and runs that the server would run
-// programs of the folder.
+// projectProgram returns the program of a server that needs trust in a folder, relative to the folder if it is inside.
+// packages reports whether the folder has npm programs, and runs whether the server would run programs of the folder.
 func projectProgram(def *languageServer, dir string, packages, runs bool) (string, bool) {
 	name := def.Command[0]
 	if strings.Contains(name, "/") {
@@ -267,7 +265,7 @@ func projectProgram(def *languageServer, dir string, packages, runs bool) (strin
 	case path != "" && runs:
 		return path, true
 	case path != "" && def.fits(path) == nil:
-		return "", false // the person's own comes first
+		return "", false // the user's own program has priority
 	case !packages:
 		return "", false
 	}
@@ -284,14 +282,14 @@ func onPathFrom(name string) string {
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return ""
 	}
-	path, _ = filepath.Abs(path) // it fails where no folder is the present one
+	path, _ = filepath.Abs(path) // fails without a working directory
 	if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		path = filepath.Join(folder, filepath.Base(path))
 	}
 	return path
 }
 
-// relativeTo returns the name of a file in a folder.
+// relativeTo returns the path of a file relative to its folder.
 func relativeTo(dir, path string) string {
 	return strings.TrimPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

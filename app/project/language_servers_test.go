@@ -11,7 +11,7 @@ import (
 	"buddy/features/lsp"
 )
 
-// languagePrograms makes a folder with empty programs, and files beside them, and makes it the PATH.
+// languagePrograms makes a folder with empty programs and other files, and makes it the PATH.
 func languagePrograms(t *testing.T, files ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -48,7 +48,7 @@ func described(all []lsp.Server) string {
 	return strings.Join(lines, "\n")
 }
 
-// executable makes files of a project programs.
+// executable makes files of a project executable.
 func executable(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -91,7 +91,7 @@ pyright: DIR/bin/pyright-langserver --stdio`, "DIR", dir)
 	}
 }
 
-// Only TypeScript 7 has a language server; the one for older ones must not run the project's compiler.
+// Only TypeScript 7 has a language server; the one for older versions must not run the project's compiler.
 func TestTypeScriptThatFitsIsTaken(t *testing.T) {
 	s := sourceOf(t, nil)
 	for version, want := range map[string]string{"7.0.2": "typescript: ", "5.9.3": "", "": ""} {
@@ -121,7 +121,7 @@ func TestTypeScriptThatFitsIsTaken(t *testing.T) {
 	}
 }
 
-// trustLanguages trusts the language servers of a project as they are.
+// trustLanguages trusts the current language servers of a project.
 func trustLanguages(t *testing.T, s *Source) {
 	t.Helper()
 	checks, _, err := s.check()
@@ -135,7 +135,7 @@ func trustLanguages(t *testing.T, s *Source) {
 	}
 }
 
-// A program that came with the project runs only once it is trusted as it is, wherever it is found.
+// A program of the project runs only once its current form is trusted, wherever it is found.
 func TestLanguageServersOfAProjectNeedTrust(t *testing.T) {
 	for name, one := range map[string]struct {
 		file string
@@ -181,7 +181,7 @@ func TestLanguageServersOfAProjectNeedTrust(t *testing.T) {
 	}
 }
 
-// The person's own program comes before that of the project, which then is no part at all.
+// The user's own program has priority over that of the project, which then is no part.
 func TestThePersonsOwnLanguageServerComesFirst(t *testing.T) {
 	s := sourceOf(t, map[string]string{"node_modules/.bin/pyright-langserver": "#!/bin/sh\n"})
 	executable(t, "node_modules/.bin/pyright-langserver")
@@ -212,9 +212,9 @@ func TestALanguageServerThatRunsTheProjectNeedsTrust(t *testing.T) {
 	}
 }
 
-// A server that runs programs of the project starts in no folder that was not trusted: not in one below the working
-// directory, in another of the session, or where nothing marks a project. Trust holds below the folder, up to the next
-// repository. In a session without such files nothing needs trust.
+// A server that runs programs of the project starts only in trusted folders: not in one below the working directory, in
+// another workspace folder, or without a root file. Trust applies below the folder, up to the next repository. Without
+// such files nothing needs trust.
 func TestALanguageServerThatRunsTheProjectNeedsTrustWhereItStarts(t *testing.T) {
 	s := sourceOf(t, map[string]string{
 		"crate/Cargo.toml": "", "crate/deep/Cargo.toml": "", "crate/other/.git/x": "", "crate/other/Cargo.toml": "", "beside/Cargo.toml": "",
@@ -249,7 +249,7 @@ func TestALanguageServerThatRunsTheProjectNeedsTrustWhereItStarts(t *testing.T) 
 			if err := TrustStore().TrustParts(checks[0].Dir, checks[0].Part.Part); err != nil {
 				t.Fatal(err)
 			}
-			defer TrustStore().ForgetParts(checks[0].Dir, checks[0].Part.Part) //nolint:errcheck // the next one would say it
+			defer TrustStore().ForgetParts(checks[0].Dir, checks[0].Part.Part) //nolint:errcheck // the next case would show an error
 			for name, want := range map[string]string{
 				"crate": "", "crate/deep": "", "crate/other": "not trusted", "beside": "not trusted", ".": "it starts only in a folder with Cargo.toml",
 			} {

@@ -10,7 +10,8 @@ import (
 // shownName limits the characters of a part's name in a notice.
 const shownName = 60
 
-// Notices say which parts of the project do not run, and what was left out of its files, one a line.
+// Notices returns events about the parts of the project that do not run, and about problems in its files, one line
+// each.
 func (s *Source) Notices() (all []event.Event) {
 	checks, problems, err := s.check()
 	if err != nil {
@@ -44,7 +45,7 @@ func (s *Source) Notices() (all []event.Event) {
 
 const seeTrust = "; see /trust, or run buddy trust"
 
-// LostLimit says that something does not limit what it should.
+// LostLimit returns a warning about a limit that has no effect.
 func LostLimit(text string) event.Warning {
 	return event.Warning{Text: texts.OneLine(text), Code: event.LostLimit}
 }

@@ -13,15 +13,14 @@ import (
 	"buddy/texts"
 )
 
-// Part is a part of the project, as a file of it defines the part: nothing of it runs
-// before the person trusts it. Its Definition is JSON; what runs is read from that, so that it is
-// what the person saw.
+// Part is a part of the project that needs trust before it runs. Its Definition is JSON, and the command that runs is
+// read from it, so that the user sees what runs.
 type Part struct {
 	config.Part
-	Dir  string // absolute: the folder in which it is trusted
-	File string // that defines it, relative to Dir
-	Runs string // the whole command, or what it grants
-	When string // when that happens
+	Dir  string // absolute: the folder that the trust applies to
+	File string // the defining file, relative to Dir
+	Runs string // the full command, or what the part grants
+	When string // when it runs
 
 	lines []string // all texts of the definition, which may name files
 }
@@ -30,11 +29,11 @@ type Part struct {
 type Problem struct {
 	File   string
 	Reason string
-	Quiet  bool // nobody made a mistake: it is written for another program
-	Limits bool // it limits something
+	Quiet  bool // not a mistake: it is for another program
+	Limits bool // the entry sets a limit
 }
 
-// Found are the parts that files define, and what was left out.
+// Found holds the parts that files define, and the problems.
 type Found struct {
 	Parts    []Part
 	Problems []Problem
@@ -43,9 +42,8 @@ type Found struct {
 // partCollectors find the parts of one folder, one function for each kind.
 var partCollectors = []func(dir string) Found{serverParts, hookParts, extensionParts}
 
-// Parts finds the parts of the project that dir, which ResolveDir returned, is in: those of
-// the nearest folder first, then plugins. c names more files with hooks, and plugins of the person. It
-// starts nothing.
+// Parts finds the parts of the project that dir, a result of ResolveDir, belongs to: those of the nearest folder first,
+// then plugins. c names additional hooks files and plugins. It starts nothing.
 func Parts(dir string, c config.Config) Found {
 	collectors := slices.Clone(partCollectors)
 	for _, file := range alsoHooks(c) {
@@ -71,12 +69,12 @@ func Parts(dir string, c config.Config) Found {
 	return all
 }
 
-// leaveOut adds why a file, or an entry of it, is not used.
+// leaveOut adds a problem of a file or an entry.
 func (f *Found) leaveOut(file, format string, args ...any) {
 	f.Problems = append(f.Problems, Problem{File: file, Reason: fmt.Sprintf(format, args...)})
 }
 
-// read decodes a JSON file of the project and reports whether there is one that can be used.
+// read decodes a JSON file of the project and reports whether a valid one exists.
 func (f *Found) read(dir, file string, into any) bool {
 	data, err := config.ReadProjectFile(dir, file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +89,7 @@ func (f *Found) read(dir, file string, into any) bool {
 	return err == nil
 }
 
-// jsonReason says in words what is wrong with JSON.
+// jsonReason describes a JSON error in words.
 func jsonReason(err error) string {
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		what := "it"
@@ -106,8 +104,8 @@ func jsonReason(err error) string {
 	return err.Error()
 }
 
-// add adds a part whose definition is a value of JSON. Its files are those that any text in runs, a
-// part of the definition, names.
+// add adds a part whose definition is a JSON value. Its files are those that any text in runs, a part of the
+// definition, names.
 func (f *Found) add(dir string, p Part, definition, runs any) {
 	p.Definition = canonical(definition)
 	p.lines = texts.InJSON(runs)
@@ -115,7 +113,7 @@ func (f *Found) add(dir string, p Part, definition, runs any) {
 	f.Parts = append(f.Parts, p)
 }
 
-// canonical returns a value of JSON as people read it, the same for the same value.
+// canonical formats a JSON value readably, equal values equally.
 func canonical(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -127,11 +125,11 @@ func canonical(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// decoded returns a value of JSON with its numbers as they were written.
+// decoded returns a JSON value with its numbers as they were written.
 func decoded(raw json.RawMessage) any {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
-	_ = d.Decode(&v) // it is valid: it was decoded before
+	_ = d.Decode(&v) // it was decoded before, so it is valid
 	return v
 }

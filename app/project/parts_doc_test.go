@@ -9,8 +9,7 @@ import (
 	"buddy/config"
 )
 
-// The examples of docs/extensions.md, "Trust", are what it says: two parts with these names, files
-// and notice.
+// The examples of docs/extensions.md, "Trust", are right: two parts with these names, files and notice.
 func TestTrustExampleOfTheManual(t *testing.T) {
 	page, err := os.ReadFile("../../docs/extensions.md")
 	if err != nil {

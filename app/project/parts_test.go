@@ -64,7 +64,7 @@ func TestPartsOfAProject(t *testing.T) {
 	}
 }
 
-// The same definition in another order and with other blanks is the same; every value counts.
+// The same definition in another order and with other spaces is equal; every value counts.
 func TestDefinitionsAreCanonical(t *testing.T) {
 	definition := func(text string) string {
 		dir := apptest.Project(t, map[string]string{".mcp.json": `{"mcpServers": {"x": ` + text + `}}`})
@@ -85,7 +85,7 @@ func TestDefinitionsAreCanonical(t *testing.T) {
 	}
 }
 
-// Files that can't be read, and those that lead elsewhere, define nothing and are named.
+// Files that can't be read, and links that lead elsewhere, define nothing and are reported.
 func TestPartsFromBadFiles(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"is not a regular file": func(path string) error { return syscall.Mkfifo(path, 0o600) },
@@ -119,8 +119,8 @@ func TestPartsFromBadFiles(t *testing.T) {
 	}
 }
 
-// What is trusted in the list is what the list showed; a script that changes turns off what names
-// it alone, and the diff shows how.
+// Trust applies to the listed form; a changed script turns off only the parts that name it, and the diff shows the
+// change.
 func TestTrustOfParts(t *testing.T) {
 	dir := apptest.Project(t, map[string]string{".mcp.json": twoServers, ".buddy/hooks.json": threeHooks, "server.sh": "", "hooks/guard.sh": "fine\n"})
 	s := new(Source)
@@ -171,7 +171,7 @@ func TestTrustOfParts(t *testing.T) {
 	}
 }
 
-// The settings stand in the list beside the parts, and are trusted on their own.
+// The settings are listed with the parts, and are trusted separately.
 func TestSettingsAmongTheParts(t *testing.T) {
 	dir := apptest.Project(t, map[string]string{".mcp.json": twoServers})
 	print, err := config.Fingerprint(dir)
@@ -187,7 +187,7 @@ func TestSettingsAmongTheParts(t *testing.T) {
 	if trusted, _, err := TrustStore().Trusted(dir, print); !trusted || err != nil {
 		t.Error(err)
 	}
-	s.Config.Project.Trusted, s.Config.Project.Ignored = true, nil // as in the session that begins with them
+	s.Config.Project.Trusted, s.Config.Project.Ignored = true, nil // as in the session that starts with them
 	if err := s.SetTrust(true, items[1:2]); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestSettingsAmongTheParts(t *testing.T) {
 	}
 }
 
-// Settings alone are trusted without a list; once they are, the list is where that ends.
+// Settings without parts are trusted without the list; once trusted, the list is where to end the trust.
 func TestTrustedSettingsAloneAreListed(t *testing.T) {
 	dir := apptest.Project(t, map[string]string{"buddy.toml": "[agent]\nmodel = \"x\"\n"})
 	print, err := config.Fingerprint(dir)
@@ -230,7 +230,7 @@ func TestTrustedSettingsAloneAreListed(t *testing.T) {
 	}
 }
 
-// A hook of a file that the settings name is listed, trusted and no longer trusted like all others.
+// A hook of a file named in the settings is listed, trusted and untrusted like all others.
 func TestTrustInHooksOfOtherFilesEnds(t *testing.T) {
 	dir := apptest.Project(t, map[string]string{".claude/settings.json": `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}`})
 	s := new(Source)
@@ -250,7 +250,7 @@ func TestTrustInHooksOfOtherFilesEnds(t *testing.T) {
 	}
 }
 
-// 200 hooks and a command of a megabyte are listed in moments; the long one can't be trusted.
+// 200 hooks and a command of a megabyte are listed quickly; the long one can't be trusted.
 func TestManyAndHugeParts(t *testing.T) {
 	var hooks []string
 	for i := range 200 {
@@ -285,7 +285,7 @@ func TestManyAndHugeParts(t *testing.T) {
 	}
 }
 
-// noticesOf returns what is said of a project's parts at the start of a session, on lines.
+// noticesOf returns the notices about a project's parts, one per line.
 func noticesOf(s *Source) string {
 	var lines []string
 	for _, e := range s.Notices() {

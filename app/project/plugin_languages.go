@@ -26,8 +26,8 @@ type languageEntry struct {
 	Diagnostics *bool             `json:"diagnostics"`
 }
 
-// languageServersOf returns the language servers of plugins; those of one that is not trusted have a
-// problem, and so have all when reading the plugins failed.
+// languageServersOf returns the language servers of plugins; those of an untrusted plugin have a problem, and all have
+// one if reading the plugins failed.
 func languageServersOf(plugins []foundPlugin, failed error) (all []lsp.Server) {
 	for _, f := range plugins {
 		if f.Language.Empty() {
@@ -52,7 +52,7 @@ func languageServersOf(plugins []foundPlugin, failed error) (all []lsp.Server) {
 	return all
 }
 
-// pluginLanguages reads the language servers of a plugin, of the texts that its print covers.
+// pluginLanguages reads the language servers of a plugin from the texts that its fingerprint covers.
 func pluginLanguages(p plugin.Plugin, data string) (all []lsp.Server) {
 	for _, text := range p.Language.Texts {
 		var entries map[string]json.RawMessage

@@ -13,7 +13,7 @@ import (
 	"buddy/extensions/plugin"
 )
 
-// sure waits until the times of a plugin's files tell every change after them.
+// sure waits until file times reveal every later change of a plugin's files.
 func sure(tb testing.TB, dir string) {
 	tb.Helper()
 	for late := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
@@ -25,8 +25,8 @@ func sure(tb testing.TB, dir string) {
 	}
 }
 
-// The files of a plugin are read once as long as nothing changes. A change that keeps size and time is
-// seen nevertheless, and so is trust that ends.
+// The files of a plugin are read once as long as nothing changes. A change that keeps size and time is noticed all the
+// same, and so is the end of trust.
 func TestFilesOfAPluginAreReadOnce(t *testing.T) {
 	s := sourceOf(t, tidy(".buddy/plugins/tidy"))
 	trustPlugins(t, s)
@@ -50,7 +50,7 @@ func TestFilesOfAPluginAreReadOnce(t *testing.T) {
 	sure(t, dir)
 	check(true, "")
 
-	// that it is not read again: what is remembered is believed
+	// proves that it is not read again: the cached result is used
 	k := memory.known[dir]
 	memory.source = new(Source) // finds no plugin
 	check(true, "")
@@ -84,7 +84,7 @@ func TestFilesOfAPluginAreReadOnce(t *testing.T) {
 	check(false, "is gone")
 }
 
-// What a hook of a plugin of 19 MB costs beside the hook itself.
+// BenchmarkTrustOfALargePlugin measures the check before a hook of a plugin of 19 MB.
 func BenchmarkTrustOfALargePlugin(b *testing.B) {
 	for _, n := range []int{20, 1900} {
 		b.Run(fmt.Sprintf("%d files", n), func(b *testing.B) {

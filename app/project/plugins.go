@@ -26,37 +26,37 @@ import (
 // pluginKind is the kind of parts that are plugins.
 const pluginKind = "plugin"
 
-// PluginPrefix begins the names of the servers of plugins.
+// PluginPrefix starts the names of plugins' servers.
 const PluginPrefix = "plugin_"
 
-// pluginDir is the folder of a project that holds plugins.
+// pluginDir is the plugins folder of a project.
 const pluginDir = ".buddy/plugins"
 
-// foundPlugin is a plugin with the part as which it is trusted, as a whole.
+// foundPlugin is a plugin with the part that represents it for trust, as a whole.
 type foundPlugin struct {
 	plugin.Plugin
 	part  Part
 	state config.PartState
 }
 
-// off reports whether nothing of the plugin is used, not even its texts: it is not what the person
-// trusted, or can't be trusted.
+// off reports whether nothing of the plugin is used, not even its texts: it changed since it was trusted, or can't be
+// trusted.
 func (f foundPlugin) off() bool { return f.state.Changed || f.state.Err != nil }
 
-// dataDir returns the folder where a plugin may keep something of its own.
+// dataDir returns the folder for a plugin's own data.
 func (f foundPlugin) dataDir() string {
 	return filepath.Join(xdg.StateHome, "buddy", "plugins", f.Name)
 }
 
-// findPlugins reads the plugins of the settings and of the project that dir is in; "" is none. Of
-// several with one name the first is taken. Without any only the project's folders are looked at.
+// findPlugins reads the plugins of the settings and of the project that dir belongs to; "" for no project. The first of
+// several with one name wins. Without plugins it only lists the project's folders.
 func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []Problem) {
 	leave := func(at string, err error) {
 		problems = append(problems, Problem{File: at, Reason: err.Error()})
 	}
 	add := func(at, trustedIn, file string) {
 		p, err := plugin.Read(at)
-		if err == nil && trustedIn == "" { // the project's are the project's business
+		if err == nil && trustedIn == "" { // files of the project are checked with the project
 			err = owners.CheckOwn(filepath.Join(p.Dir, plugin.Manifest))
 		}
 		if err != nil {
@@ -93,8 +93,7 @@ func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []P
 	return found, problems
 }
 
-// partOfPlugin returns what a person has to trust before anything of a plugin runs: all its files,
-// and what it brings.
+// partOfPlugin returns the part to trust before anything of a plugin runs: all its files and contents.
 func partOfPlugin(p plugin.Plugin, dir, file string) Part {
 	part := Part{Dir: dir, File: file, When: "provides the items listed below"}
 	part.Kind, part.Name = pluginKind, p.Name
@@ -137,8 +136,8 @@ func partOfPlugin(p plugin.Plugin, dir, file string) Part {
 	return part
 }
 
-// plugins returns the plugins of a session with the trust that they have. Where the project is on
-// another machine only the person's are read.
+// plugins returns the plugins of a session with their trust. If the project is on another machine, only the user's are
+// read.
 func (s *Source) plugins() ([]foundPlugin, []Problem, error) {
 	dir := ""
 	if s.Away == "" {
@@ -175,7 +174,7 @@ func (s *Source) PluginTexts() (all []extensions.Source, acts map[string]bool, e
 	return all, acts, err
 }
 
-// PluginTrusted says why something of a plugin can't be used, nil if it can.
+// PluginTrusted explains why a plugin can't be used, nil if it can.
 func (s *Source) PluginTrusted(name string) error {
 	found, _, err := s.plugins()
 	if err != nil {
@@ -189,7 +188,7 @@ func (s *Source) PluginTrusted(name string) error {
 	return nil
 }
 
-// pluginHooks are the hooks of a plugin, of the texts that its print covers.
+// pluginHooks returns the hooks of a plugin from the texts that its fingerprint covers.
 func pluginHooks(p plugin.Plugin, data string) (set hooks.Set) {
 	origin := hooks.Origin{Source: hooks.Plugin, Root: p.Dir, Data: data, Part: p.Name, File: filepath.Join(p.Dir, plugin.Manifest)}
 	for i, text := range p.Hooks.Texts {
@@ -201,7 +200,7 @@ func pluginHooks(p plugin.Plugin, data string) (set hooks.Set) {
 	return set
 }
 
-// inlineHooks returns hooks of a manifest as a file has them: below "hooks".
+// inlineHooks returns hooks of a manifest in the form of a file: below "hooks".
 func inlineHooks(text json.RawMessage) []byte {
 	var one map[string]json.RawMessage
 	if json.Unmarshal(text, &one) != nil || one["hooks"] != nil {
@@ -214,13 +213,12 @@ func inlineHooks(text json.RawMessage) []byte {
 	return whole
 }
 
-// addPluginHooks adds the hooks of the plugins that are trusted, and says of the others why they do
-// not run.
+// addPluginHooks adds the hooks of trusted plugins, and problems that explain why others do not run.
 func (s *Source) addPluginHooks(set *hooks.Set) error {
 	found, problems, err := s.plugins()
 	for _, p := range problems {
 		left := hooks.Problem{File: p.File, Reason: p.Reason, Quiet: true}
-		if !slices.Contains(set.Problems, left) { // it was said of the project's parts
+		if !slices.Contains(set.Problems, left) { // reported for the project's parts
 			set.Problems = append(set.Problems, left)
 		}
 	}
@@ -242,24 +240,24 @@ func (s *Source) addPluginHooks(set *hooks.Set) error {
 	return err
 }
 
-// pluginTrust says before each hook of a plugin whether the plugin is as the person trusted it. All files of
-// it are read only when something may have changed since. Any goroutine may use it.
+// pluginTrust checks before each hook of a plugin that the plugin is trusted and unchanged. It reads all files only
+// when something may have changed. Any goroutine may use it.
 type pluginTrust struct {
 	source *Source
 
 	mu    sync.Mutex               // guards known
-	known map[string]trustedPlugin // by their folders
+	known map[string]trustedPlugin // by folder
 }
 
-// trustedPlugin is a plugin that was as the person trusted it.
+// trustedPlugin is a plugin that was unchanged when its files were last read.
 type trustedPlugin struct {
-	stamp string // of its files before they were read
-	dir   string // in which it is trusted
+	stamp string // of its files, from before they were read
+	dir   string // the folder that the trust applies to
 	part  config.Part
 	print string
 }
 
-// check reports why hooks of a plugin must not run any more, nil if they may.
+// check returns why hooks of a plugin must not run any more, nil if they may.
 func (t *pluginTrust) check(from hooks.Origin) error {
 	stamp, sure, err := plugin.Stamp(from.Root)
 	if err != nil {
@@ -284,8 +282,7 @@ func (t *pluginTrust) check(from hooks.Origin) error {
 	return nil
 }
 
-// stillTrusted returns a plugin if it is as the person trusted it, and else why its hooks must not run
-// any more.
+// stillTrusted returns a plugin if it is trusted and unchanged, else an error.
 func (s *Source) stillTrusted(from hooks.Origin) (foundPlugin, error) {
 	found, _, err := s.plugins()
 	if err != nil {
@@ -303,7 +300,7 @@ func (s *Source) stillTrusted(from hooks.Origin) (foundPlugin, error) {
 	return found[i], nil
 }
 
-// pluginVariables looks up the variables that a plugin's definitions may name.
+// pluginVariables looks up the variables in a plugin's definitions.
 func pluginVariables(p plugin.Plugin, data string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		switch name {
@@ -357,8 +354,7 @@ func pluginServer(p plugin.Plugin, name string, text json.RawMessage, fill func(
 	return s
 }
 
-// serversOfPlugins returns the servers of all plugins; those of one that is not trusted have a
-// problem.
+// serversOfPlugins returns the servers of all plugins; those of an untrusted plugin have a problem.
 func (s *Source) serversOfPlugins() ([]mcp.Server, error) {
 	found, _, err := s.plugins()
 	var all []mcp.Server
@@ -387,8 +383,7 @@ func (s *Source) serversOfPlugins() ([]mcp.Server, error) {
 	return all, err
 }
 
-// PluginFolders are all folders of plugins, whether they are trusted or not, and those in which plugins
-// are looked for.
+// PluginFolders returns the folders of all plugins, trusted or not, and those that may contain plugins.
 func (s *Source) PluginFolders() (dirs []string) {
 	project := ""
 	if s.Away == "" && s.Config.Project.Dir != "" {
@@ -400,7 +395,7 @@ func (s *Source) PluginFolders() (dirs []string) {
 	for _, name := range s.Config.Plugins.Dirs {
 		dirs = append(dirs, pluginPath(name))
 	}
-	for _, dir := range slices.Clone(dirs) { // those that can't be read, too
+	for _, dir := range slices.Clone(dirs) { // including unreadable ones
 		entries, err := os.ReadDir(dir)
 		for _, e := range entries {
 			if err == nil && e.IsDir() {
@@ -419,7 +414,7 @@ func (s *Source) PluginFolders() (dirs []string) {
 	return slices.Compact(dirs)
 }
 
-// pluginPath returns the folder that the settings name.
+// pluginPath returns the folder named in the settings.
 func pluginPath(name string) string {
 	if rest, home := strings.CutPrefix(name, "~/"); home {
 		return filepath.Join(xdg.Home, rest)

@@ -20,7 +20,7 @@ import (
 	"buddy/tools/file"
 )
 
-// tidy are the files of a plugin that brings something of each kind, below a folder.
+// tidy returns the files of a plugin below a folder, with something of each kind.
 func tidy(at string) map[string]string {
 	return map[string]string{
 		at + "/.claude-plugin/plugin.json": `{"name": "tidy", "description": "Keeps things tidy", "unknown": 1}`,
@@ -34,7 +34,7 @@ func tidy(at string) map[string]string {
 	}
 }
 
-// loaded holds what a session takes of plugins.
+// loaded holds what a session loads from plugins.
 type loaded struct {
 	names   []string // of skills, commands and styles
 	acts    bool     // the skill
@@ -43,7 +43,7 @@ type loaded struct {
 	servers []mcp.Server
 }
 
-// noName says that no name is taken.
+// noName reserves no name.
 func noName(string) bool { return false }
 
 func load(t *testing.T, s *Source) loaded {
@@ -88,7 +88,7 @@ func sourceOf(t *testing.T, files map[string]string, dirs ...string) *Source {
 	return s
 }
 
-// trustPlugins trusts the plugins that there are, as they are.
+// trustPlugins trusts the current plugins.
 func trustPlugins(t *testing.T, s *Source) {
 	t.Helper()
 	found, problems, err := s.plugins()
@@ -102,8 +102,8 @@ func trustPlugins(t *testing.T, s *Source) {
 	}
 }
 
-// TestPluginIsTrustedAsAWhole: before that only its texts are listed; one changed byte turns all of it off, with a
-// diff; when it is removed nothing of it is left. The same for a project's and for one of the settings.
+// TestPluginIsTrustedAsAWhole: before trust only its texts are listed; one changed byte turns off the whole plugin,
+// with a diff; nothing is left after its removal. The same for a project's plugin and one of the settings.
 func TestPluginIsTrustedAsAWhole(t *testing.T) {
 	elsewhere := t.TempDir()
 	for _, c := range []struct{ name, root string }{{"project", ".buddy/plugins/tidy"}, {"settings", elsewhere}} {
@@ -173,7 +173,7 @@ func TestPluginIsTrustedAsAWhole(t *testing.T) {
 	}
 }
 
-// TestTwoPluginsWithOneName: both are shown, the second is off.
+// TestTwoPluginsWithOneName: both are listed, the second is off.
 func TestTwoPluginsWithOneName(t *testing.T) {
 	files := tidy(".buddy/plugins/tidy")
 	for name, text := range tidy(".buddy/plugins/untidy") {
@@ -189,7 +189,7 @@ func TestTwoPluginsWithOneName(t *testing.T) {
 	}
 }
 
-// TestPartOfAPluginSaysWhatItBrings: the whole commands, what is not run, and a print of all files.
+// TestPartOfAPluginSaysWhatItBrings: the full commands, what is not run, and a fingerprint of all files.
 func TestPartOfAPluginSaysWhatItBrings(t *testing.T) {
 	s := sourceOf(t, tidy(".buddy/plugins/tidy"))
 	found, _, err := s.plugins()
@@ -210,7 +210,7 @@ func TestPartOfAPluginSaysWhatItBrings(t *testing.T) {
 	}
 }
 
-// TestAgentsOfAPluginAreNamedAfterIt: they run as PLUGIN:NAME, like its skills.
+// TestAgentsOfAPluginAreNamedAfterIt: they are called PLUGIN:NAME, like its skills.
 func TestAgentsOfAPluginAreNamedAfterIt(t *testing.T) {
 	s := sourceOf(t, tidy(".buddy/plugins/tidy"))
 	x := &Extensions{Plugins: s.PluginTexts}
@@ -224,7 +224,7 @@ func TestAgentsOfAPluginAreNamedAfterIt(t *testing.T) {
 	}
 }
 
-// TestPluginsOnAnotherMachine: the project's are not read, the person's are.
+// TestPluginsOnAnotherMachine: the user's plugins are read, the project's are not.
 func TestPluginsOnAnotherMachine(t *testing.T) {
 	s := sourceOf(t, tidy(".buddy/plugins/tidy"))
 	s.Away = "web-02"

@@ -34,11 +34,11 @@ type serverEntry struct {
 	limits serverLimits
 }
 
-// serverLimits holds what an entry limits, in the words of any program that is known.
+// serverLimits holds the limits of an entry, under the names of all known programs.
 type serverLimits struct {
 	off         bool
 	tools, deny []string
-	lost        string // why one is not understood: the server must not start
+	lost        string // why a limit is not understood: the server must not start
 }
 
 // UnmarshalJSON reads an entry with its limits.
@@ -59,13 +59,13 @@ func (e *serverEntry) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// NotUnderstood is in the problem of a server whose limits are not.
+// NotUnderstood is in the problem of a server with unknown limits.
 const NotUnderstood = "the server is off, because buddy doesn't understand its limits"
 
-// read reads a setting of an entry that limits the server, and returns why it can't be understood; "" if it can.
+// read reads a setting that may limit the server, and returns why it is not understood; "" if it is.
 func (l *serverLimits) read(name string, value json.RawMessage) (why string) {
 	switch frontmatter.Plain(name) {
-	case "alwaysload", "alwaysallow", "autoapprove", "autoallow": // they allow, which nobody believes here
+	case "alwaysload", "alwaysallow", "autoapprove", "autoallow": // they allow calls, which is ignored here
 	case "disabled", "disable":
 		l.off, why = l.truth(value, true)
 	case "enabled", "enable":
@@ -89,7 +89,7 @@ func (l *serverLimits) read(name string, value json.RawMessage) (why string) {
 	return why
 }
 
-// truth reports whether the server is off, now that a setting has a value; if the value is off, it is.
+// truth returns whether the server is off after reading a setting, for which off is the value that turns it off.
 func (l *serverLimits) truth(value json.RawMessage, off bool) (bool, string) {
 	on, ok := frontmatter.Truth(strings.Trim(string(value), `"`))
 	if !ok {
@@ -98,7 +98,7 @@ func (l *serverLimits) truth(value json.RawMessage, off bool) (bool, string) {
 	return l.off || on == off, ""
 }
 
-// patterns reads a list of names of tools.
+// patterns reads a list of tool names.
 func patterns(value json.RawMessage) (all []string, why string) {
 	if err := json.Unmarshal(value, &all); err != nil || all == nil {
 		return nil, "it is not a list of tools"
@@ -106,7 +106,7 @@ func patterns(value json.RawMessage) (all []string, why string) {
 	return all, ""
 }
 
-// server returns the server that an entry describes, with the values of variables in place.
+// server returns the server that an entry describes, with variables replaced.
 func (e serverEntry) server(lookup func(string) (string, bool)) mcp.Server {
 	var missing []string
 	fill := func(text string) string {
@@ -155,8 +155,8 @@ func (e serverEntry) server(lookup func(string) (string, bool)) mcp.Server {
 
 var variableForm = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
 
-// fillVariables replaces ${NAME} and ${NAME:-default} in a text, and returns the names that have
-// neither a value nor a default.
+// fillVariables replaces ${NAME} and ${NAME:-default} in a text, and returns the names that have neither a value nor a
+// default.
 func fillVariables(text string, lookup func(string) (string, bool)) (filled string, missing []string) {
 	filled = variableForm.ReplaceAllStringFunc(text, func(form string) string {
 		part := variableForm.FindStringSubmatch(form)

@@ -14,12 +14,12 @@ import (
 	"buddy/features/mcp"
 )
 
-// Servers returns the servers of the person's settings and of the project, the person's first.
-// Those of a project that is not on this machine are left out.
+// Servers returns the servers of the user's settings and of the project, the user's first. Those of a project on
+// another machine are left out.
 func (s *Source) Servers() ([]mcp.Server, error) {
 	var all []mcp.Server
 	for _, c := range s.Config.MCP {
-		if len(c.Command) > 0 || c.URL != "" { // else it is about one of the project
+		if len(c.Command) > 0 || c.URL != "" { // other sections are about servers of the project
 			all = append(all, personServer(c))
 		}
 	}
@@ -52,7 +52,7 @@ func (s *Source) Servers() ([]mcp.Server, error) {
 	return all, nil
 }
 
-// personServer returns a server of the person's settings.
+// personServer returns a server of the user's settings.
 func personServer(c config.MCPServer) mcp.Server {
 	s := mcp.Server{
 		Name: c.Name, Transport: transportOf(c.Type, c.URL), Hints: c.Trust, Always: c.Always, Legacy: c.Era == "legacy", Off: !c.Enabled,
@@ -66,7 +66,7 @@ func personServer(c config.MCPServer) mcp.Server {
 		}
 	}
 	if c.OAuth.SecretEnv != "" {
-		s.Endpoint.Login.Secret = os.Getenv(c.OAuth.SecretEnv) // without it the login fails and says so
+		s.Endpoint.Login.Secret = os.Getenv(c.OAuth.SecretEnv) // without it the login fails with an error
 	}
 	if c.Bearer != "" {
 		token := os.Getenv(c.Bearer)
@@ -79,7 +79,7 @@ func personServer(c config.MCPServer) mcp.Server {
 	return s
 }
 
-// transportOf returns how a server is talked to, of what its definition says.
+// transportOf returns the transport of a server's definition.
 func transportOf(kind, url string) mcp.Transport {
 	if kind == "" && url != "" {
 		kind = string(mcp.HTTP)
@@ -87,11 +87,10 @@ func transportOf(kind, url string) mcp.Transport {
 	return mcp.Transport(cmp.Or(kind, string(mcp.Stdio)))
 }
 
-// TrustFirst ends the problem of a server that waits for the person's trust.
+// TrustFirst ends the problem of a server that needs trust.
 const TrustFirst = "(/trust, or: buddy trust)"
 
-// projectServer returns a server of a project's .mcp.json. One that is not trusted, or can't be
-// used, has a problem.
+// projectServer returns a server of a project's .mcp.json. One that is untrusted or can't be used has a problem.
 func projectServer(c Check) mcp.Server {
 	var e serverEntry
 	var s mcp.Server
@@ -115,7 +114,7 @@ func projectServer(c Check) mcp.Server {
 	return s
 }
 
-// serverParts are the servers of .mcp.json.
+// serverParts returns the servers of .mcp.json.
 func serverParts(dir string) (found Found) {
 	const file = ".mcp.json"
 	var servers struct {
@@ -135,7 +134,7 @@ func serverParts(dir string) (found Found) {
 			continue
 		}
 		var whole serverEntry
-		if json.Unmarshal(servers.All[name], &whole) == nil && whole.limits.lost != "" { // else its list of servers says why
+		if json.Unmarshal(servers.All[name], &whole) == nil && whole.limits.lost != "" { // other errors are in the list of servers
 			found.leaveOut(file, "server %q: %s", name, whole.limits.lost)
 			found.Problems[len(found.Problems)-1].Limits = true
 		}

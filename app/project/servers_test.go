@@ -116,7 +116,7 @@ func TestServersOfThePerson(t *testing.T) {
 	}
 }
 
-// The settings in docs/extensions.md are what it says.
+// The settings in docs/extensions.md have the described effect.
 func TestServersOfTheManual(t *testing.T) {
 	page, err := os.ReadFile("../../docs/extensions.md")
 	if err != nil {
@@ -143,8 +143,8 @@ func TestServersOfTheManual(t *testing.T) {
 	}
 }
 
-// An entry of a file of any program that switches a server off or limits its tools does so, and one whose limits are not
-// understood starts nothing.
+// An entry of any program's file that switches a server off or limits its tools does so, and one with unknown limits
+// starts nothing.
 func TestLimitsOfServersInEveryForm(t *testing.T) {
 	for text, want := range map[string]string{
 		`"x": 1`:                                   "on",

@@ -10,7 +10,7 @@ import (
 	"buddy/config"
 )
 
-// TrustedText says what trusting a folder changes, whose settings have keys that need it.
+// TrustedText describes the effect of trusting a folder, whose settings have keys that need trust.
 func TrustedText(dir string, keys []string) string {
 	if len(keys) == 0 {
 		return "trusted " + dir + "; its settings need no trust"
@@ -18,40 +18,39 @@ func TrustedText(dir string, keys []string) string {
 	return "trusted " + dir + "; these settings now apply: " + strings.Join(keys, ", ")
 }
 
-// TrustState says whether something of the project is trusted.
+// TrustState is the trust in an item of the project.
 type TrustState string
 
 // The states.
 const (
 	Trusted     TrustState = "trusted"
 	NotTrusted  TrustState = "not trusted"
-	Changed     TrustState = "changed" // since it was trusted
+	Changed     TrustState = "changed" // changed since it was trusted
 	Untrustable TrustState = "can't be trusted"
 )
 
-// Item is something of the project that does nothing before the person trusts it: a hook, a
-// server, the settings. All text in it may be anybody's.
+// Item is something of the project that does nothing before the user trusts it: a hook, a server, the settings. All its
+// text is untrusted.
 type Item struct {
 	Kind  string // hook, mcp and so on; settings
 	Name  string
-	Dir   string // in which it is trusted
-	Print string // of the form that is shown
+	Dir   string // the folder that the trust applies to
+	Print string // of the shown form
 	State TrustState
-	Runs  string   // the whole command, or what it grants
-	Lines []string // all that a person should know before trusting it
+	Runs  string   // the full command, or what the item grants
+	Lines []string // everything that the user should know before trusting it
 }
 
-// SettingsKind is the kind of the item that stands for the settings of a folder.
+// SettingsKind is the kind of the item for the settings of a folder.
 const SettingsKind = "settings"
 
-// Title names the item.
 func (i Item) Title() string { return i.Kind + " " + i.Name }
 
 // Waits reports whether the item could be trusted and is not.
 func (i Item) Waits() bool { return i.State == NotTrusted || i.State == Changed }
 
-// TrustFolder remembers the working directory as trusted. It returns what to say when that
-// changes nothing, "" when only a new session has the settings.
+// TrustFolder trusts the working directory. It returns a message if that changes nothing, "" if only a new session gets
+// the settings.
 func (s *Source) TrustFolder() (string, error) {
 	project := s.Config.Project
 	switch {
@@ -72,7 +71,7 @@ func (s *Source) TrustFolder() (string, error) {
 // SettingsPart names the settings of a folder among its parts.
 const SettingsPart = SettingsKind + ":buddy.toml"
 
-// Items returns what of the project needs trust: its settings first, if there are some that do.
+// Items returns the items of the project that need trust, settings first.
 func (s *Source) Items() ([]Item, error) {
 	var all []Item
 	if p := s.Config.Project; len(p.Ignored) > 0 || p.Trusted && p.Print != "" {
@@ -89,7 +88,7 @@ func (s *Source) Items() ([]Item, error) {
 	return all, err
 }
 
-// settingsItem describes the settings of a project, with the trust that they have now.
+// settingsItem describes the settings of a project, with their current trust.
 func settingsItem(p config.Project) (Item, error) {
 	one := Item{Kind: SettingsKind, Name: "buddy.toml", Dir: p.Dir, Print: p.Print, State: NotTrusted}
 	trusted, changed, err := TrustStore().Trusted(p.Dir, p.Print)
@@ -101,7 +100,7 @@ func settingsItem(p config.Project) (Item, error) {
 	}
 	keys := p.Ignored
 	if len(keys) == 0 { // they apply
-		keys, _ = config.ProjectKeys(p.Dir) // read again to be shown; what is broken is reported where it is loaded
+		keys, _ = config.ProjectKeys(p.Dir) // read for display; errors are reported when they are loaded
 	}
 	one.Runs = strings.Join(keys, ", ")
 	one.Lines = []string{"the settings of this folder apply to every session here", "from: " + filepath.Join(p.Dir, one.Name)}
@@ -111,8 +110,7 @@ func settingsItem(p config.Project) (Item, error) {
 	return one, err
 }
 
-// checkParts is CheckParts for a session on this machine. On another one the project's programs
-// do not run.
+// check is CheckParts for the working directory. Programs of a project on another machine do not run.
 func (s *Source) check() ([]Check, []Problem, error) {
 	if s.Away != "" {
 		return nil, nil, nil
@@ -120,8 +118,7 @@ func (s *Source) check() ([]Check, []Problem, error) {
 	return CheckParts(".", s.Config)
 }
 
-// SetTrust trusts items in the form in which they were listed, or ends that. Those of other folders
-// are trusted even if one of this folder can't be.
+// SetTrust trusts items in their listed form, or ends the trust. A failure in one folder does not affect others.
 func (s *Source) SetTrust(on bool, items []Item) error {
 	checks, _, err := s.check()
 	if err != nil {
@@ -154,7 +151,7 @@ func (s *Source) SetTrust(on bool, items []Item) error {
 	return errors.Join(errs...)
 }
 
-// PartDiff returns what changed in an item since it was trusted, "" where that is not known.
+// PartDiff returns the changes of an item since it was trusted, "" if unknown.
 func (s *Source) PartDiff(item Item) (string, error) {
 	checks, _, err := CheckParts(item.Dir, s.Config)
 	i := slices.IndexFunc(checks, func(c Check) bool { return c.Dir == item.Dir && c.Kind == item.Kind && c.Name == item.Name })

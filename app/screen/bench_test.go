@@ -12,7 +12,7 @@ import (
 	"buddy/app/screen"
 )
 
-// sink is a terminal that takes everything and shows nothing.
+// sink is a terminal that accepts everything and shows nothing.
 type sink struct {
 	bytes int64 // written
 	once  sync.Once
@@ -29,7 +29,7 @@ func (d *sink) Size() (cols, rows int, _ error) { return 160, 50, nil }
 func (d *sink) Resized(func())                  {}
 func (d *sink) Close() error                    { return nil }
 
-// A3: 160×50, each frame drawn in full by the application as tview does.
+// BenchmarkFrame draws frames of 160×50 in full, as tview does.
 func BenchmarkFrame(b *testing.B) {
 	const line = "line of a page with words up to the end of the row, as a conversation has them; "
 	words := strings.Repeat("and then some words ", 6)
@@ -86,7 +86,7 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// One paste of 1 MB up to the event that brings it.
+// BenchmarkPaste pastes 1 MB, up to its event.
 func BenchmarkPaste(b *testing.B) {
 	s, term := open(b, 80, 24)
 	text := "\x1b[200~" + strings.Repeat("0123456789\n", 100_000) + "\x1b[201~"

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// burstRunes are the characters in one read that nobody types: about 12 a second is fast, and a read takes
-	// what came since the last one.
+	// burstRunes is a number of characters in one read that nobody types: about 12 a second is fast, and a read returns
+	// the bytes since the last one.
 	burstRunes = 8
 
 	// burstPause is the longest pause between two reads of one paste.
@@ -17,15 +17,15 @@ const (
 
 var crlf = []byte("\r\n")
 
-// burst finds pastes of terminals that don't mark them. What was typed before the program read is
-// none: set now to nil for that.
+// burst recognizes pastes in terminals that don't mark them. Text typed before the program read is never a paste: set
+// now to nil for it.
 type burst struct {
-	now  func() time.Time // nil finds no paste
+	now  func() time.Time // time of the last read of a paste
 	last time.Time        // when the last read of a paste came
 }
 
-// length returns how many bytes at the beginning of p are a paste, 0 if they are typed. A line end that alone
-// ends it is Enter: programs that type for a person send it right after their text.
+// length returns the length of the paste at the start of p, 0 if the bytes are typed. A single line end at the end is
+// Enter: programs that type for a user send it right after their text.
 func (b *burst) length(p []byte) int {
 	if b.now == nil {
 		return 0
@@ -42,8 +42,8 @@ func (b *burst) length(p []byte) int {
 	return n
 }
 
-// textRun returns the length of the text at the beginning of p in bytes and in characters, and whether these are all
-// the same. Line ends and tabs are text; a last character that is not whole isn't.
+// textRun returns the length of the text at the start of p in bytes and in characters, and whether all characters are
+// equal. Line ends and tabs are text; an incomplete last character is not.
 func textRun(p []byte) (n, runes int, same bool) {
 	same = true
 	first, _ := utf8.DecodeRune(p)

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Text that comes faster than anybody types is a paste, also of a terminal that marks none: its line ends are no Enter.
+// Text that comes faster than anybody types is a paste, even if the terminal does not mark it: its line ends are not
+// Enter.
 func TestUnmarkedPaste(t *testing.T) {
 	const marks = pasteBegin + pasteEnd
 	for _, tt := range []struct {
@@ -14,7 +15,7 @@ func TestUnmarkedPaste(t *testing.T) {
 		reads []string
 		pause time.Duration
 		keys  string
-		text  string // pasted
+		text  string
 	}{
 		{"lines", []string{"rm -rf a\rrm -rf b\r"}, 0, marks, "rm -rf a\nrm -rf b\n"},
 		{"short lines", []string{"!a\r!b\r!c\r"}, 0, marks, "!a\n!b\n!c\n"},

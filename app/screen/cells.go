@@ -7,24 +7,23 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// frame holds the cells and the cursor that are being drawn, and those that the terminal
-// shows. It belongs to the UI goroutine.
+// frame holds the cells and the cursor being drawn, and those that the terminal shows. Only the UI goroutine uses it.
 type frame struct {
 	w, h        int
-	back, front []cell        // being drawn, shown
+	back, front []cell        // being drawn, and shown
 	ink         ink           // of both
 	encoder     *styleEncoder // for the terminal
 	cursor      cursor
 	skip        bool // the next Show does nothing
 	stale       bool // the terminal needs a full repaint
 
-	// A clear is only remembered until something is drawn: tview clears before it
-	// asks whether to draw at all, and a skipped draw must not lose the last frame.
+	// A clear is delayed until something is drawn: tview clears before it asks whether to draw at all, and a skipped
+	// draw must not lose the last frame.
 	clearing bool
 	blank    cell
 }
 
-// cursor tells where the cursor should be and where it is; hidden at -1, -1.
+// cursor holds the wanted and the shown position of the cursor; -1, -1 is hidden.
 type cursor struct {
 	x, y           int
 	shownX, shownY int
@@ -34,8 +33,8 @@ func newFrame() frame {
 	return frame{ink: newInk(), cursor: cursor{x: -1, y: -1, shownX: -1, shownY: -1}}
 }
 
-// fit makes the frame as large as the terminal. cut means that the terminal had another
-// size in between and has lost what was outside of that.
+// fit sets the size of the frame to that of the terminal. cut reports that the terminal had another size in between and
+// may have lost cells.
 func (f *frame) fit(w, h int, cut bool) {
 	if w != f.w || h != f.h {
 		f.resize(w, h)
@@ -52,7 +51,7 @@ func (f *frame) resize(w, h int) {
 	f.fill(f.blank)
 }
 
-// shown is called when the terminal shows what was drawn.
+// shown drops unused styles and texts once the terminal shows the frame.
 func (f *frame) shown() {
 	old := f.ink
 	if old.size() < manyInks+len(f.back) {
@@ -69,7 +68,7 @@ func (f *frame) shown() {
 	copy(f.front, f.back)
 }
 
-// forward writes what differs from the frame that is shown, and reports whether anything did.
+// forward writes the difference to the shown frame, and reports whether there was any.
 func (f *frame) forward(o *output) (changed bool) {
 	for y := range f.h {
 		if f.forwardRow(o, y) {
@@ -85,7 +84,7 @@ func (f *frame) forward(o *output) (changed bool) {
 	return changed
 }
 
-// forwardRow is forward for one row. The cell that a wide text covers is not written; it is when the text goes.
+// forwardRow is forward for one row. A cell that is covered by a wide text is written only when that text disappears.
 func (f *frame) forwardRow(o *output, y int) (changed bool) {
 	back, front := f.row(f.back, y), f.row(f.front, y)
 	if o.wraps && y == f.h-1 {
@@ -120,7 +119,7 @@ func invalidate(front []cell, x int, c, old cell) {
 	}
 }
 
-// encoded returns the sequences of a style, which it encodes when they are needed first.
+// encoded returns the sequences of a style, encoded on first use.
 func (f *frame) encoded(style uint32) *encodedStyle {
 	l := &f.ink.encoded[style]
 	if !l.known {
@@ -129,8 +128,8 @@ func (f *frame) encoded(style uint32) *encodedStyle {
 	return l
 }
 
-// gap returns what the terminal shows in n cells from x, y on, for output. It is called while a frame is written, on
-// the UI goroutine.
+// gap returns the n shown characters from x, y on, for output; nil if they can't be written again in the style of the
+// cell before. Called on the UI goroutine while a frame is written.
 func (f *frame) gap(x, y, n int) []byte {
 	if x < 1 || y < 0 || y >= f.h || x+n > f.w {
 		return nil
@@ -163,7 +162,7 @@ func (f *frame) fill(c cell) {
 	}
 }
 
-// settle does a clear that was only remembered.
+// settle applies a delayed clear.
 func (f *frame) settle() {
 	if f.clearing {
 		f.clearing = false
@@ -178,8 +177,8 @@ func (f *frame) at(x, y int) *cell {
 	return &f.back[y*f.w+x]
 }
 
-// set stores a clean text. A text that covers half of a wide one removes the rest of it; beneath a wide text is a
-// blank.
+// set stores a clean text. A text that covers half of a wide one removes the other half; the cell under a wide text
+// holds a space.
 func (f *frame) set(x, y int, text uint32, width int, style tcell.Style) {
 	c := f.at(x, y)
 	if c == nil {
@@ -192,7 +191,7 @@ func (f *frame) set(x, y int, text uint32, width int, style tcell.Style) {
 	}
 }
 
-// part removes the wide text of which x, y is the right half.
+// part removes the wide text whose right half is x, y.
 func (f *frame) part(x, y int) {
 	if x == 0 {
 		return
@@ -202,7 +201,7 @@ func (f *frame) part(x, y int) {
 	}
 }
 
-// over returns a style with the colours of a cell where it has none of its own.
+// over returns a style that takes missing colours from a cell.
 func (f *frame) over(c *cell, style tcell.Style) tcell.Style {
 	if fg, bg, _ := style.Decompose(); fg == tcell.ColorNone || bg == tcell.ColorNone {
 		oldFg, oldBg, _ := f.ink.styles[c.style].Decompose()
@@ -216,13 +215,13 @@ func (f *frame) over(c *cell, style tcell.Style) tcell.Style {
 	return style
 }
 
-// seeThrough says that a style leaves a colour as it is.
+// seeThrough reports whether a style has a missing colour.
 func seeThrough(style tcell.Style) bool {
 	fg, bg, _ := style.Decompose()
 	return fg == tcell.ColorNone || bg == tcell.ColorNone
 }
 
-// setRunes is set for a text that is not known to be clean.
+// setRunes is set for text that may not be clean.
 func (f *frame) setRunes(x, y int, primary rune, combining []rune, style tcell.Style) {
 	if primary == 0 && len(combining) == 0 {
 		if c := f.at(x-1, y); c != nil && c.width == 2 {
@@ -235,7 +234,7 @@ func (f *frame) setRunes(x, y int, primary rune, combining []rune, style tcell.S
 		return
 	}
 	if c := f.at(x, y); c != nil {
-		// Most cells show what they showed before: no need to look at them again.
+		// Most cells show what they showed before, so their text is clean.
 		if old := &f.front[y*f.w+x]; old.width > 0 && f.ink.is(old.text, primary, combining) {
 			f.set(x, y, old.text, int(old.width), style)
 			return
@@ -248,11 +247,10 @@ func (f *frame) setRunes(x, y int, primary rune, combining []rune, style tcell.S
 	}
 }
 
-// Clear blanks the frame that is drawn next. It costs nothing until then.
+// Clear blanks the next frame. It costs nothing until something is drawn.
 func (s *Screen) Clear() { s.Fill(' ', tcell.StyleDefault) }
 
-// Fill sets every cell of the frame that is drawn next to r, and makes that frame as
-// large as the terminal is now.
+// Fill sets every cell of the next frame to r, and resizes that frame to the terminal.
 func (s *Screen) Fill(r rune, style tcell.Style) {
 	cut := s.inbox.cut.Swap(false) // before the size is read: a later one gets an event of its own
 	cols, rows := s.Size()
@@ -265,16 +263,14 @@ func (s *Screen) Fill(r rune, style tcell.Style) {
 	s.frame.clearing = true
 }
 
-// SetContent sets one cell. Runes that could command the terminal appear as a visible
-// dot, and at most 8 combining runes are kept. A rune 0 leaves the right half of a wide
-// text alone; anything else there removes the wide text.
+// SetContent sets one cell. Runes that could command the terminal appear as a visible dot, and at most 8 combining
+// runes are kept. Rune 0 keeps the right half of a wide text; any other rune there removes the wide text.
 func (s *Screen) SetContent(x, y int, primary rune, combining []rune, style tcell.Style) {
 	s.frame.settle()
 	s.frame.setRunes(x, y, primary, combining, style)
 }
 
-// Blank sets n cells from x, y on to blanks in a style, much faster than one by one. What
-// is not on the screen is left out.
+// Blank sets n cells from x, y on to spaces in a style, much faster than one by one, and ignores cells off the screen.
 func (s *Screen) Blank(x, y, n int, style tcell.Style) {
 	s.frame.settle()
 	f := &s.frame
@@ -296,8 +292,8 @@ func (s *Screen) Blank(x, y, n int, style tcell.Style) {
 	}
 }
 
-// Letters sets cells from x, y on to the characters of p, all of which must be printable
-// ASCII, much faster than one by one. What is not on the screen is left out.
+// Letters sets cells from x, y on to the characters of p, which must be printable ASCII, much faster than one by one.
+// It ignores cells off the screen.
 func (s *Screen) Letters(x, y int, p []byte, style tcell.Style) {
 	s.frame.settle()
 	f := &s.frame
@@ -333,8 +329,7 @@ func (s *Screen) SetCell(x, y int, style tcell.Style, ch ...rune) {
 	s.SetContent(x, y, ch[0], ch[1:], style)
 }
 
-// Put sets one cell to the first visible grapheme cluster of str. It returns the
-// rest of str and the width shown.
+// Put sets one cell to the first visible grapheme cluster of str. It returns the rest of str and the width.
 func (s *Screen) Put(x, y int, str string, style tcell.Style) (string, int) {
 	s.frame.settle()
 	state := -1
@@ -361,7 +356,7 @@ func (s *Screen) PutStrStyled(x, y int, str string, style tcell.Style) {
 	}
 }
 
-// Get returns what the frame being drawn has at x, y: its text, style and width.
+// Get returns the text, style and width at x, y in the frame being drawn.
 func (s *Screen) Get(x, y int) (string, tcell.Style, int) {
 	s.frame.settle()
 	if c := s.frame.at(x, y); c != nil {

@@ -12,23 +12,22 @@ import (
 	"golang.org/x/term"
 )
 
-// ErrNotTerminal means that a person cannot see or type anything: the program should
-// work without a screen or say what does.
+// ErrNotTerminal reports that the user can't see or type anything, so the program should work without a screen or name
+// a command that does.
 var ErrNotTerminal = errors.New("not a terminal")
 
 // console is the terminal that the program was started in.
 type console struct {
 	f *os.File
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	saved   *term.State
 	signals chan os.Signal
 	resized func()
 }
 
-// openTty is for the first lines of main: it puts the terminal into raw mode at once
-// and keeps what was typed so far, Enter included. The caller shows a screen on it with
-// [New], or gives it back with [Tty.Close].
+// openTty switches the terminal to raw mode and reads the bytes typed so far, including Enter; call it early in main.
+// The caller shows a screen on it with [New], or restores it with [Tty.Close].
 func openTty() (*Tty, error) {
 	for _, std := range []*os.File{os.Stdin, os.Stdout} {
 		if !term.IsTerminal(int(std.Fd())) {
@@ -47,7 +46,7 @@ func openTty() (*Tty, error) {
 	return NewTty(c, c.typed()), nil
 }
 
-// control runs f with the descriptor, which Fd would make blocking.
+// control runs f with the descriptor; Fd would make it blocking.
 func (c *console) control(f func(fd int) error) error {
 	raw, err := c.f.SyscallConn()
 	if err != nil {
@@ -67,7 +66,7 @@ func (c *console) raw() error {
 	})
 }
 
-// typed returns what waits to be read.
+// typed returns the bytes that can be read without waiting.
 func (c *console) typed() []byte {
 	var text []byte
 	_ = c.control(func(fd int) error {
@@ -110,7 +109,7 @@ func (c *console) Start() error {
 	return nil
 }
 
-// watch tells of new sizes until Stop closes signals.
+// watch reports new sizes until Stop closes signals.
 func (c *console) watch(signals <-chan os.Signal) {
 	for range signals {
 		c.mu.Lock()
@@ -150,7 +149,7 @@ func (c *console) Interrupt() {
 	if c.f.SetReadDeadline(time.Unix(1, 0)) == nil {
 		return
 	}
-	// A system that cannot poll /dev/tty: a read that waits for no byte returns.
+	// On a system that can't poll /dev/tty, a read without a minimum of bytes returns at once.
 	_ = c.control(func(fd int) error {
 		mode, err := unix.IoctlGetTermios(fd, getTermios)
 		if err != nil {
@@ -163,7 +162,7 @@ func (c *console) Interrupt() {
 
 // LimitWrites implements [Device].
 func (c *console) LimitWrites(d time.Duration) {
-	_ = c.f.SetWriteDeadline(time.Now().Add(d)) // where this fails, writes may block
+	_ = c.f.SetWriteDeadline(time.Now().Add(d)) // on failure, writes may block
 }
 
 // Size implements [Device].

@@ -11,42 +11,41 @@ import (
 )
 
 const (
-	// carrier is the code of a key event that brings another event past tview.
+	// carrier is the code of a key event that carries another event past tview.
 	carrier tcell.Key = 20000
 
-	// backgroundTime limits how long an answer to AskBackground counts. What comes later
-	// is taken out of the input all the same.
+	// backgroundTime limits how long an answer to AskBackground is accepted. A later one is still removed from the
+	// input.
 	backgroundTime = 200 * time.Millisecond
 )
 
-// Handlers are told of what tview does not pass on. All but Failed are called on the
-// UI goroutine by [Lease.Deliver], in order with the keys. Any may be nil.
+// Handlers receive the events that tview does not pass on. [Lease.Deliver] calls all but Failed on the UI goroutine, in
+// order with the keys. Any may be nil.
 type Handlers struct {
-	// Paste gets a whole bracketed paste.
+	// Paste receives a complete paste.
 	Paste func(Paste)
 
-	// Focus tells whether the terminal has the focus now.
+	// Focus receives whether the terminal has the focus.
 	Focus func(focused bool)
 
-	// Background gets the terminal's background colour after AskBackground, if the
-	// answer came within 200 ms.
+	// Background receives the terminal's background colour after AskBackground, if the answer came within 200 ms.
 	Background func(tcell.Color)
 
-	// Failed is told, from any goroutine, that the terminal cannot be read any more.
+	// Failed is called, from any goroutine, when the terminal can't be read any more.
 	Failed func(error)
 }
 
-// inbox holds what waits for PollEvent, and what travels between those keys as a carrier
-// key: each carrier in events has its call, which runs in order with the keys.
+// inbox holds the events for PollEvent. Special events travel between the keys as carrier keys: each carrier in events
+// has a call, which runs in order with the keys.
 type inbox struct {
 	events *queue
 	size   atomic.Pointer[[2]int] // columns and rows of the next frame
 	cut    atomic.Bool            // the terminal had another size since the last frame
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	handlers Handlers
 	calls    map[*tcell.EventKey]func(Handlers)
-	pastes   []Paste // complete, their end has not passed tcell yet
+	pastes   []Paste // complete, until tcell reports their end
 	asked    time.Time
 }
 
@@ -54,7 +53,7 @@ func newInbox() *inbox {
 	return &inbox{events: newQueue(), calls: map[*tcell.EventKey]func(Handlers){}}
 }
 
-// setHandlers sets who is told of special events, also of those that wait already.
+// setHandlers sets the handlers of special events, including queued ones.
 func (in *inbox) setHandlers(h Handlers) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -81,21 +80,21 @@ func (in *inbox) carry(call func(h Handlers)) {
 	in.events.push(ev)
 }
 
-// paste keeps a paste until its end marker has passed tcell.
+// paste keeps a paste until tcell reports its end marker.
 func (in *inbox) paste(p Paste) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.pastes = append(in.pastes, p)
 }
 
-// filter takes an event of tcell.
+// filter handles an event of tcell.
 func (in *inbox) filter(ev tcell.Event) {
 	switch ev := ev.(type) {
 	case *tcell.EventKey:
 		in.events.push(normal(ev))
 	case *tcell.EventPaste:
 		in.deliverPastes()
-	case *tcell.EventResize: // our own come from the terminal, see resized
+	case *tcell.EventResize: // resized sends these
 	case *tcell.EventFocus:
 		in.carry(func(h Handlers) {
 			if h.Focus != nil {
@@ -107,7 +106,7 @@ func (in *inbox) filter(ev tcell.Event) {
 	}
 }
 
-// normal gives one name to what terminals send for Alt+Enter.
+// normal returns the same key for all encodings of Alt+Enter.
 func normal(ev *tcell.EventKey) *tcell.EventKey {
 	if ev.Key() == tcell.KeyRune && ev.Modifiers() == tcell.ModCtrl|tcell.ModAlt && (ev.Rune() == 'm' || ev.Rune() == 'j') {
 		return tcell.NewEventKey(tcell.KeyEnter, 0, tcell.ModAlt)
@@ -129,7 +128,7 @@ func (in *inbox) deliverPastes() {
 	}
 }
 
-// failed tells the handler that the terminal cannot be read any more, unless err is nil.
+// failed calls the Failed handler unless err is nil.
 func (in *inbox) failed(err error) {
 	in.mu.Lock()
 	failed := in.handlers.Failed
@@ -139,7 +138,7 @@ func (in *inbox) failed(err error) {
 	}
 }
 
-// answered takes an answer of the terminal, such as "11;rgb:ffff/ffff/ffff" with its background.
+// answered handles a reply of the terminal, such as "11;rgb:ffff/ffff/ffff" with its background.
 func (in *inbox) answered(reply string) {
 	data, ok := strings.CutPrefix(reply, "11;")
 	in.mu.Lock()
@@ -156,17 +155,17 @@ func (in *inbox) answered(reply string) {
 	})
 }
 
-// resized tells tview of the terminal's new size. The next frame is painted in full even
-// if the size is that of the last one: on the way there the terminal may have cut it.
+// resized sends tview the terminal's new size. The next frame is painted in full even if the size is that of the last
+// frame: the terminal may have cut cells in between.
 func (in *inbox) resized(cols, rows int) {
 	in.size.Store(&[2]int{cols, rows})
 	if in.cut.Swap(true) {
-		return // there is an event that nobody has drawn for
+		return // an earlier event is still waiting for a draw
 	}
 	in.events.push(tcell.NewEventResize(cols, rows))
 }
 
-// parseColor reads rgb:R/G/B with 1 to 4 hex digits each.
+// parseColor parses rgb:R/G/B with 1 to 4 hex digits each.
 func parseColor(s string) (tcell.Color, bool) {
 	s, ok := strings.CutPrefix(s, "rgb:")
 	parts := strings.Split(s, "/")
@@ -187,10 +186,10 @@ func parseColor(s string) (tcell.Color, bool) {
 	return tcell.NewRGBColor(rgb[0], rgb[1], rgb[2]), true
 }
 
-// drain takes tcell's events, so that its goroutines never wait, until Fini.
+// drain receives tcell's events until Fini, so that tcell's goroutines never block.
 func (s *Screen) drain(source <-chan tcell.Event) {
 	defer s.Guard()
-	defer close(s.life.drainDone) // first, since Guard waits for it
+	defer close(s.life.drainDone) // before Guard, which waits for it
 	for {
 		select {
 		case ev := <-source:
@@ -205,8 +204,7 @@ func (s *Screen) drain(source <-chan tcell.Event) {
 	}
 }
 
-// AskBackground asks the terminal for its background colour. Call it after the first
-// frame; a terminal that does not know answers nothing.
+// AskBackground asks the terminal for its background colour. Call it after the first frame; not every terminal answers.
 func (s *Screen) AskBackground() {
 	s.inbox.mu.Lock()
 	s.inbox.asked = time.Now()
@@ -220,10 +218,9 @@ func (s *Screen) PollEvent() tcell.Event { return s.inbox.events.pop(s.life.stop
 // HasPendingEvent reports whether PollEvent would return at once.
 func (s *Screen) HasPendingEvent() bool { return s.inbox.events.len() > 0 }
 
-// Lend lends the screen to one user, whom h tells of special events from now on, also of
-// those that wait already. It is called before Init, and when another user takes over. What
-// the lease polls ends with its Fini or with the screen. Unless kept returns true, its Fini
-// is the screen's.
+// Lend lends the screen to one user, whose handlers receive special events from now on, including queued ones. Call it
+// before Init, and for each further user. The lease's PollEvent ends with the lease's Fini or with the screen. The
+// lease's Fini also ends the screen, unless kept returns true.
 func (s *Screen) Lend(h Handlers, kept func() bool) *Lease {
 	s.inbox.setHandlers(h)
 	return &Lease{Screen: s, kept: kept, quit: make(chan struct{})}
@@ -237,8 +234,8 @@ type Lease struct {
 	quit chan struct{}
 }
 
-// Deliver runs the handler of the event that ev stands for and reports true, or false
-// for an ordinary key. It is the first thing to do in tview's input capture.
+// Deliver runs the handler of the special event that ev carries and returns true, or false for an ordinary key. Call it
+// first in tview's input capture.
 func (l *Lease) Deliver(ev *tcell.EventKey) bool {
 	if ev.Key() != carrier {
 		return false
@@ -247,7 +244,7 @@ func (l *Lease) Deliver(ev *tcell.EventKey) bool {
 	return true
 }
 
-// Unread puts events back before those that wait, for the next user.
+// Unread puts events back at the front, for the next user.
 func (l *Lease) Unread(events []tcell.Event) { l.inbox.events.unread(events) }
 
 // PollEvent waits for the next event. It returns nil after Fini.
@@ -270,7 +267,7 @@ func (s *Screen) PostEvent(ev tcell.Event) error {
 // PostEventWait is [Screen.PostEvent].
 func (s *Screen) PostEventWait(ev tcell.Event) { s.inbox.events.push(ev) }
 
-// ChannelEvents sends events to ch until quit is closed or Fini was called.
+// ChannelEvents sends events to ch until quit is closed or Fini is called.
 func (s *Screen) ChannelEvents(ch chan<- tcell.Event, quit <-chan struct{}) {
 	defer close(ch)
 	for {
@@ -288,14 +285,14 @@ func (s *Screen) ChannelEvents(ch chan<- tcell.Event, quit <-chan struct{}) {
 	}
 }
 
-// EnableMouse asks for buttons and drags, whatever the flags: reports of every motion
-// would wake the program for nothing.
+// EnableMouse enables reports of buttons and drags, whatever the flags: reports of every motion would wake the program
+// for nothing.
 func (s *Screen) EnableMouse(...tcell.MouseFlags) {
 	s.Screen.EnableMouse(tcell.MouseButtonEvents | tcell.MouseDragEvents)
 }
 
-// SetMouse says whether mouse events come from the terminal, which they do at first. If not, the terminal uses the
-// mouse itself, to select text. It is called before Init or on the UI goroutine.
+// SetMouse sets whether the program gets mouse events, which is the default. If not, the terminal uses the mouse
+// itself, to select text. Call it before Init or on the UI goroutine.
 func (s *Screen) SetMouse(on bool) {
 	changed := s.mouse != on
 	s.mouse = on

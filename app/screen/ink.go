@@ -6,30 +6,30 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// cell is one place of the screen. A wide text covers the cell to its right as well. Cells
-// are small and hold no pointers: thousands of them are set and compared for each frame.
+// cell is one cell of the screen. A wide text also covers the cell to its right. Cells are small and hold no pointers,
+// because thousands of them are set and compared for each frame.
 type cell struct {
-	text  uint32 // of an ink
-	style uint32 // of the same ink
-	width uint8  // 0 means that what is shown is not known
+	text  uint32 // number in an ink
+	style uint32 // number in the same ink
+	width uint8  // 0 if the shown content is unknown
 }
 
-// manyInks limits the styles and texts that an ink may keep beyond one for each cell before
-// those that do not show are forgotten.
+// manyInks limits the styles and texts that an ink keeps in addition to one for each cell, before unused ones are
+// dropped.
 const manyInks = 4096
 
-// ink gives numbers to texts and styles. The number of a text of one rune is that rune.
+// ink numbers texts and styles. The number of a text of one rune is that rune.
 type ink struct {
 	styles   []tcell.Style
 	encoded  []encodedStyle // of styles; encoded on first use
 	numbers  map[tcell.Style]uint32
-	last     uint32   // the style that was asked for last: mostly the next one as well
+	last     uint32   // the last requested style: mostly the next one as well
 	clusters []string // of several runes
 	known    map[string]uint32
-	runes    map[rune]cleanRune // that were shown, ASCII apart
+	runes    map[rune]cleanRune // shown ones, except ASCII
 }
 
-// cleanRune holds what shows of a rune.
+// cleanRune holds the text that is shown for a rune, and its width.
 type cleanRune struct {
 	text  string
 	width int
@@ -81,10 +81,10 @@ func (k *ink) rune(r rune) (text string, width int) {
 	return c.text, c.width
 }
 
-// size returns how much it keeps.
+// size returns the number of kept styles and texts.
 func (k *ink) size() int { return len(k.styles) + len(k.clusters) + len(k.runes) }
 
-// string is the reverse of text.
+// string returns the text of a number.
 func (k *ink) string(text uint32) string {
 	switch {
 	case text < utf8.RuneSelf:
@@ -106,7 +106,7 @@ func (k *ink) is(text uint32, primary rune, combining []rune) bool {
 	return sameText(k.string(text), primary, combining)
 }
 
-// ascii spares an allocation for each plain letter.
+// ascii avoids an allocation for each ASCII character.
 var ascii = func() (t [utf8.RuneSelf]string) {
 	for i := range t {
 		t[i] = string(rune(i))

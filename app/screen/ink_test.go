@@ -8,7 +8,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// More colours and clusters than are kept come and go; what the terminal shows is right.
+// The screen is right after more colours and clusters than an ink keeps.
 func TestManyInks(t *testing.T) {
 	s, term := open(t, 40, 10)
 	for frame := range 40 {
@@ -34,7 +34,7 @@ func TestManyInks(t *testing.T) {
 	}
 }
 
-// Letters is SetContent for each of them, whatever was there and wherever it ends.
+// Letters equals SetContent for each character, whatever was there and wherever the text ends.
 func TestLetters(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	styles := []tcell.Style{themed, themed.Bold(true), tcell.StyleDefault, tcell.StyleDefault.Background(tcell.ColorNone)}
@@ -53,7 +53,7 @@ func TestLetters(t *testing.T) {
 			text := []byte("some \x1b letters \x07to be shown")[:rnd.IntN(20)]
 			a.Letters(x, y, text, st)
 			if x < 0 {
-				continue // is left out
+				continue // not drawn
 			}
 			for i, c := range text {
 				b.SetContent(x+i, y, rune(c), nil, st)

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// MaxPaste limits the bytes of one paste that are kept.
+	// MaxPaste limits the kept bytes of one paste.
 	MaxPaste = 8 << 20
 
 	pasteBegin = "\x1b[200~"
@@ -20,12 +20,11 @@ const (
 	esc        = 0x1b
 )
 
-// Paste holds what a person pasted, as text: line ends are \n, control characters
-// other than a tab are gone.
+// Paste holds pasted text: line ends are \n, and control characters other than tabs are removed.
 type Paste struct {
 	Text string
 
-	// Dropped counts the bytes that did not fit into [MaxPaste] and are lost.
+	// Dropped is the number of bytes beyond [MaxPaste] that were lost.
 	Dropped int
 }
 
@@ -43,42 +42,42 @@ const (
 	inPaste
 )
 
-// input stands between the terminal's bytes and tcell's parser. It takes out pastes, and answers to questions that
-// somebody asked the terminal: this program, the one before it, or one in a pane around it. Escape sequences and
-// letters reach tcell whole or not at all. So tcell never waits for the rest of something, and an Esc that it would
-// report for the first byte of a sequence is never pressed; which ESC is the key, [input.expire] decides.
+// input filters the bytes between the terminal and tcell's parser. It removes pastes and the terminal's replies to
+// queries of this program, an earlier one, or one in a surrounding pane. Escape sequences and characters reach tcell
+// complete or not at all, so that tcell never waits for the rest of one and never reports its first byte as Esc;
+// [input.expire] decides which ESC is the key.
 //
-// The two markers of a paste still reach tcell, so that the paste keeps its place between the keys.
+// The two markers of a paste still reach tcell, which keeps the paste in order with the keys.
 type input struct {
 	mu    sync.Mutex // guards state, held and came
 	state inputState
-	held  []byte    // the sequence being read, from its ESC, or ESC ESC; in text: what expired
+	held  []byte    // the sequence being read, from its ESC or ESC ESC; in text: the sequence that expired
 	came  time.Time // when the last read returned
 
-	text    []byte // of the paste or answer being read
+	text    []byte // of the paste or reply being read
 	matched int    // bytes of pasteEnd
 	dropped int
 	burst   burst
 
-	// linux is the Linux console, whose Shift+Tab is ESC and a tab. In other terminals that is Esc and
-	// then Tab, which tcell would take for Shift+Tab: that widens what is permitted.
+	// linux marks the Linux console, whose Shift+Tab is ESC and a tab. In other terminals these are Esc and Tab, which
+	// tcell would report as Shift+Tab: that would loosen the approval mode.
 	linux bool
 
-	letter []byte // begun, its last bytes have not come yet
+	letter []byte // an incomplete character
 	out    []byte // for tcell
 	pasted func(Paste)
 	reply  func(string)
-	key    func(*tcell.EventKey) // pressed, as [input.expire] found
+	key    func(*tcell.EventKey) // gets the keys that [input.expire] finds
 }
 
-// feed takes what one read returned.
+// feed handles the bytes of one read.
 func (in *input) feed(p []byte) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	pause := time.Since(in.came)
 	in.came = time.Now()
 	if in.state == inPaste && len(p) == 1 && p[0] == ctrlC {
-		in.endPaste() // the end got lost: the keyboard must not stay dead
+		in.endPaste() // the end marker got lost: the keyboard must not stay dead
 		return
 	}
 	in.afterPause(p, pause)
@@ -95,7 +94,7 @@ func (in *input) feed(p []byte) {
 	}
 }
 
-// typed takes a paste without markers, or else one byte, and returns the rest of p.
+// typed handles an unmarked paste or else one byte, and returns the rest of p.
 func (in *input) typed(p []byte) []byte {
 	n := in.burst.length(p)
 	switch {
@@ -113,10 +112,10 @@ func (in *input) typed(p []byte) []byte {
 	return p[1:]
 }
 
-// unreadable is U+FFFD in a form that tcell does not take apart into bytes.
+// unreadable is U+FFFD in a form that tcell does not split into bytes.
 var unreadable = []byte("\x1b[65533u")
 
-// give appends a byte to out, with its letter: after one that is not whole, tcell never reads on. What is no UTF-8
+// give appends the bytes of complete characters to out, because tcell stops reading at an incomplete one. Invalid UTF-8
 // becomes U+FFFD, as in a paste.
 func (in *input) give(b byte) {
 	in.letter = append(in.letter, b)
@@ -131,13 +130,13 @@ func (in *input) give(b byte) {
 	}
 }
 
-// cutLetter gives up a letter whose last bytes will not come.
+// cutLetter replaces an incomplete character.
 func (in *input) cutLetter() {
 	in.out = append(in.out, bytes.Repeat(unreadable, len(in.letter))...)
 	in.letter = in.letter[:0]
 }
 
-// paste keeps the pasted bytes of p and returns what follows the end of the paste.
+// paste collects the pasted bytes of p and returns the bytes after the end of the paste.
 func (in *input) paste(p []byte) []byte {
 	for len(p) > 0 {
 		if in.matched == 0 {
@@ -176,7 +175,7 @@ func (in *input) endPaste() {
 	in.pass([]byte(pasteEnd)...)
 }
 
-// asciiTerminal is US-ASCII for what is drawn, and UTF-8 for what is typed: terminals send that in every locale.
+// asciiTerminal encodes output as US-ASCII and decodes input as UTF-8, which terminals send in every locale.
 type asciiTerminal struct{ encoding.Encoding }
 
 // NewDecoder implements [encoding.Encoding].

@@ -13,7 +13,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// The Linux console has no other sign for Shift+Tab and F1.
+// Shift+Tab and F1 of the Linux console have no other encoding.
 func TestKeysOfTheLinuxConsole(t *testing.T) {
 	r := newRecord()
 	r.in.linux = true
@@ -24,7 +24,7 @@ func TestKeysOfTheLinuxConsole(t *testing.T) {
 	}
 }
 
-// record holds what an input gives away.
+// record holds the output of an input.
 type record struct {
 	in      input
 	pastes  []Paste
@@ -94,11 +94,11 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// answers lists what terminals send when they are asked something. None of them is a key.
+// answers lists replies of terminals to queries. None of them is a key.
 var answers = []string{
 	"\x1b]10;rgb:e4e4/e4e4/e4e4\x1b\\", "\x1b]11;rgb:1e1e/1e1e/1e1e\a", "\x1b]4;1;rgb:cd/00/00\x1b\\", "\x1b]52;c;aGVsbG8=\a",
 	"\x1b]lbash: ~/src — 漢\x1b\\", "\x1b]Lbash\x1b\\", // the title and the icon
-	"\x1b[?62;22;52c", "\x1b[?1;2c", "\x1b[>41;354;0c", "\x1b[=0c", // who it is
+	"\x1b[?62;22;52c", "\x1b[?1;2c", "\x1b[>41;354;0c", "\x1b[=0c", // device attributes
 	"\x1bP>|iTerm2 3.5.0\x1b\\", "\x1bP!|00000000\x1b\\", "\x1bP1+r544e=787465726d\x1b\\", "\x1bP1$r0m\x1b\\", "\x1bP0$r\a",
 	"\x1b_Gi=31;OK\x1b\\", "\x1b_25a1;fmt=glyf\x1b\\", "\x1b^a private message\x1b\\", "\x1bXa string\x1b\\",
 	"\x1b[12;40R", "\x1b[1;40R", "\x1b[?12;40;1R", "\x1b[0n", "\x1b[?997;1n", "\x1b[?1u", "\x1b[?31u", "\x1b[?2026;2$y", "\x1b[4;1$y",
@@ -106,7 +106,7 @@ var answers = []string{
 	"\x1b[M !!", "\x1b[M\x23\xc0\xff",
 }
 
-// An answer leaves nothing behind, wherever it is cut.
+// A reply leaves nothing behind, wherever it is cut.
 func TestAnswers(t *testing.T) {
 	for _, answer := range answers {
 		for cut := range len(answer) {
@@ -121,7 +121,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Keys and answers in any order, cut anywhere, with pauses: the keys arrive as they were typed, the answers not at all.
+// Keys and replies in any order, cut anywhere, with pauses: the keys arrive as typed, the replies not at all.
 func TestAnswersBetweenKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		keys := []string{"a", "é", "\r", "\x1b[A", "\x1bOP", "\x1b[1;2R", "\x1b[<0;3;3M", "\x1b[I", "\x1bb", "\x7f", "\x03"}
@@ -151,7 +151,7 @@ func TestAnswersBetweenKeys(t *testing.T) {
 	})
 }
 
-// What may be a key and may be the first byte of a sequence is a key if nothing follows.
+// Bytes that may be a key or the start of a sequence are a key if nothing follows.
 func TestKeysByTime(t *testing.T) {
 	const esc = "<Esc>"
 	for _, tt := range []struct {
@@ -208,7 +208,7 @@ func TestPasteLimit(t *testing.T) {
 	}
 }
 
-// A paste whose end got lost must not take the keyboard with it.
+// A paste without an end marker must not block the keyboard.
 func TestPasteWithoutEnd(t *testing.T) {
 	r := newRecord()
 	r.in.feed([]byte("\x1b[200~text"))
@@ -219,7 +219,7 @@ func TestPasteWithoutEnd(t *testing.T) {
 	}
 }
 
-// An endless answer is bounded, and ends with a key.
+// An endless reply is bounded, and ends with a key.
 func TestAnswerLimit(t *testing.T) {
 	r := newRecord()
 	r.in.feed([]byte("\x1b]52;c;" + strings.Repeat("A", 3*maxAnswer) + "\x1b[" + strings.Repeat("1", 3*maxAnswer)))
@@ -244,8 +244,8 @@ func TestParseColor(t *testing.T) {
 	}
 }
 
-// What tcell would not take, or would take apart, does not reach it. However the bytes are cut into reads, the same
-// comes out, and nothing is held back that a person waits for.
+// Bytes that tcell would not accept, or would split, do not reach it. However the bytes are cut into reads, the output
+// is the same, and no key is held back.
 func FuzzInput(f *testing.F) {
 	f.Add([]byte("a\x1b[200~b\nc\x1b[201~d\x1b]11;rgb:0/0/0\x1b\\"), 3)
 	f.Add([]byte("\x1b\x1b]\x1b_\x1b[<0;1;1M\x1b[20"), 1)

@@ -1,9 +1,9 @@
 package screen
 
 const (
-	// smallFrame is a frame, in bytes, that a terminal shows at once anyway: neither
-	// synchronized output nor hiding the cursor would be seen. It is what a line of text
-	// takes; a terminal reads some thousand bytes before it paints.
+	// smallFrame is the size in bytes of a frame that a terminal shows at once, so that it needs neither synchronized
+	// output nor a hidden cursor. It is the size of a line of text; a terminal reads some thousand bytes before it
+	// paints.
 	smallFrame = 160
 
 	syncBegin  = "\x1b[?2026h"
@@ -13,25 +13,25 @@ const (
 	linkEnd    = "\x1b]8;;\x1b\\"
 )
 
-// output encodes cells for the terminal and omits what the terminal has already: it moves the cursor only when it is
-// elsewhere, and sends colours only when they change. A key takes 10–40 bytes.
+// output encodes cells for the terminal and omits what the terminal already has: it moves the cursor and sends colours
+// only when they differ. A key takes 10–40 bytes.
 type output struct {
 	body  []byte // of the frame being written
 	cols  int    // width of the terminal
-	frame bool   // cells are written, not only sequences of tcell
+	frame bool   // the frame has cells, not only sequences of tcell
 
-	sync  bool // the terminal knows synchronized output
-	hides bool // it can hide its cursor
-	wraps bool // it scrolls when its last cell is written: that stays empty
+	sync  bool // the terminal supports synchronized output
+	hides bool // the terminal can hide its cursor
+	wraps bool // writing the last cell scrolls, so it stays empty
 
-	sgr              string // colours and attributes that the terminal has, as in encodedStyle
-	link             string // the hyperlink that is open, as in encodedStyle
-	at               place  // where the terminal's cursor is
+	sgr              string // the terminal's colours and attributes, as in encodedStyle
+	link             string // the open hyperlink, as in encodedStyle
+	at               place  // the terminal's cursor
 	shown, wantShown cursorState
-	drawn            bool // the cell before the cursor was written last, as colours are now
+	drawn            bool // the cell before the cursor was just written in the current style
 
-	// gap returns the text of n cells from x, y on if it may be written again in the style
-	// of the cell before them; nil if it may not. It may itself be nil.
+	// gap returns the text of n cells from x, y on if it may be written again in the style of the cell before them,
+	// else nil. It may be nil.
 	gap func(x, y, n int) []byte
 }
 
@@ -39,7 +39,7 @@ type output struct {
 type place struct {
 	x, y  int
 	known bool
-	sure  bool // only ASCII was written since the cursor was addressed: of that terminals know the width
+	sure  bool // only ASCII was written since the cursor was addressed: terminals agree on its width
 }
 
 type cursorState uint8
@@ -53,14 +53,14 @@ const (
 // unknown differs from the sgr of every encodedStyle.
 const unknown = "unknown"
 
-// reset forgets what the terminal is known to show.
+// reset marks the terminal's state as unknown.
 func (o *output) reset(cols int) {
 	o.body, o.cols, o.sgr, o.link, o.at, o.drawn = o.body[:0], cols, unknown, "", place{}, false
 	o.shown, o.wantShown = cursorUnknown, cursorUnknown
 }
 
-// pass sends sequences of tcell as they are. Only operating system commands, such as a title, and a bell are known to
-// change neither colours nor cursor.
+// pass sends sequences of tcell unchanged. Only operating system commands, such as a title, and a bell keep colours and
+// cursor.
 func (o *output) pass(p []byte) {
 	if len(p) == 0 {
 		return
@@ -74,7 +74,7 @@ func (o *output) pass(p []byte) {
 
 // finish ends a frame and returns its bytes, valid until the next write.
 func (o *output) finish() []byte {
-	if o.link != "" { // a link does not go on in the next frame
+	if o.link != "" { // a link ends with its frame
 		o.link = ""
 		o.body = append(o.body, linkEnd...)
 	}
@@ -96,7 +96,7 @@ func (o *output) finish() []byte {
 		}
 	}
 	if head != "" {
-		o.body = append(o.body, head...) // room for the head, then in front of the rest
+		o.body = append(o.body, head...) // makes room for the head at the front
 		copy(o.body[len(head):], o.body[:len(o.body)-len(head)])
 		copy(o.body, head)
 	}
@@ -106,7 +106,7 @@ func (o *output) finish() []byte {
 	return frame
 }
 
-// clear blanks the screen, in the terminal's own colours.
+// clear blanks the screen in the terminal's own colours.
 func (o *output) clear() {
 	o.body = append(o.body, "\x1b[m\x1b[H\x1b[2J"...)
 	o.sgr, o.at, o.drawn = "", place{}, false
@@ -126,17 +126,17 @@ func (o *output) cell(x, y int, text string, width int, l *encodedStyle) {
 	o.move(x, y)
 	o.style(l)
 	if width > 1 && x+width < o.cols {
-		o.body = append(o.body, "  \b\b"...) // some terminals leave a part of what was in the second cell
+		o.body = append(o.body, "  \b\b"...) // some terminals leave a part of the old second cell
 	}
 	o.body = append(o.body, text...)
 	o.drawn = true
 	o.at.x += width
 	o.at.sure = o.at.sure && len(text) == 1 && text[0] < 0x80
-	// After a wide text and at the edge terminals differ.
+	// Terminals differ after a wide text and at the edge.
 	o.at.known = width == 1 && o.at.x < o.cols
 }
 
-// cursor puts the cursor where it is to be after the frame; outside of the screen it is hidden.
+// cursor sets the position of the cursor after the frame; outside of the screen it is hidden.
 func (o *output) cursor(x, y int) {
 	inside := x >= 0 && y >= 0 && x < o.cols
 	if inside {
@@ -151,8 +151,8 @@ func (o *output) cursor(x, y int) {
 	}
 }
 
-// move sends the cursor to x, y. The first move of a frame is always sent, so that a stray byte of another
-// program does no lasting harm.
+// move moves the cursor to x, y. The first move of a frame is always sent, so that a stray byte of another program does
+// no lasting harm.
 func (o *output) move(x, y int) {
 	at := o.at
 	o.at = place{x: x, y: y, known: true, sure: true}
@@ -160,7 +160,7 @@ func (o *output) move(x, y int) {
 	case at.known && at.x == x && at.y == y:
 		o.at.sure = at.sure
 		return
-	case at.known && at.sure && at.y == y && at.x < x: // to the right: half the bytes
+	case at.known && at.sure && at.y == y && at.x < x: // relative moves take half the bytes
 		if text := o.between(at, x); text != nil {
 			o.body = append(o.body, text...)
 			return
@@ -180,12 +180,10 @@ func (o *output) move(x, y int) {
 	o.drawn = false
 }
 
-// shortGap limits the cells that are written again rather than stepped over: a step takes
-// three or four bytes.
+// shortGap limits the cells that are written again instead of skipped: skipping takes three or four bytes.
 const shortGap = 3
 
-// between returns what the cells show that are between two words which are written, if to
-// write them again is the shorter way.
+// between returns the shown text between the cursor and x if writing it again is shorter than a move.
 func (o *output) between(at place, x int) []byte {
 	if x-at.x > shortGap || !o.drawn || o.gap == nil || o.link != "" {
 		return nil
@@ -193,10 +191,10 @@ func (o *output) between(at place, x int) []byte {
 	return o.gap(at.x, at.y, x-at.x)
 }
 
-// style sends what differs from the colours and the hyperlink that the terminal has.
+// style sends the difference to the terminal's colours and hyperlink.
 func (o *output) style(l *encodedStyle) {
 	if o.sgr != l.sgr {
-		o.body = append(o.body, "\x1b["...) // what follows begins with a ; and so with a reset
+		o.body = append(o.body, "\x1b["...) // the parameters start with a ; which means a reset
 		o.body = append(o.body, l.sgr...)
 		o.body = append(o.body, 'm')
 		o.sgr = l.sgr

@@ -13,7 +13,7 @@ import (
 	"buddy/app/screen"
 )
 
-// terminals are all that tcell describes without asking the machine.
+// terminals lists all that tcell describes without asking the machine.
 var terminals = []string{
 	"aixterm", "alacritty", "alacritty-direct", "ansi", "cygwin", "dtterm", "eterm", "eterm-color", "foot", "gnome",
 	"gnome-256color", "konsole", "konsole-256color", "kterm", "linux", "pcansi", "rxvt", "rxvt-256color", "rxvt-88color",
@@ -22,8 +22,8 @@ var terminals = []string{
 	"xterm-256color", "xterm-direct", "xterm-ghostty", "xterm-kitty",
 }
 
-// oddLetters are terminals for which tcell gets letters of the alternate set wrong: it skips the last, writes bytes of
-// code page 437 as UTF-8, or writes a pause as text.
+// oddLetters lists terminals for which tcell handles the alternate character set wrongly: it skips the last character,
+// writes bytes of code page 437 as UTF-8, or writes a pause as text.
 var oddLetters = []string{"aixterm", "ansi", "cygwin", "pcansi", "vt220", "vt420"}
 
 // Every terminal shows colours, attributes, links and texts as tcell would have written them.
@@ -96,7 +96,7 @@ func TestCellsAsTcellWritesThem(t *testing.T) {
 	}
 }
 
-// A terminal that takes only ASCII draws lines with letters of another set, where it has one.
+// A terminal that accepts only ASCII draws lines with its alternate character set, if it has one.
 func TestLinesInASCII(t *testing.T) {
 	t.Setenv("LC_ALL", "C")
 	for name, want := range map[string]string{"vt220": "\x1b(0q\x1b(B", "pcansi": "\x1b[12m\xc4\x1b[10m", "sun": "-"} {
@@ -118,7 +118,7 @@ func TestLinesInASCII(t *testing.T) {
 	}
 }
 
-// What the terminal shows does not depend on the frames before.
+// The shown frame does not depend on the frames before.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 30, 31, 4, 80, 81, 5, 6, 82, 7, 8, 9, 10, 200, 11})
 	f.Add([]byte{14, 90, 15, 12, 13, 91, 255, 2, 3})

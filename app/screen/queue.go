@@ -7,9 +7,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// queue hands events from tcell's goroutines to the reader of PollEvent. It has no
-// limit of its own: what fills it is what a person types and moves, and a full queue
-// would stop tcell from ending.
+// queue passes events from tcell's goroutines to the reader of PollEvent. It is unlimited: only typing and mouse moves
+// fill it, and a full queue would keep tcell from ending.
 type queue struct {
 	mu    sync.Mutex // guards items
 	items []tcell.Event
@@ -26,7 +25,7 @@ func (q *queue) push(ev tcell.Event) {
 	q.tell()
 }
 
-// unread puts events before the others.
+// unread puts events at the front.
 func (q *queue) unread(events []tcell.Event) {
 	q.mu.Lock()
 	q.items = append(slices.Clip(events), q.items...)

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// refusedMark stands for a rune that must not reach the terminal. It is visible,
-	// because a rune that vanishes silently can hide what a command really does.
+	// refusedMark replaces a rune that must not reach the terminal. It is visible, because a rune that silently
+	// disappears can hide what a command really does.
 	refusedMark = "·"
 
-	// maxCombining limits the runes that may follow the first one of a cell.
+	// maxCombining limits the runes after the first one of a cell.
 	maxCombining = 8
 )
 
-// refused reports whether r could move the cursor, start an escape sequence or
-// reorder what a person reads: controls, bidi marks, line separators and tags.
+// refused reports whether r could move the cursor, start an escape sequence or reorder text: controls, bidi marks, line
+// separators and tags.
 func refused(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r <= 0x9f:
@@ -34,8 +34,8 @@ func refused(r rune) bool {
 	return false
 }
 
-// cleanCluster returns what may be shown for one grapheme cluster, and its width of
-// 1 or 2 cells. The width is 0 if there is nothing to see (a zero-width space).
+// cleanCluster returns the text shown for a grapheme cluster, and its width of 1 or 2 cells. The width is 0 for an
+// invisible one (a zero-width space).
 func cleanCluster(g string) (string, int) {
 	if g == "" {
 		return " ", 0
@@ -62,15 +62,15 @@ func cleanCluster(g string) (string, int) {
 	switch w := uniseg.StringWidth(g); {
 	case w <= 0:
 		return " ", 0
-	case w > 2: // three-em dash: no terminal agrees on its width
+	case w > 2: // three-em dash: terminals disagree on its width
 		return refusedMark, 1
 	default:
 		return g, w
 	}
 }
 
-// plainText returns s without controls, for texts that are part of an escape
-// sequence (a title, a notification). A line break becomes a space.
+// plainText returns s without controls, for text within an escape sequence (a title, a notification). A line break
+// becomes a space.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -83,8 +83,8 @@ func plainText(s string) string {
 	}, strings.ToValidUTF8(s, "\ufffd"))
 }
 
-// pastedText returns the text of a paste: line ends as \n, no other control than a
-// tab. What an escape sequence consists of stays visible as text without its ESC.
+// pastedText returns the text of a paste: line ends as \n, no control characters except tabs. Escape sequences stay
+// visible as text without their ESC.
 func pastedText(raw []byte) string {
 	s := strings.ToValidUTF8(string(raw), "\ufffd")
 	s = strings.ReplaceAll(s, "\r\n", "\n")

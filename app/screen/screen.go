@@ -1,10 +1,10 @@
-// Package screen puts a layer under and over tcell, so that tview draws well.
+// Package screen wraps tcell, above and below, so that tview draws well.
 //
-// A [Screen] is a [tcell.Screen] between tview and tcell. It writes only the cells that differ
-// from the last frame and only what the terminal does not know already, lets no control or bidi
-// rune through, and keeps the events that tview would drop. tcell starts and ends the terminal
-// and reads it; the drawing is done here, because tview clears before it draws, which makes tcell
-// send every cell again, and because tcell looks at all its cells for each frame. A [Tty] below
+// A [Screen] is a [tcell.Screen] between tview and tcell. It writes only the cells that differ from the last frame,
+// lets no control or bidi rune through, and keeps the events that tview would drop. tcell starts, ends and reads the
+// terminal; this package draws, because tview clears before it draws, which makes tcell send every cell again, and
+// because tcell checks all its cells for each frame. A [Tty] below tcell writes each frame at once, and separates
+// pastes and terminal replies from the keys.
 // tcell writes each frame at once, and keeps pastes and terminal answers out of the keys.
 //
 //	s, err := screen.Open() // among the first lines of main: keeps what is typed early
@@ -14,8 +14,7 @@
 //	defer s.Fini()
 //	app := tview.NewApplication().SetScreen(s)
 //
-// Drawing and [Lease.Deliver] belong to the UI goroutine; Init, Fini, Guard and
-// PollEvent may be called from any.
+// Drawing and [Lease.Deliver] belong to the UI goroutine; Init, Fini, Guard and PollEvent may be called from any.
 package screen
 
 import (
@@ -34,15 +33,14 @@ import (
 // endTime limits how long Fini waits for tcell and for a terminal that does not read.
 const endTime = time.Second
 
-// Screen is a tcell.Screen with a cell diff, a sanitiser and an event filter.
-// Create it with [Open] or [New].
+// Screen is a tcell.Screen with a cell diff, a sanitizer and an event filter. Create it with [Open] or [New].
 type Screen struct {
 	tcell.Screen // tcell's terminfo screen
 	tty          *Tty
 	info         *terminfo.Terminfo
-	frame        frame // UI goroutine
+	frame        frame // only on the UI goroutine
 	inbox        *inbox
-	mouse        bool // the program's, not the terminal's
+	mouse        bool // whether the program uses the mouse
 	life         life
 }
 
@@ -53,12 +51,12 @@ type life struct {
 	once      sync.Once
 	ended     atomic.Bool
 	stop      chan struct{} // closed at the end: PollEvent returns nil
-	draining  chan struct{} // closed at the end: nothing more comes from tcell
+	draining  chan struct{} // closed at the end: tcell sends no more events
 	drainDone chan struct{}
 }
 
-// Open opens the terminal that the program was started in. The error wraps
-// [ErrNotTerminal] if stdin or stdout is none.
+// Open opens the terminal that the program was started in. The error wraps [ErrNotTerminal] if stdin or stdout is not a
+// terminal.
 func Open() (*Screen, error) {
 	tty, err := openTty()
 	if err != nil {
@@ -71,8 +69,8 @@ func Open() (*Screen, error) {
 	return s, nil
 }
 
-// New returns a screen on tty, for a terminal of type term as in $TERM; an unknown
-// type is taken for xterm-256color. The screen owns tty.
+// New returns a screen on tty, for a terminal of type term as in $TERM; unknown types are treated as xterm-256color.
+// The screen owns tty.
 func New(tty *Tty, term string) (*Screen, error) {
 	if term == "dumb" {
 		return nil, fmt.Errorf("TERM=%q cannot show a full screen", term)
@@ -84,7 +82,7 @@ func New(tty *Tty, term string) (*Screen, error) {
 		}
 	}
 	own := *info     // tcell writes to it
-	own.PadChar = "" // no terminal of today needs pauses
+	own.PadChar = "" // today's terminals need no pauses
 	inner, err := tcell.NewTerminfoScreenFromTtyTerminfo(tty, &own)
 	if err != nil {
 		return nil, fmt.Errorf("terminal %q: %w", term, err)
@@ -100,8 +98,8 @@ func New(tty *Tty, term string) (*Screen, error) {
 	return s, nil
 }
 
-// Init takes over the terminal, with paste and focus reports, and the mouse unless [Screen.SetMouse] left it out. Further calls
-// do nothing: tview calls it again and drops the error.
+// Init takes control of the terminal, with paste and focus reports, and the mouse unless [Screen.SetMouse] disabled it.
+// Further calls do nothing: tview calls it again and drops the error.
 func (s *Screen) Init() error {
 	s.life.mu.Lock()
 	defer s.life.mu.Unlock()
@@ -137,7 +135,7 @@ func (s *Screen) Init() error {
 	return nil
 }
 
-// Suspend gives the terminal back for a while, for instance to an editor.
+// Suspend restores the terminal for a while, for instance for an editor.
 func (s *Screen) Suspend() error {
 	s.life.mu.Lock()
 	defer s.life.mu.Unlock()
@@ -147,7 +145,7 @@ func (s *Screen) Suspend() error {
 	return s.Screen.Suspend()
 }
 
-// Resume takes the terminal again after [Screen.Suspend]; the next frame paints all.
+// Resume takes control of the terminal again after [Screen.Suspend]; the next frame paints everything.
 func (s *Screen) Resume() error {
 	s.life.mu.Lock()
 	defer s.life.mu.Unlock()
@@ -161,8 +159,8 @@ func (s *Screen) Resume() error {
 	return s.Screen.Resume()
 }
 
-// Fini gives the terminal back. It may be called from any goroutine and more than
-// once, also while a panic is on its way, and takes at most about 3 seconds.
+// Fini restores the terminal. It may be called from any goroutine and more than once, also during a panic, and takes at
+// most about 3 seconds.
 func (s *Screen) Fini() { s.life.once.Do(s.finish) }
 
 func (s *Screen) finish() {
@@ -175,7 +173,7 @@ func (s *Screen) finish() {
 	s.tty.dev.Resized(nil)
 	s.LimitWrites(endTime)
 	s.tty.stopReading()
-	s.LimitWrites(endTime) // again, now that time has passed
+	s.LimitWrites(endTime) // again, because time has passed
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -192,12 +190,12 @@ func (s *Screen) finish() {
 	<-s.life.drainDone
 }
 
-// LimitWrites makes a write fail that the terminal does not take within d, from now
-// on. It is for the end: nobody waits for a terminal that is stuck.
+// LimitWrites makes writes fail that the terminal does not accept within d. It is for the end, so that a stuck terminal
+// does not block it.
 func (s *Screen) LimitWrites(d time.Duration) { s.tty.dev.LimitWrites(d) }
 
-// Guard is to be deferred in every goroutine but the UI's: when it panics, the
-// terminal is restored before the panic goes on and is printed.
+// Guard restores the terminal when the goroutine panics, before the panic continues and is printed. Defer it in every
+// goroutine except the UI's.
 func (s *Screen) Guard() {
 	if p := recover(); p != nil {
 		s.Fini()
@@ -205,7 +203,7 @@ func (s *Screen) Guard() {
 	}
 }
 
-// Size returns the columns and rows that the next frame will have.
+// Size returns the columns and rows of the next frame.
 func (s *Screen) Size() (cols, rows int) {
 	if size := s.inbox.size.Load(); size != nil {
 		return size[0], size[1]
@@ -213,11 +211,11 @@ func (s *Screen) Size() (cols, rows int) {
 	return s.tty.size()
 }
 
-// Skip makes the next Show do nothing and forget the Clear before it. It is for
-// tview's before-draw hook: when the hook returns true, tview still calls Show.
+// Skip makes the next Show do nothing and drop the Clear before it. It is for tview's before-draw hook: when the hook
+// returns true, tview still calls Show.
 func (s *Screen) Skip() { s.frame.skip = true }
 
-// Show brings the frame to the terminal, with one write and only what changed.
+// Show sends the changes of the frame to the terminal in one write.
 func (s *Screen) Show() {
 	f := &s.frame
 	if f.skip {
@@ -233,8 +231,8 @@ func (s *Screen) Show() {
 		return
 	}
 	s.tty.draw(func(o *output) {
-		moved := s.info.XTermLike && f.moveRows(o) // others may not be able to
-		if f.forward(o) || moved {                 // a move leaves the cursor elsewhere
+		moved := s.info.XTermLike && f.moveRows(o) // other terminals may not be able to
+		if f.forward(o) || moved {                 // a move displaces the cursor
 			o.cursor(f.cursor.x, f.cursor.y)
 		}
 	})
@@ -253,7 +251,7 @@ func (s *Screen) repaint() {
 	f.stale = false
 	if w, h := s.Screen.Size(); w != f.w || h != f.h {
 		s.tty.resize(f.w, f.h)
-		s.tty.mute(true) // tcell takes a new size only while it shows a frame, here an empty one
+		s.tty.mute(true) // tcell applies a new size only while it shows a frame, here an empty one
 		s.Screen.Show()
 		s.tty.mute(false)
 	}
@@ -265,8 +263,7 @@ func (s *Screen) repaint() {
 	})
 }
 
-// ShowCursor puts the cursor at x, y with the next frame; outside of the screen it
-// is hidden.
+// ShowCursor sets the position of the cursor for the next frame; outside of the screen it is hidden.
 func (s *Screen) ShowCursor(x, y int) {
 	if x < 0 || y < 0 {
 		x, y = -1, -1
@@ -277,8 +274,8 @@ func (s *Screen) ShowCursor(x, y int) {
 // HideCursor hides the cursor with the next frame.
 func (s *Screen) HideCursor() { s.ShowCursor(-1, -1) }
 
-// SetSize does nothing: the size of the window is the person's business. So are the colours of a cell that has none,
-// and the shape of the cursor.
+// SetSize does nothing: the user controls the size of the window, the colours of a cell without any, and the shape of
+// the cursor.
 func (s *Screen) SetSize(int, int) {}
 
 // SetStyle does nothing, see [Screen.SetSize].
@@ -287,11 +284,11 @@ func (s *Screen) SetStyle(tcell.Style) {}
 // SetCursorStyle does nothing, see [Screen.SetSize].
 func (s *Screen) SetCursorStyle(tcell.CursorStyle, ...tcell.Color) {}
 
-// SetTitle sets the title of the window, without control characters. The one that there
-// was before comes back at the end, in terminals that can keep it.
+// SetTitle sets the title of the window, without control characters. Terminals that support it restore the earlier
+// title at the end.
 func (s *Screen) SetTitle(title string) { s.Screen.SetTitle(plainText(title)) }
 
-// Call names a way to call a person who looks elsewhere.
+// Call is a way to notify a user who looks elsewhere.
 type Call string
 
 // The ways, by their names in the configuration.
@@ -302,8 +299,8 @@ const (
 	CallOSC777 Call = "osc777" // the same in urxvt, foot, Ghostty and others
 )
 
-// Notify calls the person. Control characters of text are left out; a bell has none. A
-// terminal that does not know the way does nothing.
+// Notify notifies the user. Control characters of text are removed; a bell has no text. A terminal that does not
+// support the way does nothing.
 func (s *Screen) Notify(how Call, text string) {
 	text = plainText(text)
 	switch how {

@@ -16,7 +16,7 @@ import (
 	"buddy/app/screen"
 )
 
-// open returns an initialised screen on a terminal in memory.
+// open returns an initialized screen on a terminal in memory.
 func open(t testing.TB, cols, rows int) (*screen.Screen, *apptest.Terminal) {
 	t.Helper()
 	t.Setenv("COLORTERM", "truecolor")
@@ -58,7 +58,6 @@ func page(s *screen.Screen, last string) {
 	s.Show()
 }
 
-// A3
 func TestFrameBytes(t *testing.T) {
 	s, term := open(t, 160, 50)
 	text := "> "
@@ -87,7 +86,7 @@ func TestFrameBytes(t *testing.T) {
 	}
 }
 
-// The skipped draw of tview's hook keeps the last frame (A7).
+// The skipped draw of tview's hook keeps the last frame.
 func TestSkip(t *testing.T) {
 	s, term := open(t, 80, 24)
 	page(s, "kept")
@@ -107,7 +106,7 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// A5, second line of defence: whatever path text takes to the screen.
+// Hostile text is harmless whatever path it takes to the screen.
 func TestHostileText(t *testing.T) {
 	const other = "\x1b[31mB\x1b]52;c;aGk=\a\x1b]0;title\a\u009b31m\a\b\x00\x7f\u202e\u202c\u2067\u2069\u200e\u061c\u2028\U000e0041\xff\r\nend"
 	paths := map[string]func(s *screen.Screen, text string){
@@ -152,7 +151,7 @@ func TestHostileText(t *testing.T) {
 			}
 			hidden := []string{"\u202e", "\u2067", "\u2028", "\U000e0041"}
 			if name == "link" {
-				hidden = nil // nobody sees the address as text
+				hidden = nil // the address is not shown as text
 			}
 			for _, bad := range append(hidden, "\x1b[31m", "\x1b]52;", "\x1b]0;", "\u009b", "\x00", "\x7f") {
 				if strings.Contains(string(got), bad) {
@@ -200,7 +199,7 @@ func TestWideCells(t *testing.T) {
 	}
 }
 
-// Random frames by cell diff look exactly like the same frame painted in full.
+// Random frames drawn by cell diff look like the same frame painted in full.
 func TestDiffEqualsRepaint(t *testing.T) {
 	s, term := open(t, 60, 12)
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -252,7 +251,7 @@ func snapshot(s *screen.Screen, term *apptest.Terminal) string {
 	return b.String()
 }
 
-// A link that ends a frame does not go on in the next one.
+// A link that ends a frame does not continue in the next one.
 func TestLinkEndsWithFrame(t *testing.T) {
 	s, term := open(t, 40, 4)
 	s.Clear()
@@ -268,7 +267,7 @@ func TestLinkEndsWithFrame(t *testing.T) {
 	}
 }
 
-// What a link leads to does not command the terminal.
+// The target of a link does not command the terminal.
 func TestHostileLink(t *testing.T) {
 	s, term := open(t, 40, 4)
 	s.Clear()
@@ -310,8 +309,8 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// A terminal that became smaller and large again between two frames has lost what was at
-// its edges, though its size is that of the last frame.
+// A terminal that became smaller and large again between two frames has lost its edges, though its size is that of the
+// last frame.
 func TestResizeThereAndBack(t *testing.T) {
 	s, term := open(t, 80, 24)
 	page(s, "end")
@@ -321,7 +320,7 @@ func TestResizeThereAndBack(t *testing.T) {
 	if got := term.Row(23); got != "end" {
 		t.Errorf("last row is %q, want end", got)
 	}
-	// The same when the program was late and saw the last size only.
+	// The same when the program was late and saw only the last size.
 	term.Shake(40, 5)
 	page(s, "end")
 	if got := term.Row(23); got != "end" {
@@ -366,7 +365,7 @@ func TestTerminalIsRestored(t *testing.T) {
 	}
 }
 
-// A panic inside tcell leaves it locked: the terminal is restored all the same.
+// After a panic inside tcell, which leaves it locked, the terminal is restored all the same.
 func TestFiniOfLockedScreen(t *testing.T) {
 	s, term := open(t, 80, 24)
 	page(s, "end")
@@ -418,7 +417,7 @@ func typing(t *testing.T) (*apptest.Terminal, *screen.Screen) {
 	return term, s
 }
 
-// Letters are read as UTF-8 in every locale, and what is no UTF-8 can be seen and does not hold up what follows.
+// Characters are read as UTF-8 in every locale; invalid UTF-8 is visible and does not block later bytes.
 func TestTypedLetters(t *testing.T) {
 	for _, locale := range []string{"C.UTF-8", "C"} {
 		t.Run(locale, func(t *testing.T) {
@@ -444,7 +443,7 @@ func TestTypedLetters(t *testing.T) {
 	}
 }
 
-// Esc pressed twice is two keys, also when the second comes before tcell reports the first.
+// Esc pressed twice is two keys, even if the second comes before tcell reports the first.
 func TestEscTwiceIsTwoKeys(t *testing.T) {
 	for _, pause := range []time.Duration{0, 20 * time.Millisecond, 45 * time.Millisecond, 70 * time.Millisecond, time.Second} {
 		t.Run(pause.String(), func(t *testing.T) {
@@ -483,8 +482,8 @@ func TestDumbTerminal(t *testing.T) {
 	}
 }
 
-// Rows that move, for as many frames as it may be, look exactly like the same frame painted in full,
-// whatever else changes with them, and are not written again.
+// Rows that move, over any number of frames, look like the same frame painted in full, whatever else changes, and are
+// not written again.
 func TestRowsMove(t *testing.T) {
 	s, term := open(t, 60, 24)
 	whole, wholeTerm := open(t, 60, 24)
@@ -543,7 +542,7 @@ func TestRowsMove(t *testing.T) {
 	}
 }
 
-// When a move of rows is all that a frame changes, the cursor is again where it was: the move takes it along.
+// When a move of rows is the only change, the cursor returns to its position: the move displaces it.
 func TestMoveAloneKeepsCursor(t *testing.T) {
 	s, term := open(t, 60, 24)
 	page := func(first int) {

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// scroll is a move of whole rows inside a region: row y, from top to before bottom, shows afterwards what
-// row y+by showed before, and blanks if that is outside of the region.
+// scroll is a move of whole rows inside a region: row y, from top to before bottom, then shows the former row y+by, or
+// blanks if that is outside of the region.
 type scroll struct{ top, bottom, by int }
 
-// Rows are moved only if at least manyRows change and that spares more than manyCells cells.
+// Rows are moved only if at least manyRows change and the move saves more than manyCells cells.
 const (
 	manyRows  = 6
 	manyCells = 200
 )
 
-// scrolled returns the move that brings the most rows to their place in the frame being drawn, and whether it
-// spares enough cells. It compares each row with all others: the time grows with the square of the rows.
+// scrolled returns the move that places the most rows of the frame being drawn, and whether it saves enough cells. It
+// compares each row with all others, so its cost grows with the square of the rows.
 func (f *frame) scrolled() (best scroll, ok bool) {
 	changed, first, last := 0, f.h, 0
 	for y := range f.h {
@@ -39,8 +39,8 @@ func (f *frame) scrolled() (best scroll, ok bool) {
 	return best, most > 0 && f.spares(best) > manyCells
 }
 
-// candidate returns the smallest region between first and before last in which a move by rows brings all that it
-// can to their place, and how many these are. Blank rows do not count.
+// candidate returns the smallest region between first and before last that a move by rows places as many rows as
+// possible in, and their number. Blank rows do not count.
 func (f *frame) candidate(first, last, by int) (m scroll, placed int) {
 	m = scroll{top: last, by: by}
 	for y := max(first, first-by); y < min(last, last-by); y++ {
@@ -54,7 +54,7 @@ func (f *frame) candidate(first, last, by int) (m scroll, placed int) {
 	return m, placed
 }
 
-// spares returns how many cells fewer have to be written after a move than without it.
+// spares returns the number of cells that a move saves.
 func (f *frame) spares(m scroll) int {
 	n := 0
 	for y := m.top; y < m.bottom; y++ {
@@ -71,10 +71,10 @@ func (f *frame) spares(m scroll) int {
 	return n
 }
 
-// blankCell holds what a terminal shows where nothing was written.
+// blankCell is the content of a cleared cell.
 var blankCell = cell{text: ' ', width: 1}
 
-// moved returns what row y shows after a move, nil for blanks.
+// moved returns the content of row y after a move, nil for blanks.
 func (f *frame) moved(m scroll, y int) []cell {
 	if y += m.by; y < m.top || y >= m.bottom {
 		return nil
@@ -93,12 +93,12 @@ func isBlank(row []cell) bool {
 	return true
 }
 
-// scroll makes a move in front.
+// scroll applies a move to front.
 func (f *frame) scroll(m scroll) {
 	for i := range m.bottom - m.top {
 		y := m.top + i
 		if m.by < 0 {
-			y = m.bottom - 1 - i // the row that it takes is still as it was
+			y = m.bottom - 1 - i // the source row is still unchanged
 		}
 		row := f.row(f.front, y)
 		if from := f.moved(m, y); from != nil {
@@ -111,18 +111,18 @@ func (f *frame) scroll(m scroll) {
 	}
 }
 
-// sequence returns what makes a terminal do a move; the cursor is at the top left afterwards. Colours are reset
-// before it, because some terminals give them to the blank rows.
+// sequence returns the escape sequence of a move; the cursor is at the top left afterwards. It resets the colours
+// first, because some terminals apply them to the blank rows.
 func (m scroll) sequence() string {
-	n, what := m.by, 'M' // rows are deleted
+	n, what := m.by, 'M' // deletes rows
 	if n < 0 {
-		n, what = -n, 'L' // rows are inserted
+		n, what = -n, 'L' // inserts rows
 	}
 	return fmt.Sprintf("\x1b[m\x1b[%d;%dr\x1b[%d;1H\x1b[%d%c\x1b[r", m.top+1, m.bottom, m.top+1, n, what)
 }
 
-// moveRows lets the terminal move rows that the frame being drawn shows elsewhere, so that they are not
-// written again, and reports whether there were any.
+// moveRows makes the terminal move rows that the new frame shows elsewhere, instead of writing them again, and reports
+// whether it did.
 func (f *frame) moveRows(o *output) bool {
 	m, ok := f.scrolled()
 	if !ok {

@@ -13,27 +13,27 @@ import (
 )
 
 const (
-	// keyTime limits the wait for what follows an ESC. Then that is a key.
+	// keyTime is how long an ESC waits for more bytes before it is a key.
 	keyTime = 50 * time.Millisecond
 
-	// answerTime is the longest pause within an answer of the terminal.
+	// answerTime is the longest pause within a terminal's reply.
 	answerTime = time.Second
 
 	// maxSequence limits the bytes between ESC [ and the final byte, of a key or a report.
 	maxSequence = 64
 
-	// maxAnswer limits the bytes of an answer that are kept; the others are dropped.
+	// maxAnswer limits the kept bytes of a reply; the others are dropped.
 	maxAnswer = 4 << 10
 
-	// mouseBytes follow ESC [ M: the button and the place, in the encoding that every terminal with a mouse knows.
-	// invisible-island.net/xterm/ctlseqs/ctlseqs.html, "Normal tracking mode".
+	// mouseBytes is the number of bytes after ESC [ M: the button and the position, in the encoding of every terminal
+	// with a mouse. invisible-island.net/xterm/ctlseqs/ctlseqs.html, "Normal tracking mode".
 	mouseBytes = 3
 )
 
-// escKey is Esc in a form that can't be the first byte of something else.
+// escKey is Esc in a form that can't be the first byte of another sequence.
 const escKey = "\x1b[27u"
 
-// afterPause decides what a pause before the bytes p means for what was read before it.
+// afterPause handles the bytes held before p after a pause: they continue with p, or are dropped.
 func (in *input) afterPause(p []byte, pause time.Duration) {
 	switch {
 	case in.state == inPaste:
@@ -47,22 +47,22 @@ func (in *input) afterPause(p []byte, pause time.Duration) {
 	}
 }
 
-// late reports whether p is the rest of an answer whose first bytes came so long ago that they were reported as a key.
+// late reports whether p is the rest of a reply whose first bytes came so early that they were reported as a key.
 // Nobody types that many bytes at once.
 func (in *input) late(p []byte) bool {
 	q := append(bytes.Clone(in.held), p...)
 	return len(in.held) > 0 && len(p) > 2 && (ansi.IsAnswer(q[1], q[2]) || q[1] == '[' && q[2] >= '0' && q[2] <= '?')
 }
 
-// waits reports whether what was read may be a key, and only time tells.
+// waits reports whether the held bytes are a key if no more follow.
 func (in *input) waits() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.state == inEscape || in.state == inIntroducer
 }
 
-// expire reports ESC, and ESC with the first byte of a sequence, as keys: nothing has followed for [keyTime]. It is
-// called by a timer.
+// expire reports ESC, and ESC with the first byte of a sequence, as keys, because nothing followed for [keyTime]. A
+// timer calls it.
 func (in *input) expire() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -84,7 +84,7 @@ func (in *input) expire() {
 	in.state = inText
 }
 
-// step takes a byte that is no part of a paste.
+// step handles a byte outside of a paste.
 func (in *input) step(b byte) {
 	switch in.state {
 	case inEscape:
@@ -109,14 +109,14 @@ func (in *input) step(b byte) {
 	}
 }
 
-// pass ends what is being read. tcell gets it in the form p.
+// pass ends the sequence being read, and sends tcell p.
 func (in *input) pass(p ...byte) {
 	in.out = append(in.out, p...)
 	in.state, in.held, in.text = inText, nil, nil
 }
 
-// escape takes what follows ESC or ESC ESC. With Alt, some terminals send ESC before the sequence of a key; else the
-// first was a key.
+// escape handles the byte after ESC or ESC ESC. Some terminals send Alt as an ESC before the sequence of a key;
+// otherwise the first ESC was a key.
 func (in *input) escape(b byte) {
 	if b == esc && len(in.held) == 1 {
 		in.held = append(in.held, esc)
@@ -128,7 +128,7 @@ func (in *input) escape(b byte) {
 	in.held = append(in.held, b)
 	switch {
 	case b == esc:
-		// of three the first was a key
+		// the first of three ESC was a key
 	case b == '[':
 		in.state = inSequence
 	case b == 'O':
@@ -137,7 +137,7 @@ func (in *input) escape(b byte) {
 		in.state = inIntroducer
 	case b == '\t' && !in.linux:
 		in.pass([]byte(escKey + "\t")...)
-	case b == 'N' || b == '\\': // tcell would wait for more, or forget it
+	case b == 'N' || b == '\\': // tcell would wait for more, or drop it
 		in.alt(b)
 	case b < 0x80:
 		in.pass(in.held...)
@@ -155,10 +155,10 @@ func (in *input) escBefore() {
 	}
 }
 
-// alt reports Alt+b in a form that tcell can't take for the first bytes of a sequence.
+// alt reports Alt+b in a form that can't be the start of another sequence.
 func (in *input) alt(b byte) { in.pass(fmt.Appendf(nil, "\x1b[%d;3u", b)...) }
 
-// sequence takes what follows ESC [.
+// sequence handles the bytes after ESC [.
 func (in *input) sequence(b byte) {
 	params := in.held[bytes.IndexByte(in.held, '[')+1:]
 	switch {
@@ -168,7 +168,7 @@ func (in *input) sequence(b byte) {
 		}
 	case b < 0x20 || b >= 0x7f:
 		in.escBefore()
-		in.pass() // it was cut
+		in.pass() // it was cut off
 		in.step(b)
 	case b == 'M' && len(params) == 0:
 		in.escBefore()
@@ -182,14 +182,14 @@ func (in *input) sequence(b byte) {
 		in.pass()
 	default:
 		if strings.IndexByte("IOMm", b) >= 0 {
-			in.escBefore() // the mouse and the focus have no Alt before them
+			in.escBefore() // mouse and focus reports have no Alt
 		}
 		in.pass(append(in.held, b)...)
 	}
 }
 
-// isKey reports whether a sequence is for tcell: a key, the mouse or the focus. All others are answers, some of which
-// tcell would take for keys: that to "who are you", ESC [ ? 62 c, for Shift+Right.
+// isKey reports whether a sequence is for tcell: a key, the mouse or the focus. All others are replies, some of which
+// tcell would report as keys: the one to "who are you", ESC [ ? 62 c, as Shift+Right.
 func isKey(params string, final byte) bool {
 	switch {
 	case params == "[": // of the Linux console
@@ -200,7 +200,7 @@ func isKey(params string, final byte) bool {
 		return params != "" && params[0] == '<'
 	case final == 'c' || final == 'I' || final == 'O':
 		return params == ""
-	case final == 'R': // F3 with modifiers, or where the cursor is; there are 16 combinations of modifiers
+	case final == 'R': // F3 with modifiers, or a cursor report; there are 16 combinations of modifiers
 		row, column, _ := strings.Cut(params, ";")
 		n, err := strconv.Atoi(column)
 		return row == "1" && err == nil && n > 1 && n <= 16
@@ -208,7 +208,7 @@ func isKey(params string, final byte) bool {
 	return strings.IndexByte("ABCDFHLPQSZabdqz~^@u_", final) >= 0 && !strings.Contains(params, "<")
 }
 
-// mouse takes a report in a form that nobody reads any more.
+// mouse drops a report in the old encoding.
 func (in *input) mouse(b byte) {
 	if b < 0x20 {
 		in.pass()
@@ -220,7 +220,7 @@ func (in *input) mouse(b byte) {
 	}
 }
 
-// function takes what follows ESC O.
+// function handles the byte after ESC O.
 func (in *input) function(b byte) {
 	if b < 0x20 || b >= 0x7f {
 		in.alt('O')
@@ -230,7 +230,7 @@ func (in *input) function(b byte) {
 	in.pass(append(in.held, b)...)
 }
 
-// introducer takes what follows ESC with the first byte of a string: OSC, DCS, APC, PM and SOS of ECMA-48.
+// introducer handles the byte after ESC and the start of a string: OSC, DCS, APC, PM or SOS of ECMA-48.
 func (in *input) introducer(b byte) {
 	if !ansi.IsAnswer(in.held[1], b) {
 		in.alt(in.held[1])
@@ -240,7 +240,7 @@ func (in *input) introducer(b byte) {
 	in.text, in.state = append(in.text[:0], b), inAnswer
 }
 
-// answer takes a string up to BEL or ESC \. What cuts it was typed; the string is gone.
+// answer reads a string up to BEL or ESC \. A byte that interrupts the string was typed; the string is dropped.
 func (in *input) answer(b byte) {
 	switch {
 	case in.state == inAnswerEscape && b == '\\', in.state == inAnswer && b == '\a':

@@ -12,32 +12,32 @@ import (
 	"buddy/texts"
 )
 
-// styleEncoder encodes styles and texts for a terminal. It takes from terminfo the sequences that set colours and
-// attributes (ECMA-48, SGR).
+// styleEncoder encodes styles and texts for a terminal, with the sequences of terminfo for colours and attributes
+// (ECMA-48, SGR).
 type styleEncoder struct {
 	info    *terminfo.Terminfo
-	colors  int                         // that the terminal has: 0, 8, 88, 256 or 1<<24
-	links   bool                        // it knows hyperlinks
-	palette []tcell.Color               // where it has less than 1<<24 colours
-	nearest map[tcell.Color]tcell.Color // of palette
-	ascii   map[rune]string             // texts for runes that are not ASCII; nil where it takes UTF-8
+	colors  int                         // of the terminal: 0, 8, 88, 256 or 1<<24
+	links   bool                        // whether the terminal supports hyperlinks
+	palette []tcell.Color               // with less than 1<<24 colours
+	nearest map[tcell.Color]tcell.Color // in palette
+	ascii   map[rune]string             // texts for runes that are not ASCII; nil for a UTF-8 terminal
 }
 
 // encodedStyle holds the sequences that select a style.
 type encodedStyle struct {
 	known bool
 	sgr   string // parameters, after a reset: ";1;38;2;200;200;200"
-	link  string // the sequence that begins its hyperlink, "" for none
+	link  string // the sequence that starts its hyperlink, "" for none
 }
 
-// newStyleEncoder returns the encoder for a terminal with so many colours. charset is one of those that tcell knows by itself:
-// UTF-8 or US-ASCII.
+// newStyleEncoder returns the encoder for a terminal with a number of colours. charset is one that tcell knows: UTF-8
+// or US-ASCII.
 func newStyleEncoder(info *terminfo.Terminfo, colors int, charset string) *styleEncoder {
 	e := &styleEncoder{
 		info: info, colors: colors, nearest: map[tcell.Color]tcell.Color{},
-		links: (info.XTermLike || info.Mouse != "") && !strings.Contains(info.Name, "linux"), // as tcell: others swallow them
+		links: (info.XTermLike || info.Mouse != "") && !strings.Contains(info.Name, "linux"), // as tcell: other terminals swallow them
 	}
-	if colors == 0 { // what is dark on light is shown reversed
+	if colors == 0 { // dark on light is shown reversed
 		e.palette = []tcell.Color{tcell.ColorBlack, tcell.ColorWhite}
 	} else {
 		for i := range min(info.Colors, 256) {
@@ -84,7 +84,8 @@ func (e *styleEncoder) encode(style tcell.Style) encodedStyle {
 	return l
 }
 
-// color returns the sequence for a colour, given those of terminfo for any and for one of the palette.
+// color returns the sequence for a colour. rgb and indexed are the terminfo sequences for any colour and for one of the
+// palette.
 func (e *styleEncoder) color(c tcell.Color, rgb, indexed string) string {
 	switch {
 	case !c.Valid():
@@ -98,7 +99,7 @@ func (e *styleEncoder) color(c tcell.Color, rgb, indexed string) string {
 
 var setsGraphics = texts.Regexp(`\x1b\[([0-9;:]*)m`)
 
-// parameters joins those of all SGR sequences in seq, of which the first is a reset: ";1;32".
+// parameters joins the parameters of all SGR sequences in seq, the first of which is a reset: ";1;32".
 func parameters(seq string) string {
 	all := ""
 	for _, m := range setsGraphics().FindAllStringSubmatch(seq, -1) {
@@ -109,7 +110,7 @@ func parameters(seq string) string {
 	return strings.TrimPrefix(all, ";0")
 }
 
-// match returns the colour of the palette that comes closest.
+// match returns the nearest colour of the palette.
 func (e *styleEncoder) match(c tcell.Color) tcell.Color {
 	if !c.IsRGB() && int(c&0xff) < len(e.palette) && e.colors > 0 {
 		return c
@@ -122,7 +123,7 @@ func (e *styleEncoder) match(c tcell.Color) tcell.Color {
 	return got
 }
 
-// text returns what is written for a clean text that is width cells wide.
+// text returns the encoding of a clean text that is width cells wide.
 func (e *styleEncoder) text(s string, width int) string {
 	if e.ascii == nil || s[0] < utf8.RuneSelf && len(s) == 1 {
 		return s
@@ -137,8 +138,8 @@ func (e *styleEncoder) text(s string, width int) string {
 	return "? "[:width]
 }
 
-// styleURL returns where a style links to, which holds no control characters: tcell takes them out when it is set, and
-// has no other way to ask for it.
+// styleURL returns the link of a style, by reflection because tcell has no accessor. tcell removes control characters
+// when the link is set.
 func styleURL(style tcell.Style) string {
 	if style == style.Url("") {
 		return ""
@@ -146,15 +147,15 @@ func styleURL(style tcell.Style) string {
 	return reflect.ValueOf(style).FieldByName("url").String()
 }
 
-// asciiFallbacks returns the texts for runes where the terminal takes ASCII only: lines are drawn with letters of
-// its alternate character set (terminfo: acs_chars), for others there are similar characters.
+// asciiFallbacks returns the texts for runes on a terminal that accepts only ASCII: lines from its alternate character
+// set (terminfo: acs_chars), for others similar characters.
 func asciiFallbacks(info *terminfo.Terminfo) map[rune]string {
 	texts := maps.Clone(tcell.RuneFallbacks)
 	if info.EnterAcs == "" {
 		return texts
 	}
 	enter, exit := unpadded(info, info.EnterAcs), unpadded(info, info.ExitAcs)
-	for set := info.AltChars; len(set) >= 2; set = set[2:] { // pairs of a letter of the VT100 and what this terminal has for it
+	for set := info.AltChars; len(set) >= 2; set = set[2:] { // pairs of a VT100 character and this terminal's equivalent
 		if r, ok := acsRunes[set[0]]; ok {
 			texts[r] = enter + set[1:2] + exit
 		}
@@ -162,14 +163,14 @@ func asciiFallbacks(info *terminfo.Terminfo) map[rune]string {
 	return texts
 }
 
-// unpadded returns a sequence of terminfo without the pauses in it: "$<2>".
+// unpadded returns a sequence of terminfo without its pauses: "$<2>".
 func unpadded(info *terminfo.Terminfo, seq string) string {
 	var b strings.Builder
 	info.TPuts(&b, seq)
 	return b.String()
 }
 
-// acsRunes maps the letters to runes that terminfo(5) lists under "Line Graphics".
+// acsRunes maps the characters to the runes listed in terminfo(5) under "Line Graphics".
 var acsRunes = map[byte]rune{
 	'+': '→', ',': '←', '-': '↑', '.': '↓', '0': '█', '`': '◆', 'a': '▒', 'f': '°', 'g': '±', 'h': '░', 'i': '§',
 	'j': '┘', 'k': '┐', 'l': '┌', 'm': '└', 'n': '┼', 'o': '⎺', 'p': '⎻', 'q': '─', 'r': '⎼', 's': '⎽', 't': '├', 'u': '┤',

@@ -13,23 +13,22 @@ import (
 
 // Device is a terminal below [Tty]: the real one, or one in memory for tests.
 type Device interface {
-	// Start puts the terminal into raw mode, Stop back into the mode before.
-	// Either may be called again without the other in between.
+	// Start switches the terminal to raw mode, Stop back to the earlier mode. Either may be called repeatedly.
 	Start() error
 	Stop() error
 
-	// Read blocks until something was typed or [Device.Interrupt] was called.
+	// Read blocks until something is typed or [Device.Interrupt] is called.
 	Read(p []byte) (int, error)
 	Write(p []byte) (int, error)
 
 	// Interrupt makes Read fail, now and until the next Start.
 	Interrupt()
 
-	// LimitWrites makes every Write fail that has not ended d from now, until Start.
+	// LimitWrites makes writes fail that do not end within d, until Start.
 	LimitWrites(d time.Duration)
 
-	// Size returns columns and rows. Resized registers a function, called from any
-	// goroutine after they have changed; nil unregisters it.
+	// Size returns columns and rows. Resized registers a function, called from any goroutine after they have changed;
+	// nil unregisters it.
 	Size() (cols, rows int, err error)
 	Resized(f func())
 
@@ -38,27 +37,26 @@ type Device interface {
 
 var errInterrupted = errors.New("reading the terminal was interrupted")
 
-// Tty is the tcell.Tty between tcell and the terminal. It writes each frame at once, and
-// keeps pastes and answers of the terminal away from tcell's parser. Bytes typed before
-// the screen opened come first.
+// Tty is the tcell.Tty between tcell and the terminal. It writes each frame at once, and keeps pastes and replies of
+// the terminal away from tcell's parser. Bytes typed before the screen opened come first.
 type Tty struct {
 	dev Device
-	in  input // of the reading goroutine
+	in  input // used by the reading goroutine
 
 	reading     atomic.Pointer[chan struct{}] // closed when tcell's reading has ended
 	interrupted atomic.Bool
 	ended       atomic.Bool // nothing is written any more
 	readErr     atomic.Pointer[error]
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	out   output
-	held  int  // output waits for release
+	held  int  // while positive, output waits for release
 	muted bool // output is dropped
 	cols  int
 	rows  int
 }
 
-// NewTty returns a Tty on dev. What was typed before may be passed as early.
+// NewTty returns a Tty on dev. early holds bytes typed before.
 func NewTty(dev Device, early []byte) *Tty {
 	t := &Tty{dev: dev}
 	t.in.pasted, t.in.reply, t.in.key = func(Paste) {}, func(string) {}, func(*tcell.EventKey) {}
@@ -69,7 +67,7 @@ func NewTty(dev Device, early []byte) *Tty {
 	return t
 }
 
-// size asks the terminal, and falls back to what every terminal can show.
+// size returns the size of the terminal, or a common default.
 func (t *Tty) size() (cols, rows int) {
 	cols, rows, err := t.dev.Size()
 	if err != nil || cols <= 0 || rows <= 0 {
@@ -90,7 +88,7 @@ func (t *Tty) Start() error {
 	return nil
 }
 
-// Stop implements [tcell.Tty]: what is held goes out, then the terminal is as before.
+// Stop implements [tcell.Tty]. It writes held output before it restores the terminal.
 func (t *Tty) Stop() error {
 	t.mu.Lock()
 	t.flush()
@@ -112,8 +110,8 @@ func (t *Tty) Drain() error {
 	return nil
 }
 
-// NotifyResize implements [tcell.Tty]. tcell is not told: it would repaint the old
-// frame at the new size. [Screen] sees to it with the next frame.
+// NotifyResize implements [tcell.Tty]. It ignores the callback, because tcell would repaint the old frame at the new
+// size. [Screen] resizes with the next frame.
 func (t *Tty) NotifyResize(func()) {}
 
 // WindowSize implements [tcell.Tty] with the size that the frame was drawn for.
@@ -132,13 +130,13 @@ func (t *Tty) Read(p []byte) (int, error) {
 		}
 		if n := copy(p, t.in.out); n > 0 {
 			if n > 1 && n < len(t.in.out) && p[n-1] == esc {
-				n-- // tcell would wait for the rest, and might take this for Esc
+				n-- // tcell would wait for the rest, and might report Esc
 			}
 			t.in.out = t.in.out[n:]
 			return n, nil
 		}
 		if buf == nil {
-			buf = make([]byte, 4096) // a terminal's line buffer
+			buf = make([]byte, 4096) // the size of a terminal's line buffer
 		}
 		t.in.out = t.in.out[:0]
 		n, err := t.wait(buf)
@@ -150,7 +148,7 @@ func (t *Tty) Read(p []byte) (int, error) {
 	}
 }
 
-// wait reads from the terminal. While that takes time, what was read before becomes a key if it may be one.
+// wait reads from the terminal. Meanwhile held bytes that may be a key become one.
 func (t *Tty) wait(buf []byte) (int, error) {
 	if t.in.waits() {
 		defer time.AfterFunc(keyTime, t.in.expire).Stop()
@@ -164,14 +162,14 @@ func (t *Tty) interrupt() {
 	t.dev.Interrupt()
 }
 
-// startReading notes that tcell is about to start its reading goroutine.
+// startReading records that tcell is about to start its reading goroutine.
 func (t *Tty) startReading() {
 	ended := make(chan struct{})
 	t.reading.Store(&ended)
 }
 
-// stopReading ends tcell's reading goroutine. It must be gone before tcell ends or
-// suspends, or it blocks for ever with input that nobody takes.
+// stopReading ends tcell's reading goroutine. It must end before tcell ends or suspends, or it blocks forever with
+// unread input.
 func (t *Tty) stopReading() {
 	t.interrupt()
 	select {
@@ -180,8 +178,8 @@ func (t *Tty) stopReading() {
 	}
 }
 
-// readingEnded is called once after each start, when tcell's reading goroutine ends. It
-// returns why, nil if it was to end.
+// readingEnded is called once after each start, when tcell's reading goroutine ends. It returns the error, nil for an
+// intended end.
 func (t *Tty) readingEnded() error {
 	close(*t.reading.Load())
 	err := t.readErr.Swap(nil)
@@ -191,8 +189,7 @@ func (t *Tty) readingEnded() error {
 	return fmt.Errorf("terminal: %w", *err)
 }
 
-// Write implements [tcell.Tty]. It never fails: a terminal that went away is noticed
-// by reading.
+// Write implements [tcell.Tty]. It never fails: reading notices a terminal that is gone.
 func (t *Tty) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -206,7 +203,7 @@ func (t *Tty) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// draw writes a frame, which f writes the cells of.
+// draw writes a frame, whose cells f writes.
 func (t *Tty) draw(f func(o *output)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -241,7 +238,7 @@ func (t *Tty) release() {
 	}
 }
 
-// resize sets what WindowSize returns.
+// resize sets the size that WindowSize returns.
 func (t *Tty) resize(cols, rows int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -255,7 +252,7 @@ func (t *Tty) mute(on bool) {
 	t.muted = on
 }
 
-// rescue gives the terminal back when tcell cannot.
+// rescue restores the terminal when tcell can't.
 func (t *Tty) rescue() {
 	if t.ended.Swap(true) {
 		return
