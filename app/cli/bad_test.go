@@ -15,8 +15,8 @@ import (
 
 const badFolder = "testdata/bad"
 
-// TestBadConfigs: testdata/bad has wrong settings; beside each is what `buddy config check`
-// says of it. A start refuses the same files, with one of these lines.
+// TestBadConfigs: testdata/bad has invalid settings with the expected output of `buddy config check`. A start refuses
+// the same files, with one of these lines.
 func TestBadConfigs(t *testing.T) {
 	home := t.TempDir()
 	for name, value := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": home, "BUDDY_MODEL": "", "BUDDY_BASE_URL": "", "BUDDY_API_KEY": ""} {
@@ -44,13 +44,13 @@ func TestBadConfigs(t *testing.T) {
 	}
 }
 
-// badLines returns what is said of a file, and checks what must always hold.
+// badLines returns the errors of a file, and checks what must always hold.
 func badLines(t *testing.T, file string) string {
 	t.Helper()
 	r := config.Check(file)
 	compose.CheckSettings(r, false)
 	var b strings.Builder
-	var short []string // as a start says it: without the column
+	var short []string // as a start reports it: without the column
 	for _, e := range r.Mistakes() {
 		line := e.Error()
 		b.WriteString(line + "\n")
@@ -62,7 +62,7 @@ func badLines(t *testing.T, file string) string {
 	if len(short) == 0 {
 		t.Error("no mistake was found")
 	}
-	// Of a number that no computer word holds the two say different things about one line.
+	// For a number that fits no integer the two report different errors on the same line.
 	start := startError(file)
 	same := strings.Contains(strings.Join(short, "\n"), start) || strings.Contains(start, "too large to fit")
 	if start == "" || !same {
@@ -79,7 +79,7 @@ func withoutColumn(line string) string {
 	return parts[0] + ":" + parts[1] + ":" + parts[3]
 }
 
-// startError returns what the full screen says of a file before it opens.
+// startError returns the full screen's error for a file before it opens.
 func startError(file string) string {
 	f := &compose.Options{Config: file}
 	r := compose.ReadSettings(f)
@@ -93,7 +93,7 @@ func startError(file string) string {
 	return strings.TrimPrefix(err.Error(), "--config: ")
 }
 
-// TestBadFiles: what is in the place of a file is named, nothing hangs.
+// TestBadFiles: something other than a file is named, and nothing hangs.
 func TestBadFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("HOME", t.TempDir())

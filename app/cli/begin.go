@@ -16,14 +16,14 @@ import (
 	"buddy/views/markup"
 )
 
-// beginning holds what buddy without a command begins with: a prompt, a session to go on with.
+// beginning holds the flags of buddy without a command.
 type beginning struct {
 	*cli
 	goOn, print bool
-	resume      string // the session; chosen is for one that the person picks from a list
+	resume      string // the session to resume, or chosen for the list
 }
 
-// chosen is the value of --resume without one. No session has that id or title.
+// chosen is the value of --resume without a session. No session has that id or title.
 const chosen = " "
 
 func (b *beginning) flags(f *pflag.FlagSet) {
@@ -33,19 +33,18 @@ func (b *beginning) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&b.print, "print", "p", false, "print the answer to the PROMPT, like buddy exec; accepts the flags of exec")
 }
 
-// printed turns -p into exec, whose flags go with it.
+// printed replaces -p by exec, so that exec's flags can be used with it.
 func printed(root *cobra.Command, args []string) []string {
 	i := slices.IndexFunc(args, func(a string) bool { return a == "-p" || a == "--print" || a == "--" })
 	if i < 0 || args[i] == "--" {
 		return args
 	}
 	if c, _, err := root.Find(args); err != nil || c != root {
-		return args // the command says that it has no such flag
+		return args // the command reports the unknown flag
 	}
 	return slices.Concat([]string{"exec"}, args[:i], args[i+1:])
 }
 
-// run opens the screen.
 func (b *beginning) run(c *cobra.Command, args []string) error {
 	switch {
 	case b.print:
@@ -57,7 +56,7 @@ func (b *beginning) run(c *cobra.Command, args []string) error {
 	}
 	first, err := b.prompt(c, args)
 	if err == nil && (b.goOn || b.resume != "") {
-		err = enter(b.options) // where the session is
+		err = enter(b.options) // the folder of the session
 	}
 	if err == nil && b.goOn {
 		b.resume, err = lastOfPerson(b.cli)
@@ -68,8 +67,8 @@ func (b *beginning) run(c *cobra.Command, args []string) error {
 	return open(b.cli, b.resume, first)
 }
 
-// lastOfPerson returns the id of this folder's session that --continue means: whoever sits down goes
-// on with their own work, and not with what buddy exec did meanwhile.
+// lastOfPerson returns the session of this folder for --continue: the last one that the user worked in, not one of
+// buddy exec.
 func lastOfPerson(s *cli) (string, error) {
 	store, err := compose.Sessions()
 	if err != nil {
@@ -86,7 +85,7 @@ func lastOfPerson(s *cli) (string, error) {
 	return last.ID, exit.Failure(err)
 }
 
-// open goes on with a session, lets the person choose one, or for "" begins one, and sends a prompt there.
+// open resumes a session, opens the list of sessions, or starts one for "", and sends a prompt there.
 func open(s *cli, session, prompt string) error {
 	next := slash.Next{Prompt: prompt}
 	switch {
@@ -105,8 +104,7 @@ func open(s *cli, session, prompt string) error {
 	return s.interactive(next)
 }
 
-// prompt returns the prompt that the arguments are, "" for none. What may be a command that was
-// written wrong is none.
+// prompt returns the prompt in the arguments, "" for none. A word that may be a misspelled command is an error.
 func (b *beginning) prompt(c *cobra.Command, args []string) (string, error) {
 	if len(args) == 0 {
 		return "", nil

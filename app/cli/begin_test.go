@@ -11,7 +11,7 @@ import (
 	"buddy/sessions"
 )
 
-// buddy -c goes on with the session that a person used last; "last" is the last of all, as for exec -c.
+// buddy -c resumes the session that the user used last; "last" is the last of all, as for exec -c.
 func TestContinueMeansThePersonsSession(t *testing.T) {
 	apptest.Home(t)
 	store, err := compose.Sessions()

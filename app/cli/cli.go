@@ -1,4 +1,4 @@
-// Package cli is the command line: it reads arguments and starts what they ask for.
+// Package cli is the command line: it parses arguments and starts the commands.
 //
 //	code := cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 package cli
@@ -43,7 +43,7 @@ func (m *modeFlag) String() string { return string(*m) }
 // Type names the value in the help.
 func (*modeFlag) Type() string { return "mode" }
 
-// Set takes one of the modes.
+// Set accepts one of the modes.
 func (m *modeFlag) Set(s string) error {
 	if !slices.Contains(action.Modes, action.Mode(s)) {
 		return fmt.Errorf("unknown mode (have: %s)", texts.Names(action.Modes))
@@ -60,7 +60,7 @@ func (n *sessionFlag) String() string { return string(*n) }
 // Type names the value in the help.
 func (*sessionFlag) Type() string { return "name" }
 
-// Set takes a name, which must have something in it.
+// Set accepts a name that is not blank.
 func (n *sessionFlag) Set(s string) error {
 	if strings.TrimSpace(s) == "" {
 		return errors.New("--tmux needs a name; without --tmux, buddy names the tmux session after its own session")
@@ -74,7 +74,7 @@ type cli struct {
 	options      *compose.Options
 	once         headless.Options
 	debug, plain bool
-	in, out, err *os.File  // results go to out, all else to err
+	in, out, err *os.File  // results go to out, everything else to err
 	results      io.Writer // out, or a buffer before it
 	json         bool
 }
@@ -83,25 +83,25 @@ func newCLI(stdin, stdout, stderr *os.File) *cli {
 	return &cli{options: &compose.Options{}, in: stdin, out: stdout, err: stderr, results: stdout}
 }
 
-// buffered calls print, and brings what it prints to the output in large pieces: a system call for each of ten thousand
-// lines takes longer than finding them.
+// buffered calls print and writes its output in large pieces: a system call for each of ten thousand lines takes longer
+// than finding them.
 func buffered(s *cli, print func() error) error {
 	buffer := bufio.NewWriterSize(s.out, 64<<10)
 	s.results = buffer
 	defer func() { s.results = s.out }()
 	if err := print(); err != nil {
-		return err // a write failed: nothing more can be written
+		return err // after a failed write, nothing more can be written
 	}
 	return buffer.Flush()
 }
 
-// print prints a line of a result. Foreign text in it is made safe, see [markup.Answer].
+// print prints a line of a result. Untrusted text in it is made safe, see [markup.Answer].
 func (s *cli) print(format string, args ...any) error {
 	_, err := fmt.Fprintln(s.results, markup.Answer(fmt.Sprintf(format, args...)))
 	return exit.Failure(err)
 }
 
-// hint prints a line beside the results.
+// hint prints a message to stderr.
 func (s *cli) hint(format string, args ...any) {
 	_, _ = fmt.Fprintln(s.err, "buddy: "+markup.Plain(fmt.Sprintf(format, args...)))
 }
@@ -109,7 +109,7 @@ func (s *cli) hint(format string, args ...any) {
 // encode prints a value as one line of JSON.
 func (s *cli) encode(v any) error { return s.indented(v, "") }
 
-// indented prints a value as JSON, its lines after the first behind the indent.
+// indented prints a value as JSON, with an indent before all lines but the first.
 func (s *cli) indented(v any, indent string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -122,7 +122,7 @@ func (s *cli) indented(v any, indent string) error {
 	return exit.Failure(err)
 }
 
-// runCommand runs a command of the table where no session runs, and prints its answer.
+// runCommand runs a command of the table without a session, and prints its answer.
 func runCommand(ctx context.Context, s *cli, words ...string) error {
 	session := &commands.Session{Options: s.options}
 	if c, _ := slash.Find(words[0]); c.Early {
@@ -142,7 +142,7 @@ func runCommand(ctx context.Context, s *cli, words ...string) error {
 	return s.print("%s", a)
 }
 
-// addTable adds the commands of the table that the command line has as they are.
+// addTable adds the commands of the table that the command line has unchanged.
 func addTable(s *cli, root *cobra.Command) {
 	for _, row := range slash.Commands {
 		if row.CLI == "" {
@@ -163,7 +163,7 @@ func (s *cli) jsonFlag(c *cobra.Command, help string) {
 	c.Flags().BoolVar(&s.json, "json", false, help)
 }
 
-// group makes a command that only has others.
+// group makes a command that only has subcommands.
 func group(c *cobra.Command, all ...*cobra.Command) *cobra.Command {
 	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(all...)
@@ -184,8 +184,8 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	if err == nil {
 		return exit.Done
 	}
-	e := exit.Error{Code: exit.BadUsage, Text: err.Error(), Help: true} // what cobra complains about is usage
-	if _, ok := errors.AsType[*fs.PathError](err); ok {                 // but not that the output can't be written
+	e := exit.Error{Code: exit.BadUsage, Text: err.Error(), Help: true} // cobra's errors are usage errors
+	if _, ok := errors.AsType[*fs.PathError](err); ok {                 // except for unwritable output
 		e = exit.Error{Code: exit.Failed, Text: err.Error()}
 	}
 	errors.As(err, &e)
@@ -198,7 +198,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	return e.Code
 }
 
-// Command returns the command line, for programs that make documents of it.
+// Command returns the command line, for programs that document it.
 func Command() *cobra.Command { return newCLI(os.Stdin, os.Stdout, os.Stderr).root() }
 
 func (s *cli) root() *cobra.Command {
@@ -223,7 +223,7 @@ func (s *cli) root() *cobra.Command {
 		Args:          cobra.ArbitraryArgs, // see beginning
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) (err error) {
-			if c.HasParent() && c.Name() != "exec" && c.Name() != "review" { // these two go there with their target
+			if c.HasParent() && c.Name() != "exec" && c.Name() != "review" { // these two enter the folder with their target
 				if err := enter(f); err != nil {
 					return err
 				}
@@ -257,7 +257,6 @@ func (s *cli) root() *cobra.Command {
 	return root
 }
 
-// sharedFlags declares the flags of all commands.
 func sharedFlags(s *cli, p *pflag.FlagSet) {
 	f := s.options
 	p.Var((*modeFlag)(&f.Approve), "approve", "the permission `mode`: "+texts.Names(action.Modes)+"; auto runs commands in a sandbox, all never asks, plan only reads (default: from the settings, or ask)")
@@ -277,13 +276,12 @@ func sharedFlags(s *cli, p *pflag.FlagSet) {
 	p.StringArrayVar(&f.Also, "add-dir", nil, "another `folder` whose files may be read without asking (repeatable)")
 }
 
-// enter goes to the folder that -C names, unless it is one on another machine: the settings
-// and sessions there are meant.
+// enter changes to the folder of -C, unless it is on another machine: its settings and sessions apply.
 func enter(f *compose.Options) error {
 	if f.Dir == "" || f.SSH != "" || f.Container != "" || len(f.Targets) > 0 && f.Targets[0] != slash.ThisMachine {
 		return nil
 	}
-	dir, err := filepath.Abs(f.Dir) // whoever goes there again means the same one
+	dir, err := filepath.Abs(f.Dir) // the same folder if it is entered again
 	if err == nil {
 		err = os.Chdir(dir)
 	}
@@ -294,10 +292,10 @@ func enter(f *compose.Options) error {
 	return nil
 }
 
-// lineByLine reports whether there is no full screen to be had, or not wanted.
+// lineByLine reports whether to use plain mode instead of the full screen.
 func lineByLine(s *cli) bool { return s.plain || repl.Wanted(s.in, s.out) }
 
-// interactive talks with a person, on the full screen or line by line.
+// interactive runs a session with the user, on the full screen or line by line.
 func (s *cli) interactive(first slash.Next) error {
 	if err := compose.ByPerson(); err != nil {
 		return err

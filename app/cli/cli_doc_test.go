@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write generated documents and golden files anew")
 
-// TestCLIDoc keeps docs/cli.md the same as the help of the commands.
+// TestCLIDoc keeps docs/cli.md equal to the help of the commands.
 func TestCLIDoc(t *testing.T) {
 	const file = "../../docs/cli.md"
 	var b strings.Builder
@@ -68,7 +68,7 @@ func writeCommand(b *strings.Builder, c *cobra.Command) {
 	}
 }
 
-// prose is help text as Markdown: what is indented in it is code.
+// prose formats help text as Markdown, with indented text as code.
 func prose(text string) string {
 	var b strings.Builder
 	before := false

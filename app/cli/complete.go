@@ -18,7 +18,7 @@ import (
 	"buddy/views/markup"
 )
 
-// completeTime limits how long a shell waits for what is not in a file.
+// completeTime limits completions that need more than a file.
 const completeTime = 2 * time.Second
 
 const (
@@ -26,7 +26,7 @@ const (
 	inOrder   = onlyThese | cobra.ShellCompDirectiveKeepOrder
 )
 
-// completeFlags says what the values of the flags of all commands can be.
+// completeFlags registers completions for the flags of all commands.
 func completeFlags(root *cobra.Command, f *compose.Options) {
 	for name, of := range map[string]func() []cobra.Completion{
 		"model": modelNames(f), "theme": func() []cobra.Completion {
@@ -39,12 +39,12 @@ func completeFlags(root *cobra.Command, f *compose.Options) {
 		complete(root, name, onlyThese, of)
 	}
 	_ = root.RegisterFlagCompletionFunc("target", completeTarget(f))
-	_ = root.MarkPersistentFlagFilename("config", "toml") // can only fail for a flag that there is not
+	_ = root.MarkPersistentFlagFilename("config", "toml") // fails only for an unknown flag
 	_ = root.MarkPersistentFlagDirname("cwd")
 	_ = root.MarkPersistentFlagDirname("add-dir")
 }
 
-// complete registers what the values of a flag can be.
+// complete registers the completions of a flag.
 func complete(c *cobra.Command, flag string, d cobra.ShellCompDirective, of func() []cobra.Completion) {
 	_ = c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return of(), d
@@ -57,7 +57,7 @@ func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobr
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// modelNames returns what names the profiles of the configuration. One that has a mistake has none.
+// modelNames returns the names of the configured profiles. A configuration with an error has none.
 func modelNames(f *compose.Options) func() []cobra.Completion {
 	return func() []cobra.Completion {
 		c, _, _, err := compose.LoadConfig(&compose.Options{Config: f.Config})
@@ -94,7 +94,7 @@ func completeSessions(_ *cobra.Command, args []string, _ string) ([]cobra.Comple
 	return sessionNames(), inOrder
 }
 
-// sessionNames are the sessions of this folder, the last used first.
+// sessionNames returns the sessions of this folder, last used first.
 func sessionNames() []cobra.Completion {
 	store, err := compose.Sessions()
 	var entries []sessions.Entry
@@ -111,7 +111,7 @@ func sessionNames() []cobra.Completion {
 	return all
 }
 
-// completeTarget offers the names for --target.
+// completeTarget completes --target.
 func completeTarget(f *compose.Options) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		names := []string{slash.ThisMachine}

@@ -151,7 +151,7 @@ func (s *configCLI) getCommand() *cobra.Command {
 	return c
 }
 
-// completeKey offers the keys of settings to a shell.
+// completeKey completes keys of settings.
 func (s *configCLI) completeKey(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	settings, err := compose.SettingsOf(s.options)
 	if err != nil || len(args) > 0 {
@@ -166,7 +166,7 @@ func (s *configCLI) completeKey(_ *cobra.Command, args []string, begun string) (
 	return keys, cobra.ShellCompDirectiveNoFileComp
 }
 
-// builtInKeys fills in the keys of an action that has none of the person's own.
+// builtInKeys sets the built-in keys of an action without bindings of the user.
 func builtInKeys(v *config.Setting) error {
 	action, ok := strings.CutPrefix(v.Key, "keys.")
 	if !ok || v.Value != nil {
@@ -198,7 +198,7 @@ func (s *configCLI) checkCommand() *cobra.Command {
 	return c
 }
 
-// mistakeRow is a mistake as `check --json` prints it.
+// mistakeRow is an error as `check --json` prints it.
 type mistakeRow struct {
 	Place string `json:"place"` // file:line:column
 	Key   string `json:"key,omitempty"`
@@ -248,9 +248,9 @@ func (s *configCLI) reports(file string) []*config.Report {
 		compose.CheckSettings(r, false)
 		return []*config.Report{r}
 	}
-	var user, there []*config.Report // the person's, and those of the project
+	var user, there []*config.Report // the user's, and those of the project
 	sources := config.Sources("", project.TrustStore())
-	for i := range sources { // the person's first: a project's may name their profiles
+	for i := range sources { // the user's first: a project's may name the user's profiles
 		f := sources[len(sources)-1-i]
 		if !f.Read {
 			continue

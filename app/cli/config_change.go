@@ -55,10 +55,10 @@ func (s *configCLI) set(key string, values []string) error {
 	return err
 }
 
-// maxValue bounds what is read from stdin, in bytes.
+// maxValue limits a value from stdin, in bytes.
 const maxValue = 64 << 10
 
-// readValue reads a value without the line's end.
+// readValue reads a value without its line end.
 func readValue(in io.Reader) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(in, maxValue+1))
 	if err == nil && len(data) > maxValue {

@@ -87,7 +87,7 @@ func (s *cli) execCommand() *cobra.Command {
 	return c
 }
 
-// timeFlag is a length of time; 0 was not given.
+// timeFlag is a duration; 0 if not set.
 type timeFlag time.Duration
 
 func (t *timeFlag) String() string { return "" }
@@ -95,14 +95,14 @@ func (t *timeFlag) String() string { return "" }
 // Type names the value in the help.
 func (*timeFlag) Type() string { return "duration" }
 
-// Set takes what /timeout takes.
+// Set accepts the same durations as /timeout.
 func (t *timeFlag) Set(s string) error {
 	d, err := tools.ParseDuration(s)
 	*t = timeFlag(d)
 	return err
 }
 
-// turnsFlag takes a number of turns.
+// turnsFlag accepts a number of turns.
 type turnsFlag struct{ to **int }
 
 func (turnsFlag) String() string { return "" }
@@ -110,7 +110,7 @@ func (turnsFlag) String() string { return "" }
 // Type names the value in the help.
 func (turnsFlag) Type() string { return "number" }
 
-// Set takes a number that is not negative.
+// Set accepts a number that is not negative.
 func (t turnsFlag) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
@@ -120,7 +120,7 @@ func (t turnsFlag) Set(s string) error {
 	return nil
 }
 
-// costFlag takes an amount of money.
+// costFlag accepts an amount of money.
 type costFlag struct{ to **model.Money }
 
 func (costFlag) String() string { return "" }
@@ -128,10 +128,10 @@ func (costFlag) String() string { return "" }
 // Type names the value in the help.
 func (costFlag) Type() string { return "dollars" }
 
-// maxCost is more dollars than anyone means.
+// maxCost is more dollars than anyone would spend.
 const maxCost = 1_000_000
 
-// Set takes dollars.
+// Set accepts dollars.
 func (c costFlag) Set(s string) error {
 	v, err := strconv.ParseFloat(s, 64)
 	micro := math.Round(v * 1e6)

@@ -24,7 +24,6 @@ import (
 	"buddy/views/markup"
 )
 
-// setup holds the choices of buddy init.
 type setup struct {
 	*cli
 	name, keyEnv string // of a new profile
@@ -82,7 +81,7 @@ func (s *setup) run() error {
 	return exit.Failure(err)
 }
 
-// usable refuses a name that a start could do nothing with.
+// usable refuses the name of a model that can't be used.
 func (s *setup) usable(name string) error {
 	p, ok := s.config.Lookup(name)
 	if !ok && name != config.Demo {
@@ -94,7 +93,7 @@ func (s *setup) usable(name string) error {
 	return nil
 }
 
-// addUnasked writes the new profile that flags describe, unless its key is missing, and returns its name.
+// addUnasked saves the new profile of the flags, unless its key is missing, and returns its name.
 func (s *setup) addUnasked(p config.Profile) (string, error) {
 	p, err := s.named(p)
 	if err != nil {
@@ -103,7 +102,7 @@ func (s *setup) addUnasked(p config.Profile) (string, error) {
 	if s.noKey {
 		p.APIKey = config.NoKey()
 	}
-	// A server on this machine is used without a key, but a variable that was named is expected to hold one.
+	// A server on this machine needs no key, but a named variable is expected to hold one.
 	if key, source, err := p.Key(); err == nil && key == "" && source != "" && !s.noKey {
 		return "", fmt.Errorf("model profile %q has no key: %s is not set", p.Name, source)
 	}
@@ -113,7 +112,7 @@ func (s *setup) addUnasked(p config.Profile) (string, error) {
 	return p.Name, config.AddProfile(s.config.File, p)
 }
 
-// named returns a new profile with the name that it will have: its own, or one made from its address.
+// named returns a new profile with a name: its own, or one made from its address.
 func (s *setup) named(p config.Profile) (config.Profile, error) {
 	if p.Name == "" {
 		p.Name = "own"
@@ -127,7 +126,7 @@ func (s *setup) named(p config.Profile) (config.Profile, error) {
 	return p, nil
 }
 
-// ask leads through the choice on the terminal.
+// ask asks for the model on the terminal.
 func (s *setup) ask() (string, error) {
 	offers := compose.OffersOf(context.Background(), s.config, s.index, true)
 	first := s.list(offers)
@@ -154,8 +153,7 @@ func (s *setup) ask() (string, error) {
 	}
 }
 
-// list prints what there is to choose, with the numbers that choose it, and returns the number of the first that
-// can be used as it is, 0 if none can.
+// list prints the numbered choices, and returns the number of the first usable one, 0 if none is.
 func (s *setup) list(offers []compose.Offer) (first int) {
 	t := tabwriter.NewWriter(s.err, 0, 0, 2, ' ', 0)
 	for i, o := range offers {
@@ -178,8 +176,8 @@ func (s *setup) list(offers []compose.Offer) (first int) {
 // errNotTaken leads back to the list.
 var errNotTaken = errors.New("not saved; choose again")
 
-// accept takes a model that works, or that the person takes although it does not; found is what is known of it before
-// it is asked.
+// accept accepts a model that answers, or that the user wants although it does not; found holds the findings before it
+// is asked.
 func (s *setup) accept(p config.Profile, found ...doctor.Finding) error {
 	s.tell(found...)
 	if p.Problem() == "" {
@@ -199,7 +197,7 @@ func (s *setup) accept(p config.Profile, found ...doctor.Finding) error {
 
 func (s *setup) tell(all ...doctor.Finding) { _, _ = io.WriteString(s.err, doctor.Text(all)) }
 
-// prepare asks for what an offer lacks, and for another model of it, and tries it.
+// prepare asks for what an offer lacks, or for another model of it, and tests it.
 func (s *setup) prepare(o compose.Offer) (string, error) {
 	p, ok := s.config.Lookup(o.Name)
 	if !ok {
@@ -242,7 +240,7 @@ func (s *setup) prepare(o compose.Offer) (string, error) {
 // errCancelled ends the questions.
 var errCancelled = errors.New("cancelled; nothing was changed")
 
-// question reads one line. It reads no further, so that nothing is lost for the next reader.
+// question reads one line, byte by byte, so that the next reader loses nothing.
 func (s *setup) question(text string) (string, error) {
 	_, _ = fmt.Fprint(s.err, markup.Plain(text))
 	var line []byte

@@ -15,13 +15,13 @@ import (
 	"buddy/views/markup"
 )
 
-// maxOffered limits the models of a server that are listed.
+// maxOffered limits the listed models of a server.
 const maxOffered = 20
 
-// models asks the server of a profile which models it has.
+// models returns the models of a profile's server.
 func (s *setup) models(p config.Profile) ([]string, error) {
 	if p.UsesLogin() {
-		return nil, nil // the key is not there before its first use
+		return nil, nil // there is no key before its first use
 	}
 	key, source, err := p.Key()
 	if err != nil {
@@ -34,8 +34,7 @@ func (s *setup) models(p config.Profile) ([]string, error) {
 	})
 }
 
-// chooseModel lets the person choose one of the models that a server has, by its number or by its id. usual is what
-// an empty line means, "" for nothing.
+// chooseModel asks for one of a server's models, by number or id. usual is the answer for an empty line, "" for none.
 func (s *setup) chooseModel(all []string, usual string) (string, error) {
 	s.offerModels(all)
 	if usual == "" && len(all) == 1 {
@@ -63,7 +62,7 @@ func (s *setup) chooseModel(all []string, usual string) (string, error) {
 	}
 }
 
-// askForModel returns the question for a model, with what an empty line means.
+// askForModel returns the question for a model, with the answer for an empty line.
 func askForModel(offered bool, usual string) string {
 	ask := "the model's id"
 	if offered {
@@ -75,7 +74,7 @@ func askForModel(offered bool, usual string) string {
 	return ask + ": "
 }
 
-// offerModels prints the first of the models that a server has, with their numbers.
+// offerModels prints the first models of a server, numbered.
 func (s *setup) offerModels(all []string) {
 	for i, id := range all[:min(len(all), maxOffered)] {
 		s.line("%3d  %s", i+1, markup.Inline(id))
@@ -89,7 +88,7 @@ func (s *setup) line(format string, args ...any) {
 	_, _ = fmt.Fprintln(s.err, markup.Plain(fmt.Sprintf(format, args...)))
 }
 
-// another asks for a server that buddy does not know.
+// another asks for a server that is not built in.
 func (s *setup) another() (string, error) {
 	p, all, err := s.server()
 	if err == nil {
@@ -107,8 +106,8 @@ func (s *setup) another() (string, error) {
 	return p.Name, config.AddProfile(s.config.File, p)
 }
 
-// server asks for the address of a server, and for its key if it wants one, and returns which models it has. An
-// address that can't be asked is taken when it is confirmed by an empty line: the server may not run yet.
+// server asks for the address of a server, and for its key if it wants one, and returns its models. An address that
+// does not answer is accepted if an empty line confirms it: the server may not run yet.
 func (s *setup) server() (p config.Profile, all []string, err error) {
 	for {
 		ask := "server address, such as https://llm.example.com/v1"

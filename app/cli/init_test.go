@@ -14,7 +14,7 @@ import (
 	"buddy/app/compose"
 )
 
-// answering returns the questions of init to a person who types lines; said returns what they read.
+// answering asks the questions of init with typed lines as answers; said returns the output.
 func answering(t *testing.T, lines ...string) (s *setup, said func() string) {
 	t.Helper()
 	in, typed, err := os.Pipe()
@@ -96,7 +96,7 @@ func TestInitAsksTheServerForItsModels(t *testing.T) {
 	}
 }
 
-// A model that does not answer is taken only if the person says so; else the questions begin again, and nothing of it
+// A model that does not answer is accepted only if the user confirms; otherwise the questions start again, and nothing
 // is written.
 func TestInitAsksAgainAfterAModelThatDoesNotAnswer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

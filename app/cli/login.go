@@ -46,7 +46,7 @@ func (s *cli) loginCommand() *cobra.Command {
 	return c
 }
 
-// namedAccount returns what the arguments of a command name.
+// namedAccount returns the account that the arguments name.
 func namedAccount(f *compose.Options, args []string) (account.Account, error) {
 	c, _, _, err := compose.LoadConfig(f)
 	if err != nil {
@@ -131,7 +131,7 @@ func deviceLogin(ctx context.Context, a account.Account, stderr io.Writer) (stri
 	return fmt.Sprintf("%s: logged in to %s", a.Name, a.Login.Issuer), nil
 }
 
-// readKey reads a key, unseen where stdin is a terminal, else as its first line.
+// readKey reads a key, without echo from a terminal, else as the first line.
 func readKey(ctx context.Context, stdin *os.File, prompt io.Writer, ask string) (string, error) {
 	var data []byte
 	var err error
@@ -148,8 +148,8 @@ func readKey(ctx context.Context, stdin *os.File, prompt io.Writer, ask string) 
 	return account.OneKey(string(data))
 }
 
-// readUnseen reads a line without echo, and gives the terminal back as it was when ctx
-// ends first: Ctrl-C must not leave a terminal that shows nothing.
+// readUnseen reads a line without echo, and restores the terminal if ctx ends first, so that Ctrl-C does not leave it
+// without echo.
 func readUnseen(ctx context.Context, fd int) ([]byte, error) {
 	before, err := term.GetState(fd)
 	if err != nil {

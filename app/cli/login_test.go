@@ -11,8 +11,8 @@ import (
 	"buddy/app/compose"
 )
 
-// TestLoginEndToEnd: without a login the model says what to do; after it requests
-// carry the token; a refused token is replaced once, and a second refusal is an error.
+// TestLoginEndToEnd: without a login the model's error names the command; after it requests carry the token; a refused
+// token is replaced once, and a second refusal is an error.
 func TestLoginEndToEnd(t *testing.T) {
 	home := apptest.Home(t)
 	s := apptest.NewLoginServer(t)

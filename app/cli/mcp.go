@@ -96,7 +96,7 @@ func (s *mcpCLI) add() *cobra.Command {
 	return c
 }
 
-// settingsFile returns the person's settings file, to be changed.
+// settingsFile returns the user's settings file, to change it.
 func (s *mcpCLI) settingsFile() (string, error) {
 	c, _, _, err := compose.LoadConfig(s.options)
 	if err == nil {

@@ -84,7 +84,7 @@ func (s *memoryCLI) why() *cobra.Command {
 	}
 }
 
-// verb makes a command of what can also follow /memory, with so many arguments; -1 is any number.
+// verb makes a command of a verb of /memory, with least to most arguments; -1 is any number.
 func (s *memoryCLI) verb(use, short string, least, most int) *cobra.Command {
 	name, _, _ := strings.Cut(use, " ")
 	args := cobra.MinimumNArgs(least)
@@ -138,7 +138,7 @@ func (s *memoryCLI) ids(c *cobra.Command, args []string, _ string) ([]string, co
 	ctx, cancel := context.WithTimeout(context.Background(), completeTime)
 	defer cancel()
 	a, err := commands.Run(ctx, &commands.Session{Options: s.options}, "memory", "list")
-	if err != nil { // what can't be read is not offered
+	if err != nil { // unreadable ones are not offered
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var ids []string

@@ -13,7 +13,6 @@ import (
 	"buddy/views/markup"
 )
 
-// modelsCommand is buddy models.
 func (s *cli) modelsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "models",
@@ -45,7 +44,7 @@ func (s *cli) modelsCommand() *cobra.Command {
 	return c
 }
 
-// printOffers writes a table.
+// printOffers prints a table of models.
 func printOffers(w io.Writer, offers []compose.Offer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, "  NAME\tMODEL\tWINDOW\tIN / OUT\tFROM\t")

@@ -13,8 +13,7 @@ import (
 	"buddy/config"
 )
 
-// TestOffers: the list has what can be used under the name that chooses it; what a
-// server on this machine says is safe to show.
+// TestOffers: the list names usable models as they are chosen; text from a server on this machine is safe to show.
 func TestOffers(t *testing.T) {
 	apptest.Home(t)
 	apptest.ServeModels(t, "qwen3:8b", `\u001b[31mred`)
@@ -49,7 +48,7 @@ func TestOffers(t *testing.T) {
 	}
 }
 
-// What can't be written is a failure that is said, not success and not wrong usage.
+// Output that can't be written is a reported failure, neither success nor wrong usage.
 func TestOutputThatCanNotBeWrittenIsAFailure(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

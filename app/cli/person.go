@@ -5,7 +5,7 @@ import (
 	"buddy/app/compose"
 )
 
-// noLooser is compose.ByPerson for a session that asks nobody, unless it is as strict as the person's settings have it.
+// noLooser is compose.ByPerson for a session without a user, unless its mode is at least as strict as the default.
 func noLooser(f *compose.Options) error {
 	if f.Config == "" && (f.Approve == "" || action.Stricter(f.Approve, action.ModeAsk) == f.Approve) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"buddy/texts"
 )
 
-// failNever is the value of --fail-on with which no finding matters.
+// failNever is the value of --fail-on for which no finding matters.
 const failNever = "never"
 
 func reviewCommand(s *cli) *cobra.Command {

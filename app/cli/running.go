@@ -57,7 +57,7 @@ func (s *cli) listRunning() error {
 	}
 	switch {
 	case len(all) == 0 && len(silent) > 0:
-		return nil // what runs has been said
+		return nil // the running ones were printed
 	case len(all) == 0:
 		s.hint("no session is running; start one with buddy")
 		return nil
@@ -73,7 +73,7 @@ func (s *cli) listRunning() error {
 	return s.print("%s", strings.TrimSuffix(b.String(), "\n"))
 }
 
-// age formats the time since unixMS; a dash if that is 0.
+// age formats the time since unixMS; a dash if it is 0.
 func age(unixMS int64) string {
 	if unixMS == 0 {
 		return "–"
@@ -90,7 +90,7 @@ func age(unixMS int64) string {
 	}
 }
 
-// ofRunning completes a command whose argument means a session that runs, which do gets.
+// ofRunning completes a command whose argument names a running session, and calls do with the session.
 func ofRunning(c *cobra.Command, do func(d live.Description) error) *cobra.Command {
 	c.Args = cobra.MaximumNArgs(1)
 	c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -267,7 +267,7 @@ func (p *logPrinter) print(env event.Envelope) error {
 	return nil
 }
 
-// remark prints what has no form of its own.
+// remark prints an event without a format of its own.
 func (p *logPrinter) remark(e event.Event) error {
 	if mode, ok := e.(event.ModeChanged); ok && mode.Screen != "" {
 		return p.cli.print("mode %s%s", mode.Mode, on(mode.Screen))
@@ -276,7 +276,7 @@ func (p *logPrinter) remark(e event.Event) error {
 	return nil
 }
 
-// answer says what became of an approval, and who decided that.
+// answer describes the decision about an approval, and who made it.
 func answer(p event.ApprovalAnswered) string {
 	text := string(p.Decision)
 	if p.By != "user" {
@@ -289,7 +289,7 @@ func answer(p event.ApprovalAnswered) string {
 	return text
 }
 
-// on says where a person was who answered, "" if that is not known.
+// on returns the screen of an answer for a sentence, "" if unknown.
 func on(screen string) string {
 	if screen == "" {
 		return ""
@@ -359,7 +359,7 @@ func decides(e event.Event) bool {
 	return ok || asks && q.Plan != ""
 }
 
-// mayDecide returns why this process may not give an answer; watches says that it may only watch and stop.
+// mayDecide returns why this process may not answer; watches reports whether it may only watch and stop.
 func mayDecide(deny bool, reason string, watches bool) error {
 	switch {
 	case !deny:
@@ -370,7 +370,8 @@ func mayDecide(deny bool, reason string, watches bool) error {
 	return nil
 }
 
-// decide answers an approval or a plan, by asking or with a no. A no to a plan keeps it: the model plans further.
+// decide answers an approval or a plan, by asking the user or with no. No to a plan means that the model keeps
+// planning.
 func decide(m *plain.Remarks, e event.Event, deny bool, reason string) error {
 	switch e := e.(type) {
 	case event.ApprovalAsked:
@@ -388,7 +389,7 @@ func decide(m *plain.Remarks, e event.Event, deny bool, reason string) error {
 	return nil
 }
 
-// terminalHere returns nil when there is a terminal to ask on.
+// terminalHere returns nil if there is a terminal to ask on.
 func terminalHere() error {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -397,8 +398,7 @@ func terminalHere() error {
 	return tty.Close()
 }
 
-// answered waits until an approval or a plan has an answer, and says which: another screen than the one here
-// may have been first.
+// answered waits for the answer to an approval or a plan, and prints it: a screen other than here may have been first.
 func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, asked event.Event, here string) error {
 	late := time.After(answerTime)
 	for {
@@ -426,8 +426,7 @@ func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, ask
 	}
 }
 
-// answerTo returns what an event says about an approval or a plan, and where a person was who answered; ok is
-// false if it is no answer to that.
+// answerTo returns the answer to an approval or a plan, and its screen; ok is false if the event is no answer to it.
 func answerTo(asked, e event.Event) (said, screen string, ok bool) {
 	switch p := e.(type) {
 	case event.ApprovalAnswered:

@@ -26,7 +26,7 @@ type sessionsCLI struct {
 }
 
 func (c *cli) sessionsCommand() *cobra.Command {
-	s, search := &sessionsCLI{cli: c}, &sessionsCLI{cli: c} // whose limits differ
+	s, search := &sessionsCLI{cli: c}, &sessionsCLI{cli: c} // with different limits
 	return group(&cobra.Command{
 		Use:   "sessions",
 		Short: "list, search, export and delete sessions",
@@ -37,7 +37,7 @@ func (c *cli) sessionsCommand() *cobra.Command {
 		s.repairCommand(), s.renameCommand(), s.removeCommand(), s.pathCommand(), s.trustCommand(), s.adoptCommand())
 }
 
-// stores are those that are meant: that of this folder, or all.
+// stores returns the store of this folder, or all.
 func (s *sessionsCLI) stores() ([]sessions.Store, error) {
 	if s.all {
 		return sessions.Folders()
@@ -46,7 +46,7 @@ func (s *sessionsCLI) stores() ([]sessions.Store, error) {
 	return append([]sessions.Store{store}, store.Others()...), err
 }
 
-// meant returns the id that a person means in this folder.
+// meant returns the session of this folder that an argument names.
 func meant(arg string) (sessions.Store, string, error) {
 	store, err := compose.Sessions()
 	if err != nil {
@@ -55,7 +55,7 @@ func meant(arg string) (sessions.Store, string, error) {
 	return compose.FindSession(store, arg)
 }
 
-// ofSession completes a command whose first argument means a session, which do gets.
+// ofSession completes a command whose first argument names a session, and calls do with the session.
 func ofSession(c *cobra.Command, do func(store sessions.Store, id string, args []string) error) *cobra.Command {
 	if c.Args == nil {
 		c.Args = cobra.ExactArgs(1)
@@ -82,7 +82,7 @@ type row struct {
 	Project    string `json:"project,omitempty"` // the folder whose sessions are listed together
 	Model      string `json:"model"`
 	ForkedFrom string `json:"forked_from,omitempty"`
-	By         string `json:"by,omitempty"` // exec: nobody sat at it
+	By         string `json:"by,omitempty"` // exec for a session without a user
 	Path       string `json:"path"`
 	Problem    string `json:"problem,omitempty"` // why it can't be opened
 }
@@ -114,7 +114,7 @@ func (s *sessionsCLI) listing(c *cobra.Command, all string, limit int, most stri
 	return c
 }
 
-// none says that there is nothing to list.
+// none tells that there is nothing to list.
 func (s *sessionsCLI) none(filter string) string {
 	where, why := "this project", "is saved yet; your first prompt creates one"
 	if s.all {
@@ -126,7 +126,7 @@ func (s *sessionsCLI) none(filter string) string {
 	return fmt.Sprintf("no session of %s %s", where, why)
 }
 
-// listed is a session that fits a filter.
+// listed is a session that matches a filter.
 type listed struct {
 	sessions.Entry
 	store sessions.Store
@@ -167,7 +167,7 @@ func (s *sessionsCLI) list(filter string) error {
 	return exit.Failure(buffered(s.cli, func() error { return s.printRows(all) }))
 }
 
-// printRows prints the sessions of the list, with --all by project.
+// printRows prints the listed sessions, with --all by project.
 func (s *sessionsCLI) printRows(all []listed) error {
 	if s.all {
 		byProject(all)
@@ -190,7 +190,7 @@ func (s *sessionsCLI) printRows(all []listed) error {
 // project returns the folder that a session is listed under.
 func (l listed) project() string { return cmp.Or(sessions.Project(l.store), l.Header.Cwd) }
 
-// byProject brings the sessions of a project together, the project of the first one first.
+// byProject groups sessions by project, in the order of their first sessions.
 func byProject(all []listed) {
 	first := map[string]int{}
 	for i, l := range all {
@@ -201,7 +201,7 @@ func byProject(all []listed) {
 	slices.SortStableFunc(all, func(a, b listed) int { return cmp.Compare(first[a.project()], first[b.project()]) })
 }
 
-// printRow prints a session of the list. With --all it is below its project.
+// printRow prints a listed session, with --all below its project.
 func (s *sessionsCLI) printRow(l listed, project string) error {
 	if s.json {
 		return s.encode(rowOf(l.store, l.Entry))

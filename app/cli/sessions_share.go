@@ -17,7 +17,7 @@ import (
 	"buddy/texts"
 )
 
-// archive is the format that moves a session to another machine whole.
+// archive is the format that moves a whole session to another machine.
 const archive = "archive"
 
 func (s *sessionsCLI) exportCommand() *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"buddy/sessions"
 )
 
-// A list has all sessions unless somebody asks for fewer, whatever a search is limited to.
+// A list has all sessions unless limited by a flag, whatever the limit of a search is.
 func TestListHasAllSessions(t *testing.T) {
 	apptest.Home(t)
 	store, _, err := sessions.Dir(".", sessions.Automatic)

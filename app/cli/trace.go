@@ -69,7 +69,7 @@ func (s *cli) trace(store sessions.Store, id string, _ []string) error {
 	return s.print("%s", strings.TrimSuffix(b.String(), "\n"))
 }
 
-// traceOf reads a session in one pass, a line at a time. Lines that can't be read are left out.
+// traceOf reads a session in one pass, a line at a time. It skips unreadable lines.
 func traceOf(j *sessions.Journal) (*trace.Trace, error) {
 	t := &trace.Trace{}
 	err := j.Lines(func(l sessions.Line) bool {
@@ -83,7 +83,7 @@ func traceOf(j *sessions.Journal) (*trace.Trace, error) {
 	return t, err
 }
 
-// printTrace prints tables. What may be of any length or width is in the last column.
+// printTrace prints tables, with text of any length in the last column.
 func printTrace(w io.Writer, id string, t *trace.Trace) {
 	n := t.Totals
 	table(w, "", [][]string{
@@ -147,8 +147,7 @@ func printTrace(w io.Writer, id string, t *trace.Trace) {
 	table(w, title, rows)
 }
 
-// table prints rows with aligned columns under a title; one with a title needs rows below
-// its heads.
+// table prints rows with aligned columns under a title; a table with a title needs rows below its header.
 func table(w io.Writer, title string, rows [][]string) {
 	if title != "" {
 		if len(rows) < 2 {
@@ -166,7 +165,7 @@ func table(w io.Writer, title string, rows [][]string) {
 	_ = tab.Flush() // into memory
 }
 
-// took is a time for people.
+// took formats a duration.
 func took(ms int64) string {
 	d := time.Duration(ms) * time.Millisecond
 	switch {
@@ -180,7 +179,7 @@ func took(ms int64) string {
 	return d.Round(time.Second).String()
 }
 
-// money is a cost for people, a dash when it is not known.
+// money formats a cost, a dash if unknown.
 func money(m model.Money) string {
 	if m == 0 {
 		return "–"
@@ -188,7 +187,7 @@ func money(m model.Money) string {
 	return m.String()
 }
 
-// costText says what is known of a cost.
+// costText formats the known cost.
 func costText(c trace.Counts) string {
 	switch {
 	case c.Cost == 0 && c.Unpriced > 0:

@@ -14,10 +14,10 @@ import (
 	"buddy/views/markup"
 )
 
-// shownDecisions limits the table of decisions; all that the trace holds are in its JSON.
+// shownDecisions limits the table of decisions; the JSON has all.
 const shownDecisions = 20
 
-// printDecisions prints why the latest calls were made, and what decided about them.
+// printDecisions prints the reasons for the latest calls, and what decided about them.
 func printDecisions(w io.Writer, all []trace.Decision) {
 	shown := all[max(0, len(all)-shownDecisions):]
 	rows := [][]string{{"event", "call", "confidence", "alternatives", "decided by", "reason"}}
@@ -39,7 +39,7 @@ func rulesOf(d event.DecisionExplained) string {
 	return texts.Join(d.Rules, "; ", event.DecisionRule.Said)
 }
 
-// printExplained prints why the calls of a turn were made, and what decided about them, in full.
+// printExplained prints the reasons for the calls of a turn, and what decided about them, in full.
 func printExplained(w io.Writer, t turnMessages) {
 	if len(t.Decisions) == 0 {
 		return
@@ -69,7 +69,7 @@ func printExplained(w io.Writer, t turnMessages) {
 	}
 }
 
-// traceAudit lists the calls of a session with what was decided about them.
+// traceAudit lists the calls of a session with the decisions about them.
 func traceAudit(s *cli, store sessions.Store, id string) error {
 	j, err := store.View(id)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"buddy/sessions/trace"
 )
 
-// TestFailuresAreShort: a failure in a trace has 120 characters.
+// TestFailuresAreShort: a failure in a trace has at most 120 characters.
 func TestFailuresAreShort(t *testing.T) {
 	x := strings.Repeat("x", 121)
 	for text, want := range map[string]string{x[:120]: x[:120], x: x[:119] + "…"} {
@@ -21,7 +21,7 @@ func TestFailuresAreShort(t *testing.T) {
 	}
 }
 
-// The trace says of the latest calls what the model said of them and what decided, a dash for what nobody said.
+// The trace shows the reasons for the latest calls and what decided about them, with a dash for a missing value.
 func TestTraceShowsDecisions(t *testing.T) {
 	rules := []event.DecisionRule{{Rule: "shell", Text: "ask: runs make"}, {Rule: "person", Text: "approved"}}
 	said := event.DecisionExplained{CallID: "c", Reasoning: "it builds", From: event.FromText, Confidence: "high", Alternatives: []string{"go build"}, Rules: rules}

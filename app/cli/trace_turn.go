@@ -15,10 +15,10 @@ import (
 	"buddy/views/markup"
 )
 
-// shownTurns limits the table of turns; all that the trace holds are in its JSON.
+// shownTurns limits the table of turns; the JSON has all.
 const shownTurns = 20
 
-// printTurns prints how the latest turns went, and how what they sent grew.
+// printTurns prints the latest turns with the growth of their requests.
 func printTurns(w io.Writer, t *trace.Trace) {
 	turns := t.Turns[max(0, len(t.Turns)-shownTurns):]
 	rows := [][]string{{"turn", "context", "in", "cached", "out", "cost", "wait", "stream", "tools", "calls", "retries", "task"}}
@@ -35,14 +35,14 @@ func printTurns(w io.Writer, t *trace.Trace) {
 	table(w, title, rows)
 }
 
-// turnMessages is one turn as a session file has it.
+// turnMessages is one turn of a session file.
 type turnMessages struct {
 	ID     string               `json:"id"`
 	Turn   int                  `json:"turn"`
 	Sent   event.RequestStarted `json:"request"` // the last of the turn
 	Asked  []model.Message      `json:"messages"`
 	Answer []model.Message      `json:"answer"` // with the results of its calls
-	// Decisions says why its calls were made, and what decided about them.
+	// Decisions holds the reasons for the turn's calls, and what decided about them.
 	Decisions []event.DecisionExplained `json:"decisions"`
 }
 
@@ -72,7 +72,7 @@ func traceTurn(s *cli, store sessions.Store, id string, turn int) error {
 	return s.print("%s", strings.TrimSuffix(b.String(), "\n"))
 }
 
-// hasTurn says of a turn that a session has not, how many there are; 0 is no turn.
+// hasTurn returns an error with the number of turns if the session does not have the turn; 0 is no turn.
 func hasTurn(j *sessions.Journal, turn int) error {
 	if turn == 0 {
 		return nil
@@ -91,8 +91,7 @@ func hasTurn(j *sessions.Journal, turn int) error {
 	return nil
 }
 
-// messagesOf rebuilds the conversation of a turn as it was when its first request was sent, and reads
-// what became of it.
+// messagesOf rebuilds the conversation of a turn as of its first request, and reads the answer.
 func messagesOf(j *sessions.Journal, turn int) (t turnMessages, err error) {
 	t.Turn, t.Asked, t.Answer, t.Decisions = turn, []model.Message{}, []model.Message{}, []event.DecisionExplained{}
 	tree, began := conversation.NewTree(nil, ""), false

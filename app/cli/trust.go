@@ -62,8 +62,7 @@ func (s *cli) trustCommand() *cobra.Command {
 	return c
 }
 
-// listTrusted prints the folders that are trusted with their parts, then what of this folder could
-// be trusted, in full.
+// listTrusted prints the trusted folders with their parts, then in full what could be trusted in this folder.
 func (s *cli) listTrusted() error {
 	dirs, err := project.TrustStore().List()
 	if err != nil {
@@ -105,7 +104,7 @@ func (s *cli) listTrusted() error {
 	return nil
 }
 
-// checkParts returns the parts of a folder's project, and hints at what was left out.
+// checkParts returns the parts of a folder's project, and prints problems.
 func (s *cli) checkParts(dir string) ([]project.Check, error) {
 	c, _, _, err := compose.LoadConfig(s.options)
 	if err != nil {
@@ -118,7 +117,7 @@ func (s *cli) checkParts(dir string) ([]project.Check, error) {
 	return checks, err
 }
 
-// showPart prints a part that is not trusted in full, and what changed since it was.
+// showPart prints an untrusted part in full, with the changes since it was trusted.
 func (s *cli) showPart(c project.Check) error {
 	state := "not trusted"
 	if c.State.Changed {
@@ -135,7 +134,7 @@ func (s *cli) showPart(c project.Check) error {
 	return s.print("%s", markup.Plain(strings.Join(lines, "\n    ")))
 }
 
-// trustDir trusts a folder and all parts of its project, and says what that changes.
+// trustDir trusts a folder and all parts of its project, and prints the effect.
 func (s *cli) trustDir(name string) error {
 	dir, err := config.ResolveDir(name)
 	if err != nil {
@@ -171,12 +170,12 @@ func (s *cli) trustDir(name string) error {
 // agreed asks a question on the terminal. Only y is yes.
 func (s *cli) agreed(question string) bool {
 	_, _ = fmt.Fprint(s.err, question)
-	line, _ := bufio.NewReader(s.in).ReadString('\n') // what is missing is no
+	line, _ := bufio.NewReader(s.in).ReadString('\n') // a missing answer is no
 	return strings.EqualFold(strings.TrimSpace(line), "y")
 }
 
-// trustParts trusts the parts of a folder's project that are named, or ends that. Its settings are
-// among them, and to end it what is trusted and no longer there.
+// trustParts trusts named parts of a folder's project, including its settings, or ends the trust, even for parts that
+// no longer exist.
 func (s *cli) trustParts(dir string, names []string, on bool) error {
 	checks, err := s.checkParts(dir)
 	if err != nil {
@@ -211,7 +210,7 @@ func (s *cli) trustParts(dir string, names []string, on bool) error {
 	return s.setParts(chosen, on)
 }
 
-// trustSettings trusts the settings of a folder and nothing else of it, or ends that.
+// trustSettings trusts only the settings of a folder, or ends that trust.
 func trustSettings(out io.Writer, name string, on bool) error {
 	dir, err := config.ResolveDir(name)
 	if err != nil {
@@ -235,7 +234,7 @@ func trustSettings(out io.Writer, name string, on bool) error {
 	return setSettings(out, dir, print, keys)
 }
 
-// setSettings trusts the settings of a folder in the form that has a print, and says what that changes.
+// setSettings trusts the settings of a folder in the form with a fingerprint, and prints the effect.
 func setSettings(out io.Writer, dir, print string, keys []string) error {
 	if err := project.TrustStore().Trust(dir, print); err != nil {
 		return err
@@ -244,8 +243,7 @@ func setSettings(out io.Writer, dir, print string, keys []string) error {
 	return err
 }
 
-// trustedPart finds a part by its name that is trusted in a folder or in one above it in its
-// repository. It need not be there any more.
+// trustedPart finds a trusted part by name in a folder or a parent in its repository. The part may no longer exist.
 func trustedPart(name, part string) (found project.Check, ok bool, err error) {
 	dir, err := config.ResolveDir(name)
 	if err != nil {
@@ -265,8 +263,8 @@ func trustedPart(name, part string) (found project.Check, ok bool, err error) {
 	return found, false, err
 }
 
-// setParts trusts parts in the form that was shown, or ends that. One that can't be trusted is an
-// error after the others are.
+// setParts trusts parts in their shown form, or ends the trust. Untrustable parts are reported after the others are
+// trusted.
 func (s *cli) setParts(checks []project.Check, on bool) error {
 	var errs []error
 	for _, c := range checks {

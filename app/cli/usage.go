@@ -12,7 +12,7 @@ import (
 	"buddy/app/fuzzy"
 )
 
-// explainArgs makes a command, and all below it, say which argument is missing or too much.
+// explainArgs makes a command and its subcommands name the missing or extra argument.
 func explainArgs(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		explainArgs(sub)
@@ -27,8 +27,8 @@ func explainArgs(c *cobra.Command) {
 	}
 }
 
-// wrongArgs says what is wrong with arguments that do not fit what the command's Use names:
-// NAME, [NAME] for what may be missing, and NAME... for several.
+// wrongArgs explains the error in arguments from the command's Use: NAME, [NAME] for an optional one, and NAME... for
+// several.
 func wrongArgs(c *cobra.Command, args []string) error {
 	names := strings.Fields(c.Use)[1:]
 	need, most := 0, len(names)
@@ -40,7 +40,7 @@ func wrongArgs(c *cobra.Command, args []string) error {
 			most = math.MaxInt
 		}
 	}
-	_, path, _ := strings.Cut(c.CommandPath(), " ") // "buddy: " stands before what is said
+	_, path, _ := strings.Cut(c.CommandPath(), " ") // "buddy: " is printed before the message
 	switch {
 	case len(args) < need:
 		return exit.Usage("%s: %s is missing", path, strings.TrimSuffix(names[len(args)], "..."))
@@ -54,7 +54,7 @@ func wrongArgs(c *cobra.Command, args []string) error {
 	return exit.Usage("%s takes %s", path, strings.Join(names, " "))
 }
 
-// explainHelp makes the command help fail for a command that is not known. Cobra would show the help of the one above it.
+// explainHelp makes the help command fail for an unknown command; cobra would show the help of its parent.
 func explainHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	help, _, err := root.Find([]string{"help"})
@@ -71,8 +71,8 @@ func explainHelp(root *cobra.Command) {
 	}
 }
 
-// nearest returns the question whether another command below c was meant by a name that is none, or "" if no name is
-// near enough.
+// nearest returns the question whether another command below c was meant by an unknown name, or "" if no name is
+// similar.
 func nearest(c *cobra.Command, name string) string {
 	var all []string
 	for _, sub := range c.Commands() {
@@ -83,7 +83,7 @@ func nearest(c *cobra.Command, name string) string {
 	return fuzzy.DidYouMean("", name, all)
 }
 
-// wrongFlag adds to the error about a flag that c does not have the question whether another one was meant.
+// wrongFlag adds to an unknown flag's error the question whether another flag was meant.
 func wrongFlag(c *cobra.Command, err error) error {
 	none, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || none.GetSpecifiedShortnames() != "" {

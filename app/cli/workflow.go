@@ -112,7 +112,7 @@ func (s *workflowCLI) check() *cobra.Command {
 	}
 }
 
-// mistakes returns the mistakes of some workflows, each on a line, and how many were checked.
+// mistakes returns the errors of workflows, one per line, and the number of checked workflows.
 func (s *workflowCLI) mistakes(args []string) (lines []string, checked int, err error) {
 	found, err := compose.WorkflowsHere(s.options)
 	if err != nil {
@@ -157,14 +157,14 @@ func (s *workflowCLI) mistakes(args []string) (lines []string, checked int, err 
 		note(b.File, b.Mistakes)
 	}
 	for _, p := range found.Problems {
-		if !p.Used && p.Line == 0 { // which could not be read at all
+		if !p.Used && p.Line == 0 { // it could not be read at all
 			lines = append(lines, p.String())
 		}
 	}
 	return lines, checked + len(found.All), nil
 }
 
-// workflowFile reads a file that lies anywhere.
+// workflowFile reads a workflow file outside the workflow folders.
 func workflowFile(name string) (extensions.Item, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *workflowCLI) names(*cobra.Command, []string, string) ([]cobra.Completio
 	return s.words(nil), onlyThese
 }
 
-// words returns what may follow some words of the line that runs a workflow.
+// words completes the next word after the words said of the line that runs a workflow.
 func (s *workflowCLI) words(said []string) (all []cobra.Completion) {
 	found, err := compose.WorkflowsHere(s.options)
 	if err != nil {

@@ -47,8 +47,8 @@ func (s *workflowCLI) run() *cobra.Command {
 	return c
 }
 
-// fit returns what is wrong with the inputs of a workflow, before a session begins for it. What can't be
-// found here is left to the session, which also knows the files of another machine.
+// fit returns an error in the inputs of a workflow before a session starts for it. The session finds other errors, and
+// knows the files of another machine.
 func (s *workflowCLI) fit(name string, given map[string]string) error {
 	found, err := compose.WorkflowsHere(s.options)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *workflowCLI) fit(name string, given map[string]string) error {
 	return nil
 }
 
-// runFlags are those of commands that let a run go on.
+// runFlags adds the flags of commands that continue a run.
 func (s *workflowCLI) runFlags(c *cobra.Command) {
 	p := c.Flags()
 	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the outputs")
@@ -120,13 +120,13 @@ func (s *workflowCLI) runs() *cobra.Command {
 	}
 }
 
-// runsOf reads the runs of a session. Those of a process that was killed count as paused.
+// runsOf reads the runs of a session. Runs of a killed process count as paused.
 func runsOf(store sessions.Store, id string) (*running.Book, error) {
 	j, err := store.View(id)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = j.Close() }() // it is only read
+	defer func() { _ = j.Close() }() // only read
 	book := new(running.Book)
 	var broken error
 	err = j.Lines(func(l sessions.Line) bool {

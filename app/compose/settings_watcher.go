@@ -20,7 +20,7 @@ const settle = 100 * time.Millisecond
 
 // watched holds the files whose changes matter.
 type watched struct {
-	files  []string
+	files  []string // absolute, including the targets of symbolic links
 	themes string // the folder of the user's own themes; "" for none
 }
 

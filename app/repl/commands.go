@@ -55,7 +55,7 @@ func (r *repl) slash(line string) bool {
 	}
 	switch {
 	case custom:
-		return false // the session replaces it by the command's text
+		return false // the session adds the command's text to the prompt
 	case !known:
 		r.say("unknown command /" + name + slash.DidYouMean(r.state.Info.Commands, name) + "; /help lists all commands")
 	case c.ScreenOnly != "":

@@ -39,10 +39,10 @@ type console struct {
 
 // drawn holds the last row of a console.
 type drawn struct {
-	line  *lineEditor // of the terminal before editing
-	mode  *term.State // the prompt of a line that the terminal edits
-	shown string      // the progress text
-	spun  string      // the line that says that work goes on
+	line  *lineEditor // nil if no line is edited here
+	mode  *term.State // of the terminal before editing
+	shown string      // the prompt of a line that the terminal edits
+	spun  string      // the progress text
 }
 
 func newConsole(stdin, stdout, stderr *os.File) *console {

@@ -32,7 +32,6 @@ import (
 //
 // While the agent works, lines are read as well, but the prompt shows only once something is typed. Some commands then
 // run at once, other lines are queued until the work is done.
-// commands run at once then, the others wait in a queue until the work is done.
 type repl struct {
 	program *compose.Program
 	con     *console

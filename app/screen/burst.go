@@ -20,8 +20,8 @@ var crlf = []byte("\r\n")
 // burst recognizes pastes in terminals that don't mark them. Text typed before the program read is never a paste: set
 // now to nil for it.
 type burst struct {
-	now  func() time.Time // time of the last read of a paste
-	last time.Time        // when the last read of a paste came
+	now  func() time.Time // nil recognizes no paste
+	last time.Time        // time of the last read of a paste
 }
 
 // length returns the length of the paste at the start of p, 0 if the bytes are typed. A single line end at the end is

@@ -15,7 +15,7 @@ func TestUnmarkedPaste(t *testing.T) {
 		reads []string
 		pause time.Duration
 		keys  string
-		text  string
+		text  string // pasted
 	}{
 		{"lines", []string{"rm -rf a\rrm -rf b\r"}, 0, marks, "rm -rf a\nrm -rf b\n"},
 		{"short lines", []string{"!a\r!b\r!c\r"}, 0, marks, "!a\n!b\n!c\n"},

@@ -252,7 +252,7 @@ func (s *Screen) Clear() { s.Fill(' ', tcell.StyleDefault) }
 
 // Fill sets every cell of the next frame to r, and resizes that frame to the terminal.
 func (s *Screen) Fill(r rune, style tcell.Style) {
-	cut := s.inbox.cut.Swap(false) // before the size is read: a later one gets an event of its own
+	cut := s.inbox.cut.Swap(false) // before the size is read: a later change has an event of its own
 	cols, rows := s.Size()
 	s.frame.fit(cols, rows, cut)
 	text, width := cleanCluster(string(r))

@@ -5,7 +5,6 @@
 // terminal; this package draws, because tview clears before it draws, which makes tcell send every cell again, and
 // because tcell checks all its cells for each frame. A [Tty] below tcell writes each frame at once, and separates
 // pastes and terminal replies from the keys.
-// tcell writes each frame at once, and keeps pastes and terminal answers out of the keys.
 //
 //	s, err := screen.Open() // among the first lines of main: keeps what is typed early
 //	if err != nil {

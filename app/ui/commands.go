@@ -128,7 +128,7 @@ func runCommand(u *UI, line string) bool {
 	}
 	if _, ok := slash.FindCustom(u.state.Info.Commands, name); ok {
 		u.dock.stayAway()
-		u.send(event.Submit{Text: line}) // the session replaces it by the command's text
+		u.send(event.Submit{Text: line}) // the session adds the command's text to the prompt
 		return true
 	}
 	u.hint("", fmt.Sprintf("Unknown command /%s%s · %s lists all · put a space in front to send it as text", markup.Shorten(name, 40), slash.DidYouMean(u.state.Info.Commands, name), u.deps.Keys.Name(keymap.ShowPalette)))

@@ -24,7 +24,7 @@ type boxed interface {
 // overlay is one level of the stack.
 type overlay struct {
 	open func() bool
-	view func() overlayView
+	view func() overlayView // of an open level; may return nil
 	// pastes reports whether the open view takes pasted text; if not, the next open level may. nil means always.
 	pastes func() bool
 }
