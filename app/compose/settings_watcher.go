@@ -21,7 +21,7 @@ const settle = 100 * time.Millisecond
 // watched holds the files whose changes matter.
 type watched struct {
 	files  []string // absolute, including the targets of symbolic links
-	themes string // the folder of the user's own themes; "" for none
+	themes string   // the folder of the user's own themes; "" for none
 }
 
 // WatchSettings calls changed once at the start and after each change of the settings files, and of the themes in a
