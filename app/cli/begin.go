@@ -19,7 +19,7 @@ import (
 // beginning holds the flags of buddy without a command.
 type beginning struct {
 	*cli
-	goOn, print bool
+	resumeLast, print bool
 	resume      string // the session to resume, or chosen for the list
 }
 
@@ -27,7 +27,7 @@ type beginning struct {
 const chosen = " "
 
 func (b *beginning) flags(f *pflag.FlagSet) {
-	f.BoolVarP(&b.goOn, "continue", "c", false, "continue the last session in this folder that a person used")
+	f.BoolVarP(&b.resumeLast, "continue", "c", false, "continue the last session in this folder that a person used")
 	f.StringVarP(&b.resume, "resume", "r", "", "continue a `session`: the start of its id, or words of its title; without one, choose from a list")
 	f.Lookup("resume").NoOptDefVal = chosen // so -r ID has the ID among the arguments
 	f.BoolVarP(&b.print, "print", "p", false, "print the answer to the PROMPT, like buddy exec; accepts the flags of exec")
@@ -49,16 +49,16 @@ func (b *beginning) run(c *cobra.Command, args []string) error {
 	switch {
 	case b.print:
 		return exit.Usage("write -p separately: buddy -p -c PROMPT")
-	case b.goOn && b.resume != "":
+	case b.resumeLast && b.resume != "":
 		return exit.Usage("--continue and --resume can't be combined")
 	case b.resume == chosen && len(args) > 0 && c.ArgsLenAtDash() != 0:
 		b.resume, args = args[0], args[1:]
 	}
 	first, err := b.prompt(c, args)
-	if err == nil && (b.goOn || b.resume != "") {
+	if err == nil && (b.resumeLast || b.resume != "") {
 		err = enter(b.options) // the folder of the session
 	}
-	if err == nil && b.goOn {
+	if err == nil && b.resumeLast {
 		b.resume, err = lastOfPerson(b.cli)
 	}
 	if err != nil {
@@ -80,7 +80,7 @@ func lastOfPerson(s *cli) (string, error) {
 	}
 	last, passed, err := sessions.LastOfPerson(store, cwd)
 	if err == nil {
-		sayDamaged(s, passed)
+		hintDamaged(s, passed)
 	}
 	return last.ID, exit.Failure(err)
 }

@@ -152,14 +152,14 @@ func (s *configCLI) getCommand() *cobra.Command {
 }
 
 // completeKey completes keys of settings.
-func (s *configCLI) completeKey(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+func (s *configCLI) completeKey(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	settings, err := compose.SettingsOf(s.options)
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var keys []string
 	for _, v := range settings.All {
-		if strings.HasPrefix(v.Key, begun) && !strings.Contains(v.Key, "[") { // not of rules
+		if strings.HasPrefix(v.Key, prefix) && !strings.Contains(v.Key, "[") { // not of rules
 			keys = append(keys, v.Key)
 		}
 	}

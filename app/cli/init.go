@@ -179,11 +179,11 @@ var errNotTaken = errors.New("not saved; choose again")
 // accept accepts a model that answers, or that the user wants although it does not; found holds the findings before it
 // is asked.
 func (s *setup) accept(p config.Profile, found ...doctor.Finding) error {
-	s.tell(found...)
+	s.printFindings(found...)
 	if p.Problem() == "" {
 		_, _ = fmt.Fprintln(s.err, "buddy: testing the model …")
 		answer := doctor.AskModel(context.Background(), p)
-		s.tell(answer)
+		s.printFindings(answer)
 		if answer.State == doctor.Fine {
 			return nil
 		}
@@ -195,7 +195,7 @@ func (s *setup) accept(p config.Profile, found ...doctor.Finding) error {
 	return err
 }
 
-func (s *setup) tell(all ...doctor.Finding) { _, _ = io.WriteString(s.err, doctor.Text(all)) }
+func (s *setup) printFindings(all ...doctor.Finding) { _, _ = io.WriteString(s.err, doctor.Text(all)) }
 
 // prepare asks for what an offer lacks, or for another model of it, and tests it.
 func (s *setup) prepare(o compose.Offer) (string, error) {

@@ -408,7 +408,7 @@ func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, ask
 				return errors.New("the session has ended")
 			}
 			for _, env := range batch {
-				said, screen, ok := answerTo(asked, env.Payload)
+				text, screen, ok := answerTo(asked, env.Payload)
 				if !ok {
 					continue
 				}
@@ -416,7 +416,7 @@ func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, ask
 				if screen != here {
 					before = "already answered" + on(screen) + ": "
 				}
-				return s.print("%s%s", before, said)
+				return s.print("%s%s", before, text)
 			}
 		case <-late:
 			return fmt.Errorf("the session did not accept the answer within %s", answerTime)
@@ -427,7 +427,7 @@ func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, ask
 }
 
 // answerTo returns the answer to an approval or a plan, and its screen; ok is false if the event is no answer to it.
-func answerTo(asked, e event.Event) (said, screen string, ok bool) {
+func answerTo(asked, e event.Event) (text, screen string, ok bool) {
 	switch p := e.(type) {
 	case event.ApprovalAnswered:
 		a, is := asked.(event.ApprovalAsked)

@@ -312,7 +312,7 @@ func (s *sessionsCLI) search(c *cobra.Command, text string) error {
 		if err != nil {
 			return exit.Failure(err)
 		}
-		sayDamaged(s.cli, damaged)
+		hintDamaged(s.cli, damaged)
 		var broken error
 		err = store.Search(c.Context(), text, func(h sessions.Hit) bool {
 			n++

@@ -6,8 +6,8 @@ import (
 	"buddy/sessions"
 )
 
-// sayDamaged names sessions that can't be opened.
-func sayDamaged(c *cli, all []sessions.Entry) {
+// hintDamaged names sessions that can't be opened.
+func hintDamaged(c *cli, all []sessions.Entry) {
 	for _, e := range all {
 		c.hint("session %s can't be opened: %s", e.ID, e.Problem)
 	}

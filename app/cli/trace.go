@@ -92,15 +92,15 @@ func printTrace(w io.Writer, id string, t *trace.Trace) {
 		{"exchanges", fmt.Sprintf("%d with %d turns, %d requests, %d retries", t.Count, n.Turns, n.Requests, n.Retries)},
 		{"tokens", fmt.Sprintf("%d in (%d cached), %d out", n.Prompt, n.Cached, n.Completion)},
 		{"cost", costText(n)},
-		{"model", "waited " + took(n.Wait) + ", streamed " + took(n.Stream)},
-		{"tools", fmt.Sprintf("%s in %d calls, %d failed", took(n.Tools), n.Calls, n.Failed)},
-		{"approvals", fmt.Sprintf("waited %s for %d, %d denied", took(n.Approvals), n.Asked, n.Denied)},
+		{"model", "waited " + durationText(n.Wait) + ", streamed " + durationText(n.Stream)},
+		{"tools", fmt.Sprintf("%s in %d calls, %d failed", durationText(n.Tools), n.Calls, n.Failed)},
+		{"approvals", fmt.Sprintf("waited %s for %d, %d denied", durationText(n.Approvals), n.Asked, n.Denied)},
 	})
 	rows := [][]string{{"#", "turns", "calls", "in", "cached", "out", "cost", "took", "wait", "stream", "tools", "approval", "outcome", "prompt"}}
 	for _, x := range t.Exchanges {
 		rows = append(rows, []string{
 			fmt.Sprint(x.Number), fmt.Sprint(x.Turns), fmt.Sprint(x.Calls), fmt.Sprint(x.Prompt), fmt.Sprint(x.Cached), fmt.Sprint(x.Completion),
-			costText(x.Counts), took(x.Took), took(x.Wait), took(x.Stream), took(x.Tools), took(x.Approvals), cmp.Or(x.Outcome, "open"), markup.Shorten(x.Text, 60),
+			costText(x.Counts), durationText(x.Took), durationText(x.Wait), durationText(x.Stream), durationText(x.Tools), durationText(x.Approvals), cmp.Or(x.Outcome, "open"), markup.Shorten(x.Text, 60),
 		})
 	}
 	title := "Exchanges"
@@ -120,7 +120,7 @@ func printTrace(w io.Writer, id string, t *trace.Trace) {
 	rows = [][]string{{"#", "turns", "checks", "cost", "took", "state", "goal"}}
 	for _, g := range t.Goals {
 		rows = append(rows, []string{
-			fmt.Sprint(g.Number), fmt.Sprint(g.Used.Turns), fmt.Sprint(g.Checks), g.Used.Cost.String(), took(g.Used.TimeMS),
+			fmt.Sprint(g.Number), fmt.Sprint(g.Used.Turns), fmt.Sprint(g.Checks), g.Used.Cost.String(), durationText(g.Used.TimeMS),
 			markup.Shorten(strings.TrimSuffix(g.State+": "+g.Reason, ": "), 60), markup.Shorten(g.Text, 60),
 		})
 	}
@@ -128,12 +128,12 @@ func printTrace(w io.Writer, id string, t *trace.Trace) {
 	printDecisions(w, t.Decisions)
 	rows = [][]string{{"calls", "failed", "tokens", "took", "longest", "tool"}}
 	for _, u := range t.Tools {
-		rows = append(rows, []string{fmt.Sprint(u.Calls), fmt.Sprint(u.Failed), fmt.Sprint(u.Tokens), took(u.Took), took(u.Max), u.Name})
+		rows = append(rows, []string{fmt.Sprint(u.Calls), fmt.Sprint(u.Failed), fmt.Sprint(u.Tokens), durationText(u.Took), durationText(u.Max), u.Name})
 	}
 	table(w, "Tools", rows)
 	rows = [][]string{{"took", "event", "call"}}
 	for _, c := range t.Slowest {
-		rows = append(rows, []string{took(c.Took), fmt.Sprint(c.Seq), markup.Shorten(c.Name+" "+c.What, 100)})
+		rows = append(rows, []string{durationText(c.Took), fmt.Sprint(c.Seq), markup.Shorten(c.Name+" "+c.What, 100)})
 	}
 	table(w, "Slowest calls", rows)
 	rows = [][]string{{"time", "event", "what"}}
@@ -165,8 +165,8 @@ func table(w io.Writer, title string, rows [][]string) {
 	_ = tab.Flush() // into memory
 }
 
-// took formats a duration.
-func took(ms int64) string {
+// durationText formats a duration.
+func durationText(ms int64) string {
 	d := time.Duration(ms) * time.Millisecond
 	switch {
 	case ms == 0:

@@ -25,7 +25,7 @@ func printTurns(w io.Writer, t *trace.Trace) {
 	for _, u := range turns {
 		rows = append(rows, []string{
 			fmt.Sprint(u.Number), fmt.Sprint(u.Context), fmt.Sprint(u.Prompt), fmt.Sprint(u.Cached), fmt.Sprint(u.Completion), costText(u.Counts),
-			took(u.Wait), took(u.Stream), took(u.Tools), fmt.Sprint(u.Calls), fmt.Sprint(u.Retries), fmt.Sprintf("#%d", u.Task),
+			durationText(u.Wait), durationText(u.Stream), durationText(u.Tools), fmt.Sprint(u.Calls), fmt.Sprint(u.Retries), fmt.Sprintf("#%d", u.Task),
 		})
 	}
 	title := "Turns"

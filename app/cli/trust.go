@@ -271,10 +271,10 @@ func (s *cli) setParts(checks []project.Check, on bool) error {
 		var err error
 		p := c.Part.Part
 		p.Seen = c.State.Print
-		said := "trusted "
+		text := "trusted "
 		switch {
 		case !on:
-			said = "no longer trusted: "
+			text = "no longer trusted: "
 			err = project.TrustStore().ForgetParts(c.Dir, p)
 		case c.State.Err != nil:
 			err = c.State.Err
@@ -282,7 +282,7 @@ func (s *cli) setParts(checks []project.Check, on bool) error {
 			err = project.TrustStore().TrustParts(c.Dir, p)
 		}
 		if err == nil {
-			err = s.print("%s", markup.Plain(said+texts.OneLine(p.String())))
+			err = s.print("%s", markup.Plain(text+texts.OneLine(p.String())))
 		}
 		errs = append(errs, err)
 	}

@@ -184,12 +184,12 @@ func (s *workflowCLI) names(*cobra.Command, []string, string) ([]cobra.Completio
 }
 
 // words completes the next word after the words said of the line that runs a workflow.
-func (s *workflowCLI) words(said []string) (all []cobra.Completion) {
+func (s *workflowCLI) words(typed []string) (all []cobra.Completion) {
 	found, err := compose.WorkflowsHere(s.options)
 	if err != nil {
 		return nil
 	}
-	for _, w := range workflow.Complete(found.All, said) {
+	for _, w := range workflow.Complete(found.All, typed) {
 		all = append(all, cobra.CompletionWithDesc(w.Word, markup.Inline(w.Help)))
 	}
 	return all

@@ -63,16 +63,16 @@ func (a agentFiles) profile(name string) (config.Profile, bool) {
 func (a agentFiles) read(ctx context.Context) (subagents.Set, error) {
 	items, problems, err := a.files.Unnamed(ctx, extensions.Agent)
 	set := subagents.Set{}
-	var left []extensions.Problem
-	set.Agents, left = subagent.All(items)
+	var invalid []extensions.Problem
+	set.Agents, invalid = subagent.All(items)
 	for i, def := range set.Agents {
 		if _, ok := a.profile(def.Model); def.Model == "" || ok {
 			continue
 		}
 		if set.Agents[i].Model = ""; def.Model != subagent.SmallModel {
-			left = append(left, extensions.Problem{Kind: extensions.Agent, File: def.File, Used: true, Reason: fmt.Sprintf("model: profile %q can't be used, so the subagent uses its caller's model", def.Model)})
+			invalid = append(invalid, extensions.Problem{Kind: extensions.Agent, File: def.File, Used: true, Reason: fmt.Sprintf("model: profile %q can't be used, so the subagent uses its caller's model", def.Model)})
 		}
 	}
-	set.Problems = append(problems, left...)
+	set.Problems = append(problems, invalid...)
 	return set, err
 }

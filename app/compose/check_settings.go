@@ -89,18 +89,18 @@ func checkDestinations(r *config.Report) {
 // keyErrors returns all errors in key bindings.
 func keyErrors(bindings map[string][]string) []*keymap.BindError {
 	var all []*keymap.BindError
-	left := maps.Clone(bindings)
-	for len(left) > 0 {
-		_, err := keymap.Default().Rebind(left)
+	rest := maps.Clone(bindings)
+	for len(rest) > 0 {
+		_, err := keymap.Default().Rebind(rest)
 		bad, ok := errors.AsType[*keymap.BindError](err)
 		if !ok {
 			return all
 		}
 		all = append(all, bad)
-		if _, ok := left[bad.Action]; !ok {
+		if _, ok := rest[bad.Action]; !ok {
 			return all
 		}
-		delete(left, bad.Action)
+		delete(rest, bad.Action)
 	}
 	return all
 }

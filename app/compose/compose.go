@@ -124,7 +124,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}), files.Part(p.Targets), lsp.Part(p.Checks))
 	p.memory, _ = p.Parts[memory.Feature].(memory.Part)
 	chosen := p.chooseStyle()
-	told := telling{
+	prompts := promptBuilder{
 		facts: prompt.Facts{
 			OS: p.Env.OS, Shell: cmp.Or(p.Config.Tools.ShellName(), p.Env.Shell), Cwd: p.Env.Dir, Also: p.Env.Also, Target: d.Name, Targets: promptTargets(p.Targets),
 			Instead: p.Config.Agent.SystemPrompt, Extra: p.Config.Agent.AppendPrompt,
@@ -132,18 +132,18 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		},
 		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: proxies.FromEnvironment()}), deferred)...).Without(toolset.Unlisted...).Off("[tools] off", toolset.Expand(p.Config.Tools.Off)...).Off("[memory] enabled, observe", p.memory.Unoffered()...),
 	}
-	system, registry := told.to(m.Info())
+	system, registry := prompts.forModel(m.Info())
 	c := p.Config
 	p.Options = agent.Options{
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Model: m, Models: p.modelOf, Small: p.small(f), Tools: registry, System: system,
 		Mode: mode, ModeAsked: f.Approve != "", Policy: judge, Journal: p.Journal,
 		Limits: c.Agent.Limits, Calls: c.Tools.Calls, Context: c.Context,
-		Agents: p.agents(told.facts, secret),
+		Agents: p.agents(prompts.facts, secret),
 		Places: agent.Places{
 			Cwd: p.Env.Dir, Target: d.Name, Targets: p.Targets, Panes: managedPanes{p.Targets}, Files: p.filesOn, Readers: p.Targets, OutDir: p.Store.OutDir(p.ID),
 		},
 		Prompts: agent.Prompts{
-			Here: prompt.Here(told.facts), Told: told.to, Dates: time.Local,
+			Here: prompt.Here(prompts.facts), Told: prompts.forModel, Dates: time.Local,
 			Instructions: p.memory.After(p.instructions(first.Files)), InstructionsOf: p.instructionsOf(first.Files),
 			Memory: agent.Memory{Report: p.memory.Report, Told: p.memory.Told},
 		},
@@ -301,29 +301,29 @@ func (p *Program) look(dir string) (err error) {
 func (p *Program) Close(stderr io.Writer) { p.End(stderr, stderr) }
 
 // End is Close with separate writers for errors and messages. It reports whether the whole session is stored.
-func (p *Program) End(stderr, said io.Writer) (stored bool) {
+func (p *Program) End(stderr, out io.Writer) (stored bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
 	defer cancel()
-	say := func(err error) {
+	report := func(err error) {
 		if err != nil {
 			_, _ = fmt.Fprintln(stderr, "buddy: "+markup.Plain(err.Error()))
 		}
 	}
 	if rt := p.Live.end(); rt != nil {
-		say(rt.Close(ctx))
+		report(rt.Close(ctx))
 	}
 	p.memory.Flush(ctx)
 	p.Servers.Close()
 	p.Checks.Close()
-	say(p.inside.close())
-	p.closeTargets(ctx, said)
+	report(p.inside.close())
+	p.closeTargets(ctx, out)
 	err := p.Journal.close()
-	say(err)
+	report(err)
 	return err == nil
 }
 
 // Finish is End with one writer; with kill it first ends background tasks and everything in managed panes.
-func (p *Program) Finish(said io.Writer, kill bool) (stored bool) {
+func (p *Program) Finish(out io.Writer, kill bool) (stored bool) {
 	if kill {
 		if rt := p.Live.runtime(); rt != nil {
 			ending, cancel := context.WithTimeout(context.Background(), CloseTime/2)
@@ -333,8 +333,8 @@ func (p *Program) Finish(said io.Writer, kill bool) (stored bool) {
 		ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
 		defer cancel()
 		if err := p.Targets.KillPanes(ctx); err != nil {
-			_, _ = fmt.Fprintln(said, "buddy: "+markup.Plain(err.Error()))
+			_, _ = fmt.Fprintln(out, "buddy: "+markup.Plain(err.Error()))
 		}
 	}
-	return p.End(said, said)
+	return p.End(out, out)
 }

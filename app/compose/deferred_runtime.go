@@ -125,7 +125,7 @@ func (p *Program) Prepare() (*Prepared, error) {
 		if o.Replay, ready.damage, err = replayOf(file); err != nil {
 			return nil, err
 		}
-		ready.panes = leftPanes(o.Replay)
+		ready.panes = hasOldPanes(o.Replay)
 		p.tmuxNames = tmuxNames(o.Replay)
 		first := p.Targets.First()
 		first.Panes.Prefer(p.tmuxNames[first.Name])
@@ -178,18 +178,18 @@ func (r *Prepared) Start() error {
 	return nil
 }
 
-// leftPanes reports whether an earlier process left panes on the first target.
-func leftPanes(events []event.Envelope) bool {
-	left := make(map[string]bool)
+// hasOldPanes reports whether an earlier process left panes on the first target.
+func hasOldPanes(events []event.Envelope) bool {
+	open := make(map[string]bool)
 	for _, env := range events {
 		switch p := env.Payload.(type) {
 		case event.PaneOpened:
-			left[p.Pane] = tools.ParsePane(p.Pane).Target == ""
+			open[p.Pane] = tools.ParsePane(p.Pane).Target == ""
 		case event.PaneClosed:
-			delete(left, p.Pane)
+			delete(open, p.Pane)
 		}
 	}
-	for _, here := range left {
+	for _, here := range open {
 		if here {
 			return true
 		}

@@ -51,7 +51,7 @@ func TestLeftPanes(t *testing.T) {
 		for _, e := range tt.events {
 			all = append(all, event.Envelope{Payload: e})
 		}
-		if got := leftPanes(all); got != tt.want {
+		if got := hasOldPanes(all); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -135,9 +135,9 @@ func HostOf(c config.Target) (*host.Host, error) {
 	return host.SSH(host.SSHOptions{Dest: c.SSH, ConfigFile: c.SSHConfig})
 }
 
-// beside returns the other targets that a session on d may use: the configured ones, and this machine if the command
+// otherTargets returns the other targets that a session on d may use: the configured ones, and this machine if the command
 // line lists it. Connections of earlier sessions are kept.
-func (d *Destination) beside(f *Options, c config.Config, index config.Index) ([]*target.Target, error) {
+func (d *Destination) otherTargets(f *Options, c config.Config, index config.Index) ([]*target.Target, error) {
 	var all []*target.Target
 	for i, name := range f.Targets {
 		_, known := c.Target(name)

@@ -142,12 +142,12 @@ func TestBeside(t *testing.T) {
 		return names
 	}
 	here := &Destination{Target: &target.Target{Name: slash.ThisMachine}}
-	all, err := here.beside(&Options{}, c, nil)
+	all, err := here.otherTargets(&Options{}, c, nil)
 	if err != nil || !slices.Equal(name(all), []string{"a", "b"}) {
 		t.Fatalf("%v, %v", name(all), err)
 	}
 	c.Targets[1].Container = "z"
-	again, err := here.beside(&Options{}, c, nil)
+	again, err := here.otherTargets(&Options{}, c, nil)
 	if err != nil || again[0] != all[0] || again[1] == all[1] || again[1].Address != "z" {
 		t.Errorf("%v, %+v", err, again)
 	}
@@ -166,11 +166,11 @@ func TestBeside(t *testing.T) {
 		{[]string{"a", "local"}, []string{"local", "b"}},
 		{[]string{"a", "b"}, []string{"b"}},
 	} {
-		if got, err := (&Destination{Target: first}).beside(&Options{Place: Place{Targets: tt.flags}}, c, nil); err != nil || !reflect.DeepEqual(name(got), tt.want) {
+		if got, err := (&Destination{Target: first}).otherTargets(&Options{Place: Place{Targets: tt.flags}}, c, nil); err != nil || !reflect.DeepEqual(name(got), tt.want) {
 			t.Errorf("--target %v: %v, %v; want %v", tt.flags, name(got), err, tt.want)
 		}
 	}
-	if _, err := (&Destination{Target: first}).beside(&Options{Place: Place{Targets: []string{"a", "db"}}}, c, nil); err == nil || !strings.Contains(err.Error(), `unknown target "db" (have: local, a, b)`) {
+	if _, err := (&Destination{Target: first}).otherTargets(&Options{Place: Place{Targets: []string{"a", "db"}}}, c, nil); err == nil || !strings.Contains(err.Error(), `unknown target "db" (have: local, a, b)`) {
 		t.Errorf("%v", err)
 	}
 }

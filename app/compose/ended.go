@@ -14,19 +14,19 @@ import (
 
 // Desert leaves the session as a crash would, so that it can be resumed: from now on nothing is recorded, and commands
 // keep running in their panes. It prints what keeps running. The runtime ends with the process.
-func (p *Program) Desert(said io.Writer) {
+func (p *Program) Desert(out io.Writer) {
 	p.Live.abandon()
 	p.Options.Programs.End() // publishes events, which would block forever once the journal is frozen
 	p.Journal.freeze()
 	ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
 	defer cancel()
-	p.closeTargets(ctx, said)
+	p.closeTargets(ctx, out)
 	stored := p.Journal.Stored() != nil
 	if err := p.Journal.close(); err != nil {
-		_, _ = fmt.Fprintln(said, "buddy: "+markup.Plain(err.Error()))
+		_, _ = fmt.Fprintln(out, "buddy: "+markup.Plain(err.Error()))
 	}
 	if stored {
-		_, _ = fmt.Fprintln(said, "buddy: stopped by a signal; to continue the session: "+markup.Plain(p.again()))
+		_, _ = fmt.Fprintln(out, "buddy: stopped by a signal; to continue the session: "+markup.Plain(p.again()))
 	}
 }
 
@@ -50,9 +50,9 @@ func (s *Setup) Farewell(title string, cost model.Money) string {
 	return markup.Plain(text + ". Resume with: buddy " + flagFor(s.Target) + "resume " + short)
 }
 
-// SayResumed returns a line with the resumed session's title and the time since its last use, which was at last in Unix
+// ResumedLine returns a line with the resumed session's title and the time since its last use, which was at last in Unix
 // milliseconds. title may be "".
-func SayResumed(s *Setup, title string, last int64, now time.Time) string {
+func ResumedLine(s *Setup, title string, last int64, now time.Time) string {
 	text := "Resumed"
 	if title = titled(s, title); title != "" {
 		text += " “" + markup.Shorten(title, farewellTitle) + "”"

@@ -51,8 +51,8 @@ func FindExtensions(ctx context.Context, dir string) (ExtensionCount, error) {
 	}
 	agents, unread, err := files.Unnamed(ctx, extensions.Agent)
 	failed = errors.Join(failed, err)
-	defs, left := subagent.All(agents)
-	problems = slices.Concat(problems, unread, left)
+	defs, invalid := subagent.All(agents)
+	problems = slices.Concat(problems, unread, invalid)
 	styles, wrong, err := stylesIn(ctx, dir, nil)
 	return ExtensionCount{len(found.Skills), len(defs), len(styles), append(problems, wrong...)}, errors.Join(failed, err)
 }

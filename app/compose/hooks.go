@@ -32,15 +32,15 @@ func (p *Program) hooks(judge policy.Policy, secrets *redact.Redactor) *hooks.Ru
 		cwd = p.Env.Dir
 	}
 	found := p.Project().Hooks()
-	sayHookProblems(&p.Setup, &found, cwd)
+	noteHookProblems(&p.Setup, &found, cwd)
 	return hooks.New(hooks.Options{
 		Handlers: found.Handlers, Problems: found.Problems, Policy: judge, Session: p.ID, Transcript: p.Store.File(p.ID), Cwd: cwd, Project: cwd,
 		State: ChildrenDir(), OutDir: filepath.Join(p.Store.OutDir(p.ID), "hooks"), Redact: secrets, Trusted: found.Trusted, Hold: starter{p}.holdHook, Env: starter{p}.startEnv(),
 	})
 }
 
-// sayHookProblems adds notices about problems of hooks that run in cwd.
-func sayHookProblems(s *Setup, f *project.Hooks, cwd string) {
+// noteHookProblems adds notices about problems of hooks that run in cwd.
+func noteHookProblems(s *Setup, f *project.Hooks, cwd string) {
 	s.limits = append(s.limits, f.Failed...)
 	for _, h := range f.Handlers {
 		if file := h.Missing(cwd, cwd); file != "" {

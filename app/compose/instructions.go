@@ -51,8 +51,8 @@ func (p *Program) instructionsOf(there *file.Workspace) func(context.Context, []
 	}
 }
 
-// Told reports whether the project on this machine has an instruction file.
-func Told(ctx context.Context) bool {
+// HasInstructions reports whether the project on this machine has an instruction file.
+func HasInstructions(ctx context.Context) bool {
 	dir, err := os.Getwd()
 	if err != nil {
 		return false

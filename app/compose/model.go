@@ -55,10 +55,10 @@ func measured(profile config.Profile) (measured config.Profile, blocks string) {
 	if base == "" {
 		return profile, ""
 	}
-	said := local.Describe(context.Background(), base, profile.Model)
-	profile.ContextLimit = cmp.Or(profile.ContextLimit, said.Window)
-	switch n := said.Parameters; {
-	case said.NoTools:
+	server := local.Describe(context.Background(), base, profile.Model)
+	profile.ContextLimit = cmp.Or(profile.ContextLimit, server.Window)
+	switch n := server.Parameters; {
+	case server.NoTools:
 		return profile, "its server reports no support for tools"
 	case n >= 1e9 && n < fewParameters:
 		return profile, fmt.Sprintf("it has %.1f billion parameters", n/1e9)

@@ -71,10 +71,10 @@ func (w *programs) reload() {
 		fail("MCP servers", err)
 	}
 	p.refreshExtensions()
-	said := p.ofProject
+	before := p.ofProject
 	p.ofProject = p.Project().Notices()
 	for _, e := range p.ofProject {
-		if !slices.Contains(said, e) {
+		if !slices.Contains(before, e) {
 			p.Live.Publish(e)
 		}
 	}

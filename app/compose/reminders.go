@@ -15,8 +15,8 @@ func newReminders(all *target.Set, off []string, more ...reminder.Generator) *re
 		if known == "" && !now.Subagent { // files may be known from an earlier process
 			known = target.ToldNothing
 		}
-		text, told, seen := all.ChangedFiles(ctx, known)
-		return reminder.Said{Text: text, State: told, Seen: seen}
+		text, state, seen := all.ChangedFiles(ctx, known)
+		return reminder.Said{Text: text, State: state, Seen: seen}
 	}
 	screens := func(ctx context.Context, _ reminder.Snapshot) reminder.Said {
 		return reminder.Said{Text: all.First().Shell.Screens(ctx)}

@@ -26,12 +26,12 @@ const bulky = 2 << 10
 // all events, and a long session loads in a fraction of the time. damage names the lines that can't be read, "" for
 // none.
 func replayOf(j *sessions.Journal) (events []event.Envelope, damage string, err error) {
-	r := replayed{talks: map[int]*conversation.Recall{0: {History: history.New("")}}}
+	r := replayed{convs: map[int]*conversation.Recall{0: {History: history.New("")}}}
 	n := 1 // the header
 	bad := skipped{}
 	err = j.Lines(func(l sessions.Line) bool {
 		n++
-		if err := r.take(j, l); err != nil {
+		if err := r.read(j, l); err != nil {
 			bad.add(n, err)
 		}
 		return true
@@ -73,13 +73,13 @@ type reader = func() (event.Envelope, error)
 // replayed collects events.
 type replayed struct {
 	events []event.Envelope
-	talks  map[int]*conversation.Recall // by working branch, with short results
+	convs  map[int]*conversation.Recall // by working branch, with short results
 	short  map[int]reader               // readers of the results without text, by index of the event
 	turn   int                          // the highest turn of skipped events
 }
 
-// take handles the next line.
-func (r *replayed) take(j *sessions.Journal, l sessions.Line) error {
+// read handles the next line.
+func (r *replayed) read(j *sessions.Journal, l sessions.Line) error {
 	if unneeded[l.Type] {
 		r.turn = max(r.turn, l.Turn)
 		return nil
@@ -156,19 +156,19 @@ func beginning(l sessions.Line, first, second string) (env event.Envelope, a, b 
 func (r *replayed) add(env event.Envelope) {
 	r.events = append(r.events, env)
 	if p, ok := env.Payload.(event.BranchStarted); ok {
-		r.talks[p.Branch] = &conversation.Recall{History: r.talks[0].Clone()}
+		r.convs[p.Branch] = &conversation.Recall{History: r.convs[0].Clone()}
 		if p.Why == event.ForSubagent {
-			r.talks[p.Branch] = &conversation.Recall{History: history.New("")}
+			r.convs[p.Branch] = &conversation.Recall{History: history.New("")}
 		}
 		return
 	}
-	h := r.talks[env.Branch]
+	h := r.convs[env.Branch]
 	if h == nil {
 		return
 	}
 	h.Take(env)
 	if _, ended := env.Payload.(event.TaskFinished); ended && env.Branch != 0 {
-		delete(r.talks, env.Branch)
+		delete(r.convs, env.Branch)
 	}
 }
 
@@ -176,7 +176,7 @@ func (r *replayed) add(env event.Envelope) {
 // runtime continues to count.
 func (r *replayed) complete(last uint64) error {
 	needed := make(map[string]bool)
-	for _, h := range r.talks {
+	for _, h := range r.convs {
 		for _, m := range h.Messages() {
 			needed[m.ToolCallID] = true
 		}

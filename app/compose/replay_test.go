@@ -176,8 +176,8 @@ func (l *lineJournal) Append(env event.Envelope) error {
 
 func (*lineJournal) Range(uint64, func(event.Envelope) bool) error { return nil }
 
-// goOn resumes with a replay, sends a prompt, and returns the requests and the events.
-func goOn(t *testing.T, id string, replay []event.Envelope) (sent, told []string) {
+// resumeWith resumes with a replay, sends a prompt, and returns the requests and the events.
+func resumeWith(t *testing.T, id string, replay []event.Envelope) (sent, told []string) {
 	t.Helper()
 	aside := false
 	m := &busyModel{seed: 1}
@@ -259,8 +259,8 @@ func TestReplayOfIsFullReplay(t *testing.T) {
 				if got, want := seen(lean), seen(full.Events); !reflect.DeepEqual(got, want) {
 					t.Errorf("seed %d: the files are %+v, want %+v", seed, got, want)
 				}
-				wantSent, wantTold := goOn(t, id, full.Events)
-				gotSent, gotTold := goOn(t, id, lean)
+				wantSent, wantTold := resumeWith(t, id, full.Events)
+				gotSent, gotTold := resumeWith(t, id, lean)
 				what := fmt.Sprintf("seed %d, cut at %d", seed, cut)
 				wantLines(t, what+": request", gotSent, wantSent)
 				wantLines(t, what+": event", gotTold, wantTold)

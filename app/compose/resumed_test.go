@@ -22,11 +22,11 @@ func TestSayResumed(t *testing.T) {
 		{"red\x1b[31m", time.Minute, "Resumed “red␛[31m” · last used 1 min ago"},
 		{"", time.Minute, "Resumed · last used 1 min ago"},
 	} {
-		if got := SayResumed(s, tt.title, now.Add(-tt.ago).UnixMilli(), now); got != tt.want {
+		if got := ResumedLine(s, tt.title, now.Add(-tt.ago).UnixMilli(), now); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
-	if got := SayResumed(s, "taxes", 0, now); got != "Resumed “taxes”" {
+	if got := ResumedLine(s, "taxes", 0, now); got != "Resumed “taxes”" {
 		t.Errorf("without a time: %q", got)
 	}
 }

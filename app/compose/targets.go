@@ -36,7 +36,7 @@ func (p *Program) openTargets(f *Options) (judge policy.Policy, err error) {
 	if p.Dest.Host == nil {
 		searchpath.Avoid(slices.Concat([]string{p.Env.Dir}, p.Env.Also, p.Config.Sandbox.Write)...)
 	}
-	others, err := p.Dest.beside(f, p.Config, p.Index)
+	others, err := p.Dest.otherTargets(f, p.Config, p.Index)
 	if err != nil {
 		return judge, err
 	}
@@ -121,8 +121,8 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 }
 
 // closeTargets ends the session's parts on all targets and prints what keeps running.
-func (p *Program) closeTargets(ctx context.Context, said io.Writer) {
-	p.Targets.Close(ctx, func(text string) { _, _ = fmt.Fprintln(said, "buddy: "+markup.Plain(text)) })
+func (p *Program) closeTargets(ctx context.Context, out io.Writer) {
+	p.Targets.Close(ctx, func(text string) { _, _ = fmt.Fprintln(out, "buddy: "+markup.Plain(text)) })
 }
 
 // filesOn returns the files of a target, which is opened if necessary.

@@ -56,7 +56,7 @@ func New() (*Watcher, error) {
 			return nil, err
 		}
 		all.system, all.places = system, make(map[string][]place)
-		go hear(system)
+		go forward(system)
 	}
 	all.count++
 	w := &Watcher{events: make(chan fsnotify.Event, room), lost: make(chan struct{}, 1)}
@@ -106,15 +106,15 @@ func (w *Watcher) Close() {
 	}
 }
 
-// hear passes on what the system tells until it is closed.
-func hear(system *fsnotify.Watcher) {
+// forward passes on what the system tells until it is closed.
+func forward(system *fsnotify.Watcher) {
 	for {
 		select {
 		case e, ok := <-system.Events:
 			if !ok {
 				return
 			}
-			tell(system, e)
+			dispatch(system, e)
 		case _, ok := <-system.Errors:
 			if !ok {
 				return
@@ -124,8 +124,8 @@ func hear(system *fsnotify.Watcher) {
 	}
 }
 
-// tell passes an event to those who added the folder that it is in, or about.
-func tell(system *fsnotify.Watcher, e fsnotify.Event) {
+// dispatch passes an event to those who added the folder that it is in, or about.
+func dispatch(system *fsnotify.Watcher, e fsnotify.Event) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if all.system != system {

@@ -38,8 +38,8 @@ func open(t *testing.T, folders ...string) *Watcher {
 	return w
 }
 
-// hears waits for an event of an operation on a file.
-func (w *Watcher) hears(t *testing.T, name string, op fsnotify.Op) {
+// wantEvent waits for an event of an operation on a file.
+func (w *Watcher) wantEvent(t *testing.T, name string, op fsnotify.Op) {
 	t.Helper()
 	for late := time.After(time.Minute); ; {
 		select {
@@ -73,9 +73,9 @@ func TestWatchersShareOneInstance(t *testing.T) {
 	}
 	write(filepath.Join(own, "mine"))
 	write(filepath.Join(shared, "one"))
-	a.hears(t, filepath.Join(own, "mine"), fsnotify.Create)
-	a.hears(t, filepath.Join(shared, "one"), fsnotify.Create)
-	c.hears(t, filepath.Join(shared, "one"), fsnotify.Create)
+	a.wantEvent(t, filepath.Join(own, "mine"), fsnotify.Create)
+	a.wantEvent(t, filepath.Join(shared, "one"), fsnotify.Create)
+	c.wantEvent(t, filepath.Join(shared, "one"), fsnotify.Create)
 	select {
 	case e := <-b.Events:
 		if want := filepath.Join(link, "one"); e.Name != want {
@@ -86,11 +86,11 @@ func TestWatchersShareOneInstance(t *testing.T) {
 	}
 	a.Close()
 	write(filepath.Join(shared, "two"))
-	b.hears(t, filepath.Join(link, "two"), fsnotify.Create)
+	b.wantEvent(t, filepath.Join(link, "two"), fsnotify.Create)
 	if err := os.RemoveAll(shared); err != nil {
 		t.Fatal(err)
 	}
-	c.hears(t, shared, fsnotify.Remove)
+	c.wantEvent(t, shared, fsnotify.Remove)
 	if err := os.Mkdir(shared, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestWatchersShareOneInstance(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(filepath.Join(shared, "three"))
-	c.hears(t, filepath.Join(shared, "three"), fsnotify.Create)
+	c.wantEvent(t, filepath.Join(shared, "three"), fsnotify.Create)
 	b.Close()
 	c.Close()
 	if n := instances(t); n != 0 {
@@ -117,7 +117,7 @@ func TestSlowReaderIsToldThatEventsWereLost(t *testing.T) {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		quick.hears(t, name, fsnotify.Create)
+		quick.wantEvent(t, name, fsnotify.Create)
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)
 		}

@@ -20,47 +20,47 @@ type draft struct {
 
 // leftTime limits how long after its start a screen takes over what another one leaves: that of a screen which was
 // killed just before, not that of one that is left later.
-const leftTime = 30 * time.Second
+const otherScreenTime = 30 * time.Second
 
-// takeDraft begins with the text that an earlier screen of the session left.
-func (w *window) takeDraft(ctx context.Context, file *sessions.Draft) {
+// loadDraft begins with the text that an earlier screen of the session left.
+func (w *window) loadDraft(ctx context.Context, file *sessions.Draft) {
 	show := func(text string) {
 		w.draft.text = text
 		w.ui.Prompt().SetText(text)
 	}
 	w.draft = draft{file: file}
 	show(file.TakeOver())
-	w.awaitLeft(ctx, show)
+	w.awaitOtherScreen(ctx, show)
 }
 
-// takeUnsent puts what was typed in this folder and not sent, because its process was ended, into the
+// loadUnsent puts what was typed in this folder and not sent, because its process was ended, into the
 // history. It is not put into the prompt, where what the person types before the first frame would be
 // joined to it and sent. Its file stays until something else is typed or the screen ends.
-func (w *window) takeUnsent(ctx context.Context, file *sessions.Draft) {
+func (w *window) loadUnsent(ctx context.Context, file *sessions.Draft) {
 	lines := w.lines.Load()
 	show := func(text string) {
 		if w.draft.text = text; text != "" {
 			w.lines.Add(text)
 			lines = append(lines, text)
-			w.ui.Tell("You have an unsent prompt from an earlier session. Press Up to edit it.")
+			w.ui.ShowHint("You have an unsent prompt from an earlier session. Press Up to edit it.")
 		}
 		w.ui.Prompt().SetHistory(lines)
 	}
 	w.draft = draft{file: file, fresh: true}
 	show(file.TakeOver())
-	w.awaitLeft(ctx, show)
+	w.awaitOtherScreen(ctx, show)
 }
 
-// awaitLeft shows the text of a screen that has not quite ended yet when this one begins, unless this one has a text
+// awaitOtherScreen shows the text of a screen that has not quite ended yet when this one begins, unless this one has a text
 // by then.
-func (w *window) awaitLeft(ctx context.Context, show func(text string)) {
+func (w *window) awaitOtherScreen(ctx context.Context, show func(text string)) {
 	if w.draft.text != "" {
 		return
 	}
 	file, began := w.draft.file, time.Now()
 	w.draft.touched = false
 	file.AwaitLeft(func(l sessions.Left) {
-		if ctx.Err() != nil || time.Since(began) > leftTime {
+		if ctx.Err() != nil || time.Since(began) > otherScreenTime {
 			l.Release()
 			return
 		}
@@ -106,6 +106,6 @@ func (w *window) saveDraft() {
 	}
 	d.text = text
 	if err := d.file.Save(text); err != nil {
-		w.ui.Tell("your draft was not saved: " + err.Error())
+		w.ui.ShowHint("your draft was not saved: " + err.Error())
 	}
 }

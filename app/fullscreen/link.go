@@ -76,7 +76,7 @@ func (l *link) begin(resume bool) {
 				l.pass(c)
 			}
 			if len(l.held) > 0 {
-				l.window.loop.Post(func() { l.window.ui.Tell("") }) // that they come next
+				l.window.loop.Post(func() { l.window.ui.ShowHint("") }) // that they come next
 			}
 		}
 		l.held = nil
@@ -130,7 +130,7 @@ func (l *link) follow(session live.Session, batches <-chan []event.Envelope) {
 			}
 			l.mu.Lock()
 			l.after = env.Seq
-			l.taken(env.Payload)
+			l.accepted(env.Payload)
 			l.mu.Unlock()
 		}
 	}
@@ -177,9 +177,9 @@ func (l *link) pass(c event.Command) {
 	l.session.Send(c)
 }
 
-// taken notes that the session has taken, or refused, the prompt that was sent first: one of another screen comes too
+// accepted notes that the session has taken, or refused, the prompt that was sent first: one of another screen comes too
 // seldom just then to tell them apart. The caller holds l.mu.
-func (l *link) taken(e event.Event) {
+func (l *link) accepted(e event.Event) {
 	refused, isError := e.(event.Error)
 	_, submitted := e.(event.PromptSubmitted)
 	if len(l.sent) > 0 && (submitted || isError && refused.Code == event.BadCommand) {
@@ -237,9 +237,9 @@ func (l *link) send(c event.Command) {
 	switch {
 	case byItself(c):
 	case l.after > 0:
-		l.window.ui.Tell("the session is loading; your input comes next")
+		l.window.ui.ShowHint("the session is loading; your input comes next")
 	case l.window.far:
-		l.window.ui.Tell("connecting to " + l.window.setup.Target + "; your input comes next")
+		l.window.ui.ShowHint("connecting to " + l.window.setup.Target + "; your input comes next")
 	}
 }
 

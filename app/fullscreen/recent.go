@@ -27,7 +27,7 @@ func (w *window) lookAtFolder(ctx context.Context, known bool) {
 			all = nil // F4 says why
 		}
 		found := recent(all, w.setup.ID, runningStates(), time.Now())
-		told := w.far || compose.Told(ctx)
+		told := w.far || compose.HasInstructions(ctx)
 		w.loop.Post(func() {
 			if !known {
 				ui.SetFirst(w.ui, ui.Examples(false, told))

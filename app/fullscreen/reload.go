@@ -21,9 +21,9 @@ type settings struct {
 	wrong string        // the mistake in a theme that was shown last; "" is none
 }
 
-// takeOver makes the screen what a reading says, or leaves everything as it is when that
+// apply makes the screen what a reading says, or leaves everything as it is when that
 // is wrong. What is wrong with the settings the session says, what with a theme is said here.
-func (s *settings) takeOver(u *ui.UI, r compose.Reading) (notice, warning string) {
+func (s *settings) apply(u *ui.UI, r compose.Reading) (notice, warning string) {
 	if r.Err != nil {
 		return "", ""
 	}
@@ -38,20 +38,20 @@ func (s *settings) takeOver(u *ui.UI, r compose.Reading) (notice, warning string
 	}
 	mended := s.wrong != ""
 	s.wrong = ""
-	var taken []string
+	var applied []string
 	if theme != nil {
-		u.TakeTheme(name, theme)
-		taken = append(taken, "theme")
+		u.UseTheme(name, theme)
+		applied = append(applied, "theme")
 	}
 	s.now.UI.Theme = r.Config.UI.Theme
 	if !maps.EqualFunc(s.now.Keys, r.Config.Keys, slices.Equal) {
-		u.TakeKeys(r.Keys)
+		u.UseKeys(r.Keys)
 		s.now.Keys = r.Config.Keys
-		taken = append(taken, "keys")
+		applied = append(applied, "keys")
 	}
 	switch {
-	case len(taken) > 0:
-		notice = "Settings reloaded: " + strings.Join(taken, ", ")
+	case len(applied) > 0:
+		notice = "Settings reloaded: " + strings.Join(applied, ", ")
 	case mended:
 		notice = "The theme is valid again"
 	}
@@ -81,7 +81,7 @@ func (s *settings) newTheme(u *ui.UI, r compose.Reading) (name string, t *themes
 
 // reload takes over a reading and says so. UI goroutine only.
 func (w *window) reload(s *settings, r compose.Reading) {
-	notice, warning := s.takeOver(w.ui, r)
+	notice, warning := s.apply(w.ui, r)
 	if r.Err == nil {
 		w.setup.Config.Project = r.Config.Project // what /trust is about
 		w.screen.SetMouse(r.Config.UI.Mouse)

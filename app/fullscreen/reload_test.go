@@ -35,7 +35,7 @@ func TestReload(t *testing.T) {
 			t.Helper()
 			d.Write(d.File, text)
 			var notice, warning string
-			x.later(func() { notice, warning = s.takeOver(x.ui, compose.ReadSettings(s.flags)) })
+			x.later(func() { notice, warning = s.apply(x.ui, compose.ReadSettings(s.flags)) })
 			x.Settle()
 			if notice != wantNotice || warning != wantWarning {
 				t.Errorf("%q:\nnotice  %q\nwant    %q\nwarning %q\nwant    %q", text, notice, wantNotice, warning, wantWarning)
@@ -80,11 +80,11 @@ func TestReloadOfTheThemesFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.ui.TakeTheme("mine", first)
+		x.ui.UseTheme("mine", first)
 		now := func() *themes.Theme { t, _ := x.ui.Theme(); return t }
 		take := func(text string) (notice, warning string) {
 			d.Write(mine, text)
-			return s.takeOver(x.ui, compose.ReadSettings(s.flags))
+			return s.apply(x.ui, compose.ReadSettings(s.flags))
 		}
 		if notice, _ := take("error = \"italic\"\n"); notice == "" || *now() == *first {
 			t.Error("the theme was not taken over")

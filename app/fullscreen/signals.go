@@ -30,7 +30,7 @@ func (w *window) follow(end context.CancelCauseFunc) (stop func()) {
 	w.loop.Go(func() {
 		for s := range w.signals {
 			if s == syscall.SIGCONT {
-				w.loop.Post(w.retake)
+				w.loop.Post(w.regainTerminal)
 			} else {
 				end(exit.BySignal(s))
 			}
@@ -42,14 +42,14 @@ func (w *window) follow(end context.CancelCauseFunc) (stop func()) {
 	}
 }
 
-// retake sets the mode of the terminal anew and paints the whole screen: the process was stopped without a warning,
+// regainTerminal sets the mode of the terminal anew and paints the whole screen: the process was stopped without a warning,
 // and the shell had the terminal.
-func (w *window) retake() { _ = w.aside(func() error { return nil }) } // else there is no screen any more
+func (w *window) regainTerminal() { _ = w.runOutside(func() error { return nil }) } // else there is no screen any more
 
-// beside runs a program in place of the screen. The terminal sends the signals of its keys to this process too: they
+// runInPlace runs a program in place of the screen. The terminal sends the signals of its keys to this process too: they
 // are for that program alone.
-func (w *window) beside(run func() error) error {
-	return w.aside(func() error {
+func (w *window) runInPlace(run func() error) error {
+	return w.runOutside(func() error {
 		others := make(chan os.Signal, 1)
 		signal.Notify(others, syscall.SIGINT, syscall.SIGQUIT)
 		defer signal.Stop(others)

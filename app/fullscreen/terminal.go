@@ -20,7 +20,7 @@ func (w *window) copy(text string) {
 	w.screen.SetClipboard([]byte(text))
 	w.loop.Go(func() {
 		if _, err := input.Copy(text); err != nil {
-			w.loop.Post(func() { w.ui.Tell("copied, but not " + err.Error()) })
+			w.loop.Post(func() { w.ui.ShowHint("copied, but not " + err.Error()) })
 		}
 	})
 }
@@ -28,7 +28,7 @@ func (w *window) copy(text string) {
 // edit runs the person's editor on a text in place of the screen and returns the text after
 // that. It belongs to the UI goroutine; events wait meanwhile.
 func (w *window) edit(name, text string) (edited string, err error) {
-	err = w.beside(func() (err error) {
+	err = w.runInPlace(func() (err error) {
 		edited, err = input.EditText(name, text, input.Editor())
 		return err
 	})
@@ -37,12 +37,12 @@ func (w *window) edit(name, text string) (edited string, err error) {
 
 // look shows a text of any size in the person's editor, in place of the screen.
 func (w *window) look(name string, text io.Reader) error {
-	return w.beside(func() error { return input.LookAt(name, text, input.Editor()) })
+	return w.runInPlace(func() error { return input.LookAt(name, text, input.Editor()) })
 }
 
 // openAt shows a file in the person's editor, in place of the screen.
 func (w *window) openAt(path string, line int) error {
-	return w.beside(func() error { return input.OpenAt(path, line, input.Editor()) })
+	return w.runInPlace(func() error { return input.OpenAt(path, line, input.Editor()) })
 }
 
 // continueTime limits how long a stopped process waits for the signal that let it go on, for when the
@@ -52,7 +52,7 @@ const continueTime = 300 * time.Millisecond
 // suspend stops this process, as Ctrl+Z does elsewhere, until the shell continues it. The session
 // goes on.
 func (w *window) suspend() error {
-	return w.aside(func() error {
+	return w.runOutside(func() error {
 		_, _ = fmt.Fprintf(os.Stderr, "suspended · the session keeps running · return with fg, or from another terminal with buddy attach %s\n", host.Short(w.setup.ID))
 		signal.Reset(syscall.SIGCONT) // else the terminal would be taken twice
 		defer notify(w.signals)
@@ -70,8 +70,8 @@ func (w *window) suspend() error {
 	})
 }
 
-// aside runs something that has the terminal for itself.
-func (w *window) aside(run func() error) (err error) {
+// runOutside runs something that has the terminal for itself.
+func (w *window) runOutside(run func() error) (err error) {
 	if !w.loop.Suspend(func() { err = run() }) {
 		err = errors.New("the editor can't use the terminal now")
 	}

@@ -252,7 +252,7 @@ func (w *window) run(ctx context.Context, now slash.Now, words []string) (show.A
 		return w.link.run(now, words)
 	}
 	return commands.Run(ctx, &commands.Session{
-		Setup: w.setup, Now: &now, Say: w.say, Send: func(c event.Command) { w.loop.Post(func() { ui.Send(w.ui, c) }) },
+		Setup: w.setup, Now: &now, Say: w.print, Send: func(c event.Command) { w.loop.Post(func() { ui.Send(w.ui, c) }) },
 		Since: func() ([]undo.Change, error) {
 			reply, err := ask[live.ChangedSinceReply](w.link, ctx, live.ChangedSince{})
 			return reply.Changes, err
@@ -260,10 +260,10 @@ func (w *window) run(ctx context.Context, now slash.Now, words []string) (show.A
 	}, words...)
 }
 
-// say tells the person something while a command runs. Any goroutine may call it.
-func (w *window) say(text string) {
+// print tells the person something while a command runs. Any goroutine may call it.
+func (w *window) print(text string) {
 	w.loop.Post(func() {
-		w.ui.Tell("")
+		w.ui.ShowHint("")
 		ui.Show(w.ui, event.Notice{Text: text})
 	})
 }
@@ -337,11 +337,11 @@ func (w *window) show(ctx context.Context, r stored) {
 	w.loop.SetFocus(w.ui)
 	if r.file == nil {
 		w.lookAtFolder(ctx, s.Config.Active == nil)
-		w.takeUnsent(ctx, s.Store.Unsent())
+		w.loadUnsent(ctx, s.Store.Unsent())
 		return
 	}
 	w.ui.Prompt().SetHistory(w.lines.Load())
-	w.takeDraft(ctx, s.Store.Draft(s.ID))
+	w.loadDraft(ctx, s.Store.Draft(s.ID))
 	if r.runs {
 		w.ui.ApplyTail(s.ID, r.tail.Events, nil)
 		return
@@ -349,7 +349,7 @@ func (w *window) show(ctx context.Context, r stored) {
 	resumed := s.Resumed(r.file.Info().Header)
 	w.ui.ApplyTail(s.ID, r.tail.Events, &resumed)
 	if n := len(r.tail.Events); n > 0 {
-		ui.Show(w.ui, event.Notice{Text: compose.SayResumed(s, w.ui.Info().Event.Title, r.tail.Events[n-1].Time, time.Now())})
+		ui.Show(w.ui, event.Notice{Text: compose.ResumedLine(s, w.ui.Info().Event.Title, r.tail.Events[n-1].Time, time.Now())})
 	}
 }
 
@@ -372,7 +372,7 @@ func (w *window) readRest(ctx context.Context, r stored) {
 	w.loop.Post(func() {
 		w.ui.Prepend(before)
 		if err != nil {
-			w.ui.Tell("the start of the session can't be read: " + err.Error())
+			w.ui.ShowHint("the start of the session can't be read: " + err.Error())
 		}
 	})
 }
@@ -409,7 +409,7 @@ func (w *window) keepShape(s ui.Shape) {
 	path := shapeFile(w.folder)
 	w.loop.Go(func() {
 		if err := saveShape(path, s); err != nil {
-			w.loop.Post(func() { w.ui.Tell("the pane layout was not saved: " + err.Error()) })
+			w.loop.Post(func() { w.ui.ShowHint("the pane layout was not saved: " + err.Error()) })
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // takeTime limits how long a session may take to start and to take its prompt.
-const takeTime = time.Minute
+const startTime = time.Minute
 
 // Detach starts a session that works on a prompt in a process of its own, and returns its id as
 // soon as the prompt is stored. One to resume that runs already gets the prompt as from a screen.
@@ -48,7 +48,7 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 		return "", exit.Failure(err)
 	}
 	defer session.Leave()
-	ctx, cancel := context.WithTimeout(context.Background(), takeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
 	hello, err := session.Hello(ctx)
 	if hello.Failed != nil {
@@ -64,19 +64,19 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	if err != nil {
 		return "", exit.Failure(err)
 	}
-	if begin, err = takenFor(ctx, session, begin, batches, once); err != nil {
+	if begin, err = resolvePrompt(ctx, session, begin, batches, once); err != nil {
 		return "", err
 	}
 	session.Send(begin)
-	if err := taken(batches, begin); err != nil {
+	if err := awaitPrompt(batches, begin); err != nil {
 		return "", exit.Failure(fmt.Errorf("session %s: %w", setup.ID, errors.Join(session.Err(), err)))
 	}
 	return setup.ID, nil
 }
 
-// takenFor returns what a prompt is a command for in a session that was just started, or why it is not taken. A new session to
+// resolvePrompt returns what a prompt is a command for in a session that was just started, or why it is not taken. A new session to
 // which nobody will come is then ended.
-func takenFor(ctx context.Context, session *host.Process, begin event.Command, batches <-chan []event.Envelope, once Options) (event.Command, error) {
+func resolvePrompt(ctx context.Context, session *host.Process, begin event.Command, batches <-chan []event.Envelope, once Options) (event.Command, error) {
 	c, answer, err := meant(ctx, begin, extensions{commands: func(ctx context.Context) []event.CustomCommand { return listed(ctx, batches) }})
 	if err == nil && c == nil {
 		err = exit.Usage("/help works without --detach:\n%s", answer)
@@ -91,8 +91,8 @@ func takenFor(ctx context.Context, session *host.Process, begin event.Command, b
 	return c, err
 }
 
-// taken waits until a prompt is in the session.
-func taken(batches <-chan []event.Envelope, begin event.Command) error {
+// awaitPrompt waits until a prompt is in the session.
+func awaitPrompt(batches <-chan []event.Envelope, begin event.Command) error {
 	text := ""
 	switch c := begin.(type) {
 	case event.Submit:
@@ -114,5 +114,5 @@ func taken(batches <-chan []event.Envelope, begin event.Command) error {
 			}
 		}
 	}
-	return fmt.Errorf("the session did not accept the prompt within %s", takeTime)
+	return fmt.Errorf("the session did not accept the prompt within %s", startTime)
 }

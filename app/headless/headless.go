@@ -129,7 +129,7 @@ func composeOnce(f *compose.Options, once Options, d *compose.Destination, schem
 	}
 	once.limit(p)
 	if schema != nil {
-		p.Options.System += schema.told() // not in the prompt, which gives the session its title
+		p.Options.System += schema.instructions() // not in the prompt, which gives the session its title
 	}
 	if err := p.Journal.ReadOnly(); err != nil {
 		p.Close(stderr)
@@ -199,7 +199,7 @@ func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal)
 			if !open {
 				return event.Failed
 			}
-			if outcome := l.take(env); outcome != "" {
+			if outcome := l.handle(env); outcome != "" {
 				return outcome
 			}
 		}
@@ -212,13 +212,13 @@ func (l *line) stop(why string) {
 	l.program.Live.Send(event.Cancel{})
 }
 
-// take prints one event; it returns the outcome when it was the last of the exchange.
-func (l *line) take(env event.Envelope) event.Outcome {
+// handle prints one event; it returns the outcome when it was the last of the exchange.
+func (l *line) handle(env event.Envelope) event.Outcome {
 	if l.flags.JSON {
 		l.printJSON(env)
 	}
 	if env.Branch != 0 {
-		l.beside(env)
+		l.handleParallel(env)
 		return ""
 	}
 	switch p := env.Payload.(type) {
@@ -260,7 +260,7 @@ func (l *line) fault(p event.Error) event.Outcome {
 
 // read says how much of the prompt the server has processed, when it is time to say that.
 func (l *line) read(p event.ModelReading) {
-	if text := l.readings.said(p, time.Now()); text != "" {
+	if text := l.readings.progress(p, time.Now()); text != "" {
 		l.Say("%s", text)
 	}
 }
@@ -298,9 +298,9 @@ func (l *line) question(q event.QuestionAsked) {
 	l.program.Live.Send(event.Answer{ID: q.ID, Nobody: true})
 }
 
-// beside does what must be done in the conversation of a subagent. What that says and does is not
+// handleParallel does what must be done in the conversation of a subagent. What that says and does is not
 // printed: the call that began it and its result are remarks of its caller.
-func (l *line) beside(env event.Envelope) {
+func (l *line) handleParallel(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.MetricsUsage:
 		l.spend(p.Cost)
@@ -363,7 +363,7 @@ func (l *line) unfit(err error) (again bool) {
 	if l.limits.hit == "" && l.answers < schemaTries {
 		l.Say("the answer does not fit %s: %v; asking again", l.schema.file, err)
 		l.task = 0
-		l.program.Live.Send(event.Submit{Text: l.schema.again(err)})
+		l.program.Live.Send(event.Submit{Text: l.schema.correction(err)})
 		return true
 	}
 	l.partial()

@@ -18,8 +18,8 @@ type readings struct {
 	last  time.Time // of a line, or of the beginning
 }
 
-// said returns the line for an event, "" for none.
-func (r *readings) said(p event.ModelReading, now time.Time) string {
+// progress returns the line for an event, "" for none.
+func (r *readings) progress(p event.ModelReading, now time.Time) string {
 	done := p.Done - p.Cached
 	if !r.shown || p.Done >= p.Total {
 		return ""

@@ -27,7 +27,7 @@ func TestReadings(t *testing.T) {
 			if !shown {
 				want = ""
 			}
-			if got := r.said(tt.p, time.Unix(0, 0).Add(tt.at)); got != want {
+			if got := r.progress(tt.p, time.Unix(0, 0).Add(tt.at)); got != want {
 				t.Errorf("after %v: %q, want %q", tt.at, got, want)
 			}
 		}

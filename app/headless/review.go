@@ -110,7 +110,7 @@ func (l *line) reviewed(events <-chan event.Envelope, interrupts <-chan os.Signa
 				}
 			default:
 				if env.Branch != 0 {
-					l.beside(env)
+					l.handleParallel(env)
 				} else {
 					l.Remark(p)
 				}

@@ -91,14 +91,14 @@ func checkTypes(s *jsonschema.Schema) error {
 	return nil
 }
 
-// told tells the model what its answer has to be.
-func (s *answerSchema) told() string {
+// instructions tells the model what its answer has to be.
+func (s *answerSchema) instructions() string {
 	return "\n\n# The form of the answer\nYour final answer to every prompt must be one JSON value that fits this JSON Schema, and nothing else: " +
 		"no words before or after it, no code fence.\n<output_schema>\n" + s.text + "\n</output_schema>\n"
 }
 
-// again tells the model what is wrong with its answer.
-func (s *answerSchema) again(err error) string {
+// correction tells the model what is wrong with its answer.
+func (s *answerSchema) correction(err error) string {
 	return "Your answer does not fit the JSON Schema: " + err.Error() +
 		"\nAnswer again with the whole JSON value, corrected, and nothing else."
 }

@@ -39,7 +39,7 @@ func TestAnswerSchema(t *testing.T) {
 			t.Errorf("check(%q) = %q, %v, want %q, %q", tt.answer, got, err, tt.want, tt.fault)
 		}
 	}
-	if told := s.told(); !strings.HasPrefix(told, "\n\n") || !strings.Contains(told, schema) {
+	if told := s.instructions(); !strings.HasPrefix(told, "\n\n") || !strings.Contains(told, schema) {
 		t.Errorf("the model is told %q", told)
 	}
 }

@@ -50,7 +50,7 @@ type Host struct {
 	awake   atomic.Pointer[func()] // called on any activity
 
 	unwatched unwatched
-	door      *door // nil if its screens are in the same process
+	socket      *hostSocket // nil if its screens are in the same process
 
 	mu      sync.Mutex // guards the fields below, and those of each screen
 	screens map[*screen]bool
@@ -65,7 +65,7 @@ func Open(options *compose.Options, resume bool) *Host { return open(options, re
 func open(options *compose.Options, resume bool, l *net.UnixListener) *Host {
 	h := &Host{flags: options, screens: make(map[*screen]bool), alone: unattended{minute: time.Minute, notify: notifyTime}}
 	if l != nil {
-		h.door = openDoor(h, l)
+		h.socket = openSocket(h, l)
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	if err := h.compose(resume); err != nil {
@@ -108,11 +108,11 @@ func (h *Host) note(env event.Envelope) {
 	h.touch()
 	switch env.Payload.(type) {
 	case event.PromptSubmitted:
-		go h.door.note() // the first one creates the session's file
+		go h.socket.note() // the first one creates the session's file
 	case event.PaneOpened:
 		go h.tmux.processes() // before one of its commands can hide the processes
 	case event.TaskFinished:
-		go h.left()
+		go h.scheduleEnd()
 		go h.unattended(env)
 	case event.ApprovalAsked, event.QuestionAsked:
 		go h.unattended(env)
@@ -192,16 +192,16 @@ func (h *Host) leave(s *screen) {
 			h.fit(pane)
 		}
 	}
-	left := len(h.screens) == 0
+	last := len(h.screens) == 0
 	h.mu.Unlock()
-	if !left || h.program == nil {
-		h.left()
+	if !last || h.program == nil {
+		h.scheduleEnd()
 		return
 	}
 	for _, id := range h.approvals() {
 		h.limit(id)
 	}
-	h.left()
+	h.scheduleEnd()
 }
 
 // ended reports whether the session is over.
@@ -257,17 +257,17 @@ func (h *Host) End(q live.Close) live.CloseReply {
 }
 
 func (h *Host) end(q live.Close) (reply live.CloseReply) {
-	var said bytes.Buffer
+	var out bytes.Buffer
 	h.program.Options.Programs.Leave(q.Reason)
 	if q.Abandon {
-		h.program.Desert(&said)
+		h.program.Desert(&out)
 	} else {
-		reply.Stored = h.program.Finish(&said, q.Kill)
+		reply.Stored = h.program.Finish(&out, q.Kill)
 	}
 	if err := h.dest.Close(); err != nil {
-		_, _ = fmt.Fprintf(&said, "buddy: %v\n", err)
+		_, _ = fmt.Fprintf(&out, "buddy: %v\n", err)
 	}
-	for line := range strings.Lines(said.String()) {
+	for line := range strings.Lines(out.String()) {
 		reply.Lines = append(reply.Lines, strings.TrimRight(line, "\n"))
 	}
 	return reply

@@ -22,11 +22,11 @@ func LogoutAdvice() string {
 	if err != nil || !endsAtLogout(os.DirFS("/"), u.Username) {
 		return ""
 	}
-	said := filepath.Join(xdg.StateHome, "buddy", "logout-advice")
-	if err := os.MkdirAll(filepath.Dir(said), 0o700); err != nil {
+	marker := filepath.Join(xdg.StateHome, "buddy", "logout-advice")
+	if err := os.MkdirAll(filepath.Dir(marker), 0o700); err != nil {
 		return ""
 	}
-	f, err := os.OpenFile(said, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(marker, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return "" // shown before, or it can't be recorded and would show every time
 	}
@@ -61,7 +61,7 @@ func endsAtLogout(root fs.FS, name string) bool {
 }
 
 // killsIn returns the value of KillUserProcesses in a file, and whether the file sets it.
-func killsIn(root fs.FS, path string) (kills, said bool) {
+func killsIn(root fs.FS, path string) (kills, found bool) {
 	data, err := fs.ReadFile(root, path)
 	if err != nil { // a missing file sets nothing
 		return false, false
@@ -74,7 +74,7 @@ func killsIn(root fs.FS, path string) (kills, said bool) {
 		}
 		value = strings.ToLower(strings.TrimSpace(value))
 		on, err := strconv.ParseBool(value)
-		kills, said = value == "yes" || value == "on" || err == nil && on, true
+		kills, found = value == "yes" || value == "on" || err == nil && on, true
 	}
-	return kills, said
+	return kills, found
 }

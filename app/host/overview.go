@@ -24,8 +24,8 @@ func (h *Host) busy() (busy bool) {
 	return busy
 }
 
-// waits reports whether an approval or a question is open.
-func (h *Host) waits(id string) (waits bool) {
+// isOpen reports whether an approval or a question is open.
+func (h *Host) isOpen(id string) (waits bool) {
 	h.look(func(r *record.Record) { _, waits = r.Asked[id] })
 	return waits
 }

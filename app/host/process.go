@@ -72,17 +72,17 @@ func run() error {
 	}
 	pane.Adopt()
 	h := open(&o.Options, o.Resume, l)
-	defer h.door.close()
-	h.door.note()
+	defer h.socket.close()
+	h.socket.note()
 	go h.rest()
-	alone := time.AfterFunc(firstScreen, h.left) // if no screen has come by then
+	alone := time.AfterFunc(firstScreen, h.scheduleEnd) // if no screen has come by then
 	server := socket.Server{Connect: func(ctx context.Context, s socket.Screen) live.Session {
 		if !s.Looks {
 			alone.Stop()
 		}
 		return h.welcome(ctx, s)
 	}, Tmux: h.tmux.processes, Secret: o.Secret, WithoutTerminal: h.program != nil && h.program.Config.Host.WithoutTerminal}
-	go h.door.keep(h.ctx, server.Serve)
+	go h.socket.keep(h.ctx, server.Serve)
 	for {
 		select {
 		case s := <-signals:

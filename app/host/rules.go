@@ -19,28 +19,28 @@ type settings struct {
 	began config.Config // at the start of the session
 	now   config.Config // with the rules in force
 
-	said    map[string]bool // notices shown before
+	shown    map[string]bool // notices shown before
 	wrong   string          // the error shown last; "" for none
 	pending []string        // settings that need a restart, as shown last
 }
 
 func newSettings(p *compose.Setup) *settings {
-	s := &settings{began: p.Config, now: p.Config, said: make(map[string]bool)}
+	s := &settings{began: p.Config, now: p.Config, shown: make(map[string]bool)}
 	for _, n := range p.Notices {
-		s.said[n] = true
+		s.shown[n] = true
 	}
 	return s
 }
 
 // takenOver holds the result of a reading.
-type takenOver struct {
+type reloaded struct {
 	notices []string
 	warning string
 	rules   bool // whether to replace the rules
 }
 
-// takeOver applies a reading, or changes nothing if it has an error.
-func (s *settings) takeOver(r compose.Reading) (t takenOver) {
+// apply applies a reading, or changes nothing if it has an error.
+func (s *settings) apply(r compose.Reading) (t reloaded) {
 	if r.Err != nil {
 		if text := strings.ReplaceAll(r.Err.Error(), "\n", " "); text != s.wrong {
 			t.warning, s.wrong = text, text
@@ -69,8 +69,8 @@ func (s *settings) news(r compose.Reading, rules, mended bool) []string {
 	project := r.Config.Project.Print != s.now.Project.Print
 	s.now.Project = r.Config.Project
 	for _, n := range r.Notices {
-		if project || !s.said[n] {
-			s.said[n] = true
+		if project || !s.shown[n] {
+			s.shown[n] = true
 			all = append(all, n)
 		}
 	}
@@ -101,7 +101,7 @@ func (h *Host) watchRules() {
 	used := newSettings(&h.program.Setup)
 	read := func() {
 		r := compose.ReadSettings(h.flags)
-		h.reload(used.takeOver(r), r.Rules)
+		h.reload(used.apply(r), r.Rules)
 	}
 	if err := compose.WatchSettings(h.ctx, h.flags, "", read); err != nil {
 		h.readAtPrompts(read, err)
@@ -141,7 +141,7 @@ func (h *Host) readUnwatched() {
 }
 
 // reload applies rules and publishes the notices of a reading.
-func (h *Host) reload(t takenOver, rules []action.Rule) {
+func (h *Host) reload(t reloaded, rules []action.Rule) {
 	if t.rules {
 		h.program.Live.SetRules(rules)
 	}

@@ -26,7 +26,7 @@ func TestReload(t *testing.T) {
 	step := func(text string, wantNotices []string, wantWarning string, wantRules bool) {
 		t.Helper()
 		d.Write(d.File, text)
-		got := s.takeOver(compose.ReadSettings(&compose.Options{}))
+		got := s.apply(compose.ReadSettings(&compose.Options{}))
 		if !slices.Equal(got.notices, wantNotices) || got.warning != wantWarning || got.rules != wantRules {
 			t.Errorf("%q:\nnotices %q\nwant    %q\nwarning %q\nwant    %q\nrules %v", text, got.notices, wantNotices, got.warning, wantWarning, got.rules)
 		}
@@ -72,7 +72,7 @@ api_base_url = "http://localhost:1/v1"
 [[allow]]
 tool = "time"
 `)
-	s.takeOver(compose.ReadSettings(&compose.Options{}))
+	s.apply(compose.ReadSettings(&compose.Options{}))
 	want := []string{
 		"agent.max_iterations", "agent.on_stall", "context.keep", "tools.env_allow", "tools.timeout", "sandbox.mode",
 		"ui.notify", "ui.title", "models.a",

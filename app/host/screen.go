@@ -68,11 +68,11 @@ func (s *screen) Send(c event.Command) {
 		c.Screen = s.place
 		h.program.Live.Send(c)
 	case event.AnswerApproval:
-		if c.Screen = s.place; h.waits(c.ID) { // otherwise another screen was first, which this one sees
+		if c.Screen = s.place; h.isOpen(c.ID) { // otherwise another screen was first, which this one sees
 			h.program.Live.Send(c)
 		}
 	case event.Answer:
-		if c.Screen = s.place; h.waits(c.ID) {
+		if c.Screen = s.place; h.isOpen(c.ID) {
 			h.program.Live.Send(c)
 		}
 	case event.Submit:

@@ -78,15 +78,15 @@ func TestStart(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for end := time.Now().Add(limit); Runs(sessions.Store{}, options.Session) || left(t) != ""; time.Sleep(10 * time.Millisecond) { // a real process
+	for end := time.Now().Add(limit); Runs(sessions.Store{}, options.Session) || leftovers(t) != ""; time.Sleep(10 * time.Millisecond) { // a real process
 		if time.Now().After(end) {
-			t.Fatalf("left behind: %s", left(t))
+			t.Fatalf("left behind: %s", leftovers(t))
 		}
 	}
 }
 
-// left lists the files that hosts left.
-func left(t *testing.T) string {
+// leftovers lists the files that hosts left.
+func leftovers(t *testing.T) string {
 	t.Helper()
 	sockets, _ := filepath.Glob(filepath.Join(os.Getenv("TMUX_TMPDIR"), "*", "host-*"))
 	reports, _ := filepath.Glob(filepath.Join(reports(), "*"))

@@ -19,7 +19,7 @@ import (
 const (
 	// takeTime keeps a session without a prompt alive after its last screen has gone: a prompt sent just before may
 	// still have to be handled.
-	takeTime   = 2 * time.Second
+	promptTime   = 2 * time.Second
 	notifyTime = 10 * time.Second // for notify_command
 	notifySize = 500              // bytes of the text for notify_command
 )
@@ -32,9 +32,9 @@ type unattended struct {
 	notify time.Duration // for notify_command
 }
 
-// left is called when a screen has gone or something has ended: without screens and running tasks the session ends
+// scheduleEnd is called when a screen has gone or something has ended: without screens and running tasks the session ends
 // after a while, or soon if nothing is stored.
-func (h *Host) left() {
+func (h *Host) scheduleEnd() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.alone.idle != nil {
@@ -44,15 +44,15 @@ func (h *Host) left() {
 	if len(h.screens) > 0 || h.ended() || h.busy() {
 		return
 	}
-	wait := takeTime
+	wait := promptTime
 	if h.program != nil && h.program.Stored() {
 		wait = time.Duration(h.program.Config.Sessions.IdleExit) * h.alone.minute
 	}
-	h.alone.idle = time.AfterFunc(wait, h.endIfLeft)
+	h.alone.idle = time.AfterFunc(wait, h.endIfUnattended)
 }
 
-// endIfLeft ends a session without screens and running tasks.
-func (h *Host) endIfLeft() {
+// endIfUnattended ends a session without screens and running tasks.
+func (h *Host) endIfUnattended() {
 	switch {
 	case h.attended():
 	case h.program == nil, !h.busy():
@@ -120,12 +120,12 @@ func (h *Host) limit(id string) {
 	}
 	wait := time.Duration(minutes) * h.alone.minute
 	visits := h.visits()
-	time.AfterFunc(wait, func() { h.denyIfLeft(id, visits, wait) })
+	time.AfterFunc(wait, func() { h.denyIfUnattended(id, visits, wait) })
 }
 
-// denyIfLeft denies an approval if no screen has come since the count was visits.
-func (h *Host) denyIfLeft(id string, visits int, wait time.Duration) {
-	if h.visits() == visits && !h.attended() && !h.ended() && h.waits(id) {
+// denyIfUnattended denies an approval if no screen has come since the count was visits.
+func (h *Host) denyIfUnattended(id string, visits int, wait time.Duration) {
+	if h.visits() == visits && !h.attended() && !h.ended() && h.isOpen(id) {
 		h.program.Live.Send(event.AnswerApproval{ID: id, Decision: event.Deny, Reason: "nobody answered for " + wait.String(), Nobody: true})
 	}
 }

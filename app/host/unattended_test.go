@@ -78,7 +78,7 @@ func TestNotifyCommand(t *testing.T) {
 		}
 	}()
 	want := ""
-	told := func(event, text string) {
+	notified := func(event, text string) {
 		t.Helper()
 		want += h.program.ID + "|" + event + "|" + text + "\n"
 		eventually(t, event, func() bool { return len(read()) >= len(want) })
@@ -86,14 +86,14 @@ func TestNotifyCommand(t *testing.T) {
 	}
 	const hostile = "echo '; touch pwned; $(touch pwned) `touch pwned` \"$(touch pwned)"
 	s.Send(event.Submit{Text: "run " + hostile})
-	told("approval", hostile)
+	notified("approval", hostile)
 	last := h.hello().Last
 	h.note(event.Envelope{Seq: last + 1, Payload: event.QuestionAsked{ID: "q", Text: "\x1b[31mWhich? $(touch pwned)"}})
-	told("question", "␛[31mWhich? $(touch pwned)")
+	notified("question", "␛[31mWhich? $(touch pwned)")
 	h.note(event.Envelope{Seq: last + 2, Payload: event.TaskFinished{ID: 99, Outcome: event.Completed}}) // not the main task
 	stays(t, "it is not told", func() bool { return read() == want })
 	s.Send(event.AnswerApproval{ID: h.approvals()[0], Decision: event.Deny})
-	told("finished", "completed")
+	notified("finished", "completed")
 	if _, err := os.Stat("pwned"); err == nil {
 		t.Error("what the model wanted to say was run")
 	}
@@ -149,7 +149,7 @@ func TestApprovalWait(t *testing.T) {
 			v.Send(event.Submit{Text: "run touch a"})
 			v.until("approval", asks)
 			id := h.approvals()[0]
-			open := func() bool { return h.waits(id) }
+			open := func() bool { return h.isOpen(id) }
 			if tt.visit {
 				h.limit(id) // as when it was left before
 			}
@@ -184,16 +184,16 @@ func TestApprovalWaitBeginsAnew(t *testing.T) {
 	v.Send(event.Submit{Text: "run touch a"})
 	v.until("approval", asks)
 	id, visits := h.approvals()[0], h.visits()
-	open := func() bool { return h.waits(id) }
-	h.denyIfLeft(id, visits, time.Minute)
+	open := func() bool { return h.isOpen(id) }
+	h.denyIfUnattended(id, visits, time.Minute)
 	stays(t, "it waits while somebody is attached", open)
 	again := look(t, h)
 	v.leave()
 	again.leave()
 	eventually(t, "it is left", func() bool { return !h.attended() })
-	h.denyIfLeft(id, visits, time.Minute)
+	h.denyIfUnattended(id, visits, time.Minute)
 	stays(t, "it waits: somebody was there meanwhile", open)
-	h.denyIfLeft(id, h.visits(), time.Minute)
+	h.denyIfUnattended(id, h.visits(), time.Minute)
 	eventually(t, "it is denied", func() bool { return !open() })
 }
 
@@ -202,7 +202,7 @@ func TestIdleExit(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	h.program.Config.Sessions.IdleExit = 1
 	ends := func() bool { // reports whether the end is scheduled
-		h.left()
+		h.scheduleEnd()
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		return h.alone.idle != nil
@@ -212,7 +212,7 @@ func TestIdleExit(t *testing.T) {
 	v.until("approval", asks)
 	v.leave()
 	eventually(t, "it is left", func() bool { return !h.attended() })
-	if h.endIfLeft(); ends() || h.ended() {
+	if h.endIfUnattended(); ends() || h.ended() {
 		t.Error("it ends while an approval waits")
 	}
 	v = look(t, h)
@@ -225,7 +225,7 @@ func TestIdleExit(t *testing.T) {
 	v.leave()
 	eventually(t, "it ends in a while", ends)
 	back := look(t, h)
-	if h.endIfLeft(); h.ended() {
+	if h.endIfUnattended(); h.ended() {
 		t.Fatal("it has ended though somebody is back")
 	}
 	h.mu.Lock()

@@ -52,7 +52,7 @@ func (m *Map) Rebind(bindings map[string][]string) ([]Lost, error) {
 		}
 		entries[i].Keys = keys
 	}
-	lost, index, err := takeShared(entries, bindings)
+	lost, index, err := releaseShared(entries, bindings)
 	if err != nil {
 		return nil, &BindError{culprit(err, bindings), err}
 	}
@@ -65,9 +65,9 @@ func entryOf(entries []Entry, a Action) int {
 	return slices.IndexFunc(entries, func(e Entry) bool { return e.Action == a })
 }
 
-// takeShared takes the built-in keys that bindings want as well from their entries, and makes the index of what
+// releaseShared takes the built-in keys that bindings want as well from their entries, and makes the index of what
 // is left.
-func takeShared(entries []Entry, bindings map[string][]string) (lost []Lost, index map[Scope]map[Key]Action, err error) {
+func releaseShared(entries []Entry, bindings map[string][]string) (lost []Lost, index map[Scope]map[Key]Action, err error) {
 	var c *conflict
 	for index, err = indexOf(entries); errors.As(err, &c); index, err = indexOf(entries) {
 		to := Action(culprit(err, bindings))

@@ -27,7 +27,7 @@ func (b *mailbox) change(f func(*mail)) {
 	b.mu.Lock()
 	f(&b.mail)
 	b.mu.Unlock()
-	b.tell()
+	b.signal()
 }
 
 // setTicking is called with each batch of events, so it tells the pump of changes only.
@@ -37,18 +37,18 @@ func (b *mailbox) setTicking(on bool) {
 	b.mail.ticking = on
 	b.mu.Unlock()
 	if changed {
-		b.tell()
+		b.signal()
 	}
 }
 
-func (b *mailbox) tell() {
+func (b *mailbox) signal() {
 	select {
 	case b.arrived <- struct{}{}:
 	default:
 	}
 }
 
-func (b *mailbox) take() mail {
+func (b *mailbox) next() mail {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m := b.mail

@@ -103,7 +103,7 @@ func (p *pump[T]) drain() {
 
 // collect reads the mailbox.
 func (p *pump[T]) collect() {
-	m := p.l.mail.take()
+	m := p.l.mail.next()
 	p.l.rest.Wake(p.resting)
 	p.setTicking(m.ticking)
 	if m.quit {

@@ -93,7 +93,7 @@ func (m *Remarks) Remark(e event.Event) {
 	case event.ContextUsage, event.ContextCompacting:
 		m.context(p)
 	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.Notice, event.Warning, event.ContextHealed, event.ContextWithheld:
-		m.told(p)
+		m.printDirect(p)
 	case event.Error:
 		m.Unstored, m.blamed = m.Unstored || p.Code == record.Broken, true
 		m.Fail("%s", m.reworded(texts.WithNext(p.Text, p.NextStep)))
@@ -137,8 +137,8 @@ func (m *Remarks) context(e event.Event) {
 	m.health = p.Health
 }
 
-// told prints what is said to the person as it is.
-func (m *Remarks) told(e event.Event) {
+// printDirect prints what is said to the person as it is.
+func (m *Remarks) printDirect(e event.Event) {
 	switch p := e.(type) {
 	case event.BudgetWarning:
 		m.Say("this prompt has used %s", p.Text())

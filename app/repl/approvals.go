@@ -38,8 +38,8 @@ func (r *repl) put(w wants) bool {
 	if w == r.shown {
 		return true
 	}
-	if r.con.begun() {
-		waits(r, w)
+	if r.con.hasTyped() {
+		announce(r, w)
 		return false
 	}
 	r.shown = w
@@ -49,32 +49,32 @@ func (r *repl) put(w wants) bool {
 		if q.Plan != "" && r.con.tty {
 			text += "\n  or type " + event.PlanEdit + " to change it in your editor"
 		}
-		r.say(text)
+		r.printLine(text)
 		return true
 	}
 	a := r.state.Approvals[0]
-	r.say(plain.ApprovalText(a))
+	r.printLine(plain.ApprovalText(a))
 	if n := len(r.state.Approvals); n > 1 {
-		r.say(fmt.Sprintf("  1 of %d", n))
+		r.printLine(fmt.Sprintf("  1 of %d", n))
 	}
 	if text, _ := editable(r, a); r.edited.id == a.ID {
-		r.say("With your edits:\n  | " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  | "))
+		r.printLine("With your edits:\n  | " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  | "))
 	}
-	r.say(offered(r, a))
+	r.printLine(offered(r, a))
 	return true
 }
 
-// waits announces once that a question comes after the line that is being typed.
-func waits(r *repl, w wants) {
-	if r.told == w {
+// announce announces once that a question comes after the line that is being typed.
+func announce(r *repl, w wants) {
+	if r.announced == w {
 		return
 	}
-	r.told = w
+	r.announced = w
 	what := "The agent has a question"
 	if w.kind == anApproval {
 		what = "Waiting for your approval: " + markup.Shorten(words.Asked(r.state.Approvals[0]).Line(), 60)
 	}
-	r.say(what + ". Finish this line first: it goes to the prompt")
+	r.printLine(what + ". Finish this line first: it goes to the prompt")
 	if r.reading {
 		r.con.reveal(prompt(r.program.Targets.Current()))
 	}
@@ -89,7 +89,7 @@ func turnAway(r *repl) {
 	switch r.wants.kind {
 	case aPrompt:
 		if w.id != "" && !r.con.yield() {
-			waits(r, w)
+			announce(r, w)
 		}
 	case anApproval, aReason, aScope, anAnswer:
 		if w.id != r.wants.id {
@@ -152,8 +152,8 @@ func (r *repl) approval(id, line string, none bool) {
 	case keymap.AmendCall:
 		amend(r, a)
 	case keymap.Explain:
-		r.say(plain.DetailsText(a))
-		r.say(offered(r, a))
+		r.printLine(plain.DetailsText(a))
+		r.printLine(offered(r, a))
 	default:
 		if !atOnce(line) || !r.slash(line) {
 			unused(r, line, "not a valid answer: nothing was approved or denied")
@@ -166,7 +166,7 @@ func because(r *repl, id, reason string) {
 	i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id })
 	if i >= 0 && r.con.tty && !r.eof {
 		if text := plain.RememberText(r.state.Approvals[i].Context.Memory, reason); text != "" {
-			r.say(text)
+			r.printLine(text)
 			r.wants, r.reason = wants{aScope, id}, reason
 			return
 		}
@@ -209,7 +209,7 @@ func approve(r *repl, a event.ApprovalAsked) {
 	}
 	text, put := editable(r, a)
 	if a.Action.Kind == action.Shell && strings.TrimSpace(text) == "" {
-		r.say("the command is empty")
+		r.printLine("the command is empty")
 		return
 	}
 	if args, ok := put(text); ok {
@@ -232,9 +232,9 @@ func amend(r *repl, a event.ApprovalAsked) {
 	r.shown = wants{} // text typed in the meantime answers nothing
 	switch {
 	case err != nil:
-		r.say(err.Error())
+		r.printLine(err.Error())
 	case changed == text:
-		r.say("you changed nothing")
+		r.printLine("you changed nothing")
 	default:
 		r.edited = edited{a.ID, changed}
 	}
@@ -247,7 +247,7 @@ func (r *repl) answer(id, line string) {
 	case i < 0:
 		unused(r, line, "this question was already answered")
 	case strings.TrimSpace(line) == "":
-		r.say("not answered: type a number or your own answer")
+		r.printLine("not answered: type a number or your own answer")
 	case atOnce(line) && r.slash(line):
 	default:
 		q := r.state.Questions[i]
@@ -265,9 +265,9 @@ func editPlan(r *repl, q event.QuestionAsked) {
 	r.shown = wants{} // text typed in the meantime answers nothing
 	switch {
 	case err != nil:
-		r.say(err.Error())
+		r.printLine(err.Error())
 	case strings.TrimSuffix(changed, "\n") == strings.TrimSuffix(q.Text, "\n"):
-		r.say("you changed nothing")
+		r.printLine("you changed nothing")
 	default:
 		r.command(event.Answer{ID: q.ID, Text: changed, Edited: true})
 	}
@@ -281,5 +281,5 @@ func unused(r *repl, line, why string) {
 			why += "; press Up at the prompt to get the line back"
 		}
 	}
-	r.say(why)
+	r.printLine(why)
 }

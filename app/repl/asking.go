@@ -17,7 +17,7 @@ type asking struct {
 	reading bool     // a line is being read
 	wants   wants    // the purpose of the line
 	shown   wants    // the question that was asked last
-	told    wants    // the question that was announced while a line was typed
+	announced    wants    // the question that was announced while a line was typed
 	queue   []string // lines to send after the work
 	edited  edited   // the edited call or plan
 	reason  string   // for denying a call, while the scope to remember it in is asked
@@ -126,7 +126,7 @@ func (r *repl) sendQueued() bool {
 	line := r.queue[0]
 	r.queue = r.queue[1:]
 	if !slash.Private(line) {
-		r.say("> " + strings.ReplaceAll(line, "\n", "\n"+continuation))
+		r.printLine("> " + strings.ReplaceAll(line, "\n", "\n"+continuation))
 	}
 	r.send(line)
 	return true
@@ -185,7 +185,7 @@ func (r *repl) submit(text string) {
 	}
 	if (r.state.Running() != nil || len(r.queue) > 0) && !atOnce(text) {
 		r.queue = append(r.queue, text)
-		r.say("queued (commands that run immediately: " + strings.Join(immediate, " ") + ")")
+		r.printLine("queued (commands that run immediately: " + strings.Join(immediate, " ") + ")")
 		return
 	}
 	r.send(text)
@@ -206,7 +206,7 @@ func (r *repl) send(text string) {
 	}
 	images, err := input.Attached(text)
 	if err != nil {
-		r.say(err.Error())
+		r.printLine(err.Error())
 		return
 	}
 	r.command(event.Submit{Text: text, Images: images})

@@ -57,9 +57,9 @@ func (r *repl) slash(line string) bool {
 	case custom:
 		return false // the session adds the command's text to the prompt
 	case !known:
-		r.say("unknown command /" + name + slash.DidYouMean(r.state.Info.Commands, name) + "; /help lists all commands")
+		r.printLine("unknown command /" + name + slash.DidYouMean(r.state.Info.Commands, name) + "; /help lists all commands")
 	case c.ScreenOnly != "":
-		r.say("/" + name + " works only on the full screen: " + c.ScreenOnly)
+		r.printLine("/" + name + " works only on the full screen: " + c.ScreenOnly)
 	default:
 		if err := runCommand(r, c, args); err != nil {
 			r.failed("/"+name, err)
@@ -102,10 +102,10 @@ func runWith(r *repl, secret string, words []string) {
 	session.Now = &slash.Now{Info: r.info(), Prompts: slices.Clone(r.state.Back.Borders), Busy: slash.Busy(&r.state), Secret: secret}
 	if r.con.tty {
 		session.Say = func(text string) { // the user may need minutes, so lines are read in the meantime
-			r.post(func() { r.wait.held = false; r.say(text) })
+			r.post(func() { r.wait.held = false; r.printLine(text) })
 		}
 	}
-	r.beside(func() func() {
+	r.runBeforeNext(func() func() {
 		answer, err := commands.Run(r.ctx, session, words...)
 		if err == nil && answer.List != nil && answer.List.Rest != nil { // printed output is not updated, so print the full list
 			answer, err = commands.Run(r.ctx, session, answer.List.Rest...)
@@ -135,12 +135,12 @@ func printAnswer(r *repl, words []string, answer show.Answer) {
 	case answer.Open != "":
 		openFile(r, answer)
 	case answer.Question != nil && answer.Question.Choices[0].Secret:
-		r.say(strings.Join(answer.Question.Lines, "\n"))
+		r.printLine(strings.Join(answer.Question.Lines, "\n"))
 		r.wants = wants{aKey, words[1]}
 	case answer.Text != nil && answer.Text.Form == show.Diff:
-		r.say(boundDiff(answer.Text.Body))
+		r.printLine(boundDiff(answer.Text.Body))
 	case text != "":
-		r.say(text)
+		r.printLine(text)
 	}
 	if answer.Then != nil {
 		runWith(r, "", answer.Then)
@@ -159,14 +159,14 @@ func printAnswer(r *repl, words []string, answer show.Answer) {
 // openFile opens the file of an answer in the user's editor.
 func openFile(r *repl, a show.Answer) {
 	if text := a.String(); text != "" {
-		r.say(text)
+		r.printLine(text)
 	}
 	err := fmt.Errorf("there is no terminal for an editor: can't open %s", a.Open)
 	if r.con.tty {
 		err = input.OpenAt(a.Open, a.Line, input.Editor())
 	}
 	if err != nil {
-		r.say(err.Error())
+		r.printLine(err.Error())
 	}
 }
 
@@ -210,7 +210,7 @@ func lineHelp(r *repl, _ string) error {
 	b.WriteString("@NAME in a prompt refers to a file. Tab completes commands and files. End a line with \\ to continue it.\n")
 	b.WriteString("!COMMAND runs a shell command; the model sees its output with your next prompt.\n")
 	b.WriteString("Ctrl-C cancels the running task; press it twice to quit. Ctrl-D quits, too.")
-	r.say(b.String())
+	r.printLine(b.String())
 	return nil
 }
 

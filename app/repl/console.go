@@ -170,7 +170,7 @@ func (c *console) edited(t *lineEditor) (string, error) {
 			return t.editor.Text(), err
 		}
 		if err := c.fetch(); err != nil {
-			if errors.Is(err, errAside) {
+			if errors.Is(err, errYield) {
 				c.leave()
 			}
 			return "", err

@@ -29,7 +29,7 @@ type ending struct {
 // caller answers it.
 func (r *repl) noLine(l typedLine, was wants) bool {
 	switch {
-	case errors.Is(l.err, errAside): // another question must be answered first
+	case errors.Is(l.err, errYield): // another question must be answered first
 	case r.con.tty && plain.HungUp(r.con.in):
 		r.ended, r.over = exit.BySignal(syscall.SIGHUP), true
 	case errors.Is(l.err, errInterrupt):
@@ -41,7 +41,7 @@ func (r *repl) noLine(l typedLine, was wants) bool {
 	case errors.Is(l.err, io.EOF):
 		return false
 	default:
-		r.say(l.err.Error())
+		r.printLine(l.err.Error())
 		r.over = true
 	}
 	return true
@@ -83,11 +83,11 @@ func (r *repl) interrupt() {
 	case t != nil:
 		r.confirming, r.eof = true, !r.con.tty // the rest of a pipe is dropped, too
 		r.program.Live.Send(event.Cancel{})
-		r.say("cancelling; press Ctrl-C again to quit")
+		r.printLine("cancelling; press Ctrl-C again to quit")
 		dropQueue(r)
 	default:
 		r.confirming = true
-		r.say("press Ctrl-C again, or Ctrl-D, to quit")
+		r.printLine("press Ctrl-C again, or Ctrl-D, to quit")
 	}
 }
 
@@ -96,6 +96,6 @@ func dropQueue(r *repl) {
 	if n := len(r.queue); n > 0 {
 		r.con.earlier = append(r.con.earlier, slices.DeleteFunc(r.queue, slash.Private)...)
 		r.queue = nil
-		r.say(texts.Plural(n, "queued line") + " not sent; press Up at the prompt to get them back")
+		r.printLine(texts.Plural(n, "queued line") + " not sent; press Up at the prompt to get them back")
 	}
 }

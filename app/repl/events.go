@@ -15,18 +15,18 @@ import (
 	"buddy/views/markup"
 )
 
-// take applies an event and prints it.
-func (r *repl) take(env event.Envelope) {
+// apply applies an event and prints it.
+func (r *repl) apply(env event.Envelope) {
 	subagent := state.IsSubagent(&r.state, env.Branch)
 	r.state.Apply(env)
 	if _, ended := env.Payload.(event.ReviewFinished); ended {
 		r.reviews = max(0, r.reviews-1)
 	}
 	if subagent {
-		tellSubagent(r, env)
+		printSubagent(r, env)
 	} else {
-		r.wait.take(env.Payload)
-		tell(r, env)
+		r.wait.release(env.Payload)
+		printEvent(r, env)
 	}
 	switch env.Payload.(type) {
 	case event.ApprovalAsked, event.ApprovalAnswered, event.QuestionAsked, event.QuestionAnswered, event.TaskFinished:
@@ -34,28 +34,28 @@ func (r *repl) take(env event.Envelope) {
 	}
 }
 
-// tellSubagent prints only the important events of a subagent's conversation: its call and result are lines of its
+// printSubagent prints only the important events of a subagent's conversation: its call and result are lines of its
 // caller.
-func tellSubagent(r *repl, env event.Envelope) {
+func printSubagent(r *repl, env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.ApprovalAsked:
 		if !r.con.tty {
 			go r.print.Approve(p)
 		}
 	case event.ApprovalAnswered:
-		r.wait.take(p)
+		r.wait.release(p)
 	case event.Warning:
 		p.Text = r.state.Tasks.Get(env.Task).Label() + ": " + p.Text
 		r.print.Remark(p)
 	case event.TaskFinished:
 		if t := r.state.Tasks.Get(p.ID); t.Agent != nil && t.Agent.Background {
-			r.say(fmt.Sprintf("%s (%s) has ended: %s", t.Label(), markup.Shorten(t.Title, 40), p.Outcome))
+			r.printLine(fmt.Sprintf("%s (%s) has ended: %s", t.Label(), markup.Shorten(t.Title, 40), p.Outcome))
 		}
 	}
 }
 
-// tell prints an event of a conversation that is not a subagent's.
-func tell(r *repl, env event.Envelope) {
+// printEvent prints an event of a conversation that is not a subagent's.
+func printEvent(r *repl, env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TextDelta:
 		if env.Branch == 0 {
@@ -93,20 +93,20 @@ func (r *repl) changed(env event.Envelope) {
 	case event.ModelSwitched, event.TargetSwitched, event.RuleAdded, event.RuleRemoved, event.FileRestored, event.HistoryRewound,
 		event.ContextCompacted, event.ContextPinned, event.MicroCompacted:
 		if n := len(r.state.Blocks); n > 0 && r.state.Blocks[n-1].Seq == env.Seq { // as on the full screen
-			r.say(string(r.state.Blocks[n-1].Text))
+			r.printLine(string(r.state.Blocks[n-1].Text))
 		}
 	case event.WorkflowChanged:
 		if w := state.WorkflowOf(&r.state, p.Run); w != nil {
-			r.say(state.WorkflowEnd(w.Name, p))
+			r.printLine(state.WorkflowEnd(w.Name, p))
 		}
 	case event.PaneOpened:
 		if r.con.tty && !r.attachSaid && p.Attach != "" {
 			r.attachSaid = true
-			r.say("commands run in a tmux pane; to watch it from another terminal: " + p.Attach)
+			r.printLine("commands run in a tmux pane; to watch it from another terminal: " + p.Attach)
 		}
 	case event.Interrupted:
 		if p.CanContinue {
-			r.say("the last answer was interrupted; press Enter to continue")
+			r.printLine("the last answer was interrupted; press Enter to continue")
 		}
 	default:
 		r.print.Remark(p)
@@ -115,25 +115,25 @@ func (r *repl) changed(env event.Envelope) {
 
 // streamed is the streaming answer, printed line by line.
 type streamed struct {
-	said    string // the whole text
+	text    string // the whole text
 	printed int    // printed bytes of said
 }
 
 // add appends text and returns the complete lines that are not printed yet.
 func (s *streamed) add(text string) string {
-	s.said += text
-	end := strings.LastIndexByte(s.said, '\n') + 1
+	s.text += text
+	end := strings.LastIndexByte(s.text, '\n') + 1
 	if end <= s.printed {
 		return ""
 	}
-	lines := s.said[s.printed:end]
+	lines := s.text[s.printed:end]
 	s.printed = end
 	return lines
 }
 
 // rest returns the part of the complete answer that is not printed yet.
 func (s *streamed) rest(whole string) string {
-	printed := s.said[:s.printed]
+	printed := s.text[:s.printed]
 	*s = streamed{}
 	if rest, ok := strings.CutPrefix(whole, printed); ok {
 		return rest
@@ -144,7 +144,7 @@ func (s *streamed) rest(whole string) string {
 // startOver marks a printed partial answer as void.
 func (r *repl) startOver(mine bool) {
 	if mine && r.text.printed > 0 {
-		r.say("(ignore the partial answer above; the model starts again)")
+		r.printLine("(ignore the partial answer above; the model starts again)")
 	}
 	if mine {
 		r.text = streamed{}
@@ -161,7 +161,7 @@ func (r *repl) message(branch int, m event.ModelMessage) {
 	text := m.Message.Content
 	if branch == 0 {
 		if m.Reasoning != "" {
-			r.say("✎ " + m.Reasoning)
+			r.printLine("✎ " + m.Reasoning)
 		}
 		text = r.text.rest(text)
 	} else if len(m.Message.ToolCalls) > 0 {
@@ -187,12 +187,12 @@ func (r *repl) result(p event.ToolResult) {
 	if p.ExitCode != nil && (*p.ExitCode != 0 || r.print.ShowToolCalls) {
 		lines := strings.Split(strings.TrimRight(p.Tail, "\n"), "\n")
 		if n := len(lines) - previewLines; n > 0 {
-			r.say(fmt.Sprintf("  … %d lines above", n))
+			r.printLine(fmt.Sprintf("  … %d lines above", n))
 			lines = lines[n:]
 		}
 		for _, l := range lines {
 			if l != "" {
-				r.say("  " + texts.ClipBytes(l, maxLineShown))
+				r.printLine("  " + texts.ClipBytes(l, maxLineShown))
 			}
 		}
 	}
@@ -209,10 +209,10 @@ func (r *repl) finished(p event.TaskFinished) {
 		case event.BackgroundTask:
 			name = fmt.Sprintf("task #%d (%s) ", t.ID, markup.Shorten(t.Title, 40))
 		case event.SubagentTask:
-			r.say(fmt.Sprintf("agent #%d (%s) has ended: %s", t.ID, markup.Shorten(t.Title, 40), p.Outcome))
+			r.printLine(fmt.Sprintf("agent #%d (%s) has ended: %s", t.ID, markup.Shorten(t.Title, 40), p.Outcome))
 			return
 		case event.ShellTask:
-			r.say(fmt.Sprintf("task #%d (%s) has ended: %s", t.ID, markup.Shorten(t.Title, 40), p.Outcome))
+			r.printLine(fmt.Sprintf("task #%d (%s) has ended: %s", t.ID, markup.Shorten(t.Title, 40), p.Outcome))
 			return
 		}
 	}
@@ -222,13 +222,13 @@ func (r *repl) finished(p event.TaskFinished) {
 		r.outcome = p.Outcome
 	}
 	if p.Outcome == event.MaxTurns && name == "" {
-		r.say(plain.Ended(p.Outcome) + "; press Enter to continue")
+		r.printLine(plain.Ended(p.Outcome) + "; press Enter to continue")
 	} else if p.Outcome != event.Completed {
 		if text := r.print.End(p.Outcome); text != "" || name != "" {
-			r.say(name + cmp.Or(text, "failed"))
+			r.printLine(name + cmp.Or(text, "failed"))
 		}
 	} else if name != "" {
-		r.say(name + "has ended")
+		r.printLine(name + "has ended")
 	}
 }
 
@@ -241,5 +241,5 @@ func (r *repl) mode(p event.ModeChanged) {
 	if p.Until > 0 {
 		text += " until " + time.UnixMilli(p.Until).Format("15:04:05")
 	}
-	r.say(text)
+	r.printLine(text)
 }

@@ -18,7 +18,7 @@ import (
 
 // lookBack reads the session and prints the result of show.
 func (r *repl) lookBack(what string, show func(*past) (string, error)) {
-	r.beside(func() func() {
+	r.runBeforeNext(func() func() {
 		all, err := readPast(r.program.Journal.Range)
 		text := ""
 		if err == nil {
@@ -29,7 +29,7 @@ func (r *repl) lookBack(what string, show func(*past) (string, error)) {
 				r.failed(what, err)
 				return
 			}
-			r.say(text)
+			r.printLine(text)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func lineCopy(r *repl, args string) error {
 
 // copy copies text to the clipboard in every available way, and returns a message that names the ways.
 func (c *console) copy(text string) (string, error) {
-	said, err := slash.Copied(text)
+	message, err := slash.Copied(text)
 	if err != nil {
 		return "", err
 	}
@@ -121,16 +121,16 @@ func (c *console) copy(text string) (string, error) {
 	case len(ways) == 0:
 		return "", err
 	case err != nil:
-		said += ", but not " + err.Error()
+		message += ", but not " + err.Error()
 	}
-	return said + " through " + strings.Join(ways, " and "), nil
+	return message + " through " + strings.Join(ways, " and "), nil
 }
 
 // edit opens a text in the user's editor, and handles the result as a line typed for the same purpose.
 func (r *repl) edit(was wants, text string) {
 	r.wants = was
 	if !r.con.tty {
-		r.say("/edit: there is no terminal for an editor")
+		r.printLine("/edit: there is no terminal for an editor")
 		return
 	}
 	editor := input.Editor()
@@ -138,11 +138,11 @@ func (r *repl) edit(was wants, text string) {
 	text = strings.TrimRight(text, "\n")
 	switch {
 	case err != nil:
-		r.say("/edit: " + err.Error())
+		r.printLine("/edit: " + err.Error())
 	case strings.TrimSpace(text) == "":
-		r.say("nothing sent: the text from " + editor + " is empty")
+		r.printLine("nothing sent: the text from " + editor + " is empty")
 	default:
-		r.say("> " + strings.ReplaceAll(text, "\n", "\n"+continuation))
+		r.printLine("> " + strings.ReplaceAll(text, "\n", "\n"+continuation))
 		r.typedIn(typedLine{text: text})
 	}
 }

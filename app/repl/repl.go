@@ -66,8 +66,8 @@ func (h *holding) until(released func(event.Event) bool) {
 	h.holds++
 }
 
-// take ends the holding if released accepts the event.
-func (h *holding) take(e event.Event) {
+// release ends the holding if released accepts the event.
+func (h *holding) release(e event.Event) {
 	if h.held && h.released != nil && h.released(e) {
 		h.held = false
 	}
@@ -158,14 +158,14 @@ func (r *repl) session(f *compose.Options, d *compose.Destination, resume string
 		p.Close(r.con.err)
 		if info := r.state.Info; r.con.tty && !r.next.Again {
 			if line := p.Farewell(info.Event.Title, info.Usage.SessionCost); line != "" {
-				r.say(line)
+				r.printLine(line)
 			}
 		}
 	}()
 	r.print = &plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr{r.con}, ShowToolCalls: p.Config.UI.ShowToolCalls}
 	go p.Tidy()
 	for _, line := range welcome(p) {
-		r.say(line)
+		r.printLine(line)
 	}
 	events, err := p.Begin(ctx)
 	if err != nil {
@@ -214,7 +214,7 @@ func welcome(p *compose.Program) []string {
 		lines = append(lines, "the last answer was: "+markup.Shorten(answer, 600))
 	}
 	if prompt != "" || answer != "" {
-		lines = append(lines, compose.SayResumed(&p.Setup, title, last, time.Now()))
+		lines = append(lines, compose.ResumedLine(&p.Setup, title, last, time.Now()))
 	}
 	return lines
 }
@@ -262,7 +262,7 @@ func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts
 				r.ended = context.Cause(ctx)
 				return
 			}
-			r.take(env)
+			r.apply(env)
 		case l := <-r.typed:
 			r.reading = false
 			r.typedIn(l)
@@ -387,12 +387,12 @@ func (r *repl) post(f func()) {
 	}
 }
 
-// say prints a message that is not the model's answer.
-func (r *repl) say(text string) { r.con.print(r.con.err, markup.Plain(text)+"\n") }
+// printLine prints a message that is not the model's answer.
+func (r *repl) printLine(text string) { r.con.print(r.con.err, markup.Plain(text)+"\n") }
 
 func (r *repl) info() event.SessionCreated { return r.state.Info.Event }
 
-func (r *repl) failed(what string, err error) { r.say(what + ": " + err.Error()) }
+func (r *repl) failed(what string, err error) { r.printLine(what + ": " + err.Error()) }
 
 // change leaves for another session.
 func (r *repl) change(id string) error {
@@ -403,17 +403,17 @@ func (r *repl) change(id string) error {
 	return nil
 }
 
-// beside works in the background before the next line is read. Leaving interrupts it.
-func (r *repl) beside(work func() func()) {
+// runBeforeNext works in the background before the next line is read. Leaving interrupts it.
+func (r *repl) runBeforeNext(work func() func()) {
 	r.wait.until(func(event.Event) bool { return false })
-	r.aside(func() func() {
+	r.runBackground(func() func() {
 		apply := work()
 		return func() { r.wait.held = false; apply() }
 	})
 }
 
-// aside is beside while lines are read.
-func (r *repl) aside(work func() func()) {
+// runBackground is beside while lines are read.
+func (r *repl) runBackground(work func() func()) {
 	go func() {
 		r.post(work())
 	}()

@@ -20,20 +20,20 @@ type typedAhead struct {
 	ahead []byte   // lines end as Enter does: with \r where lines are edited here, else \n
 	lined int      // the number of unread bytes that the terminal itself took as lines
 	quiet bool     // the prompt shows only once something is typed
-	aside bool     // reading a line has to stop
+	yielded bool     // reading a line has to stop
 	wake  *os.File // the end of a pipe that wakes the reader
 	woken *os.File // the reader's end
 }
 
 // errAside replaces a line that was not started, when another question must be answered first.
-var errAside = errors.New("another question must be answered first")
+var errYield = errors.New("another question must be answered first")
 
 // attend allows the next line to be read, after a yield. A quiet line shows no prompt until something is typed or
 // reveal is called.
 func (c *console) attend(quiet bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.aside, c.quiet = false, quiet
+	c.yielded, c.quiet = false, quiet
 	if c.tty && c.wake == nil {
 		c.woken, c.wake, _ = os.Pipe() // without a pipe a question waits for the end of the line
 	}
@@ -74,18 +74,18 @@ func (c *console) yield() bool {
 	defer c.mu.Unlock()
 	c.gather()
 	switch {
-	case c.aside:
+	case c.yielded:
 		return true
 	case len(c.ahead) > 0, c.line != nil && (!c.line.editor.Empty() || c.line.prompt == continuation), c.shown == continuation, c.wake == nil:
 		return false
 	}
-	c.aside = true
+	c.yielded = true
 	_, _ = c.wake.Write([]byte{0}) // a pipe that nobody fills
 	return true
 }
 
-// begun reports whether something was typed while no line was read.
-func (c *console) begun() bool {
+// hasTyped reports whether something was typed while no line was read.
+func (c *console) hasTyped() bool {
 	if !c.tty {
 		return false
 	}
@@ -153,10 +153,10 @@ func (c *console) await() error {
 		}
 		_, _ = c.woken.Read(make([]byte, 1))
 		c.mu.Lock()
-		aside := c.aside
+		yielded := c.yielded
 		c.mu.Unlock()
-		if aside {
-			return errAside
+		if yielded {
+			return errYield
 		}
 	}
 }
@@ -201,7 +201,7 @@ func (c *console) terminalLine(prompt string) (string, error) {
 	defer c.prompting(prompt + markup.Plain(line))()
 	for {
 		err := c.fetch()
-		if errors.Is(err, errAside) {
+		if errors.Is(err, errYield) {
 			c.leave()
 			return "", err
 		}

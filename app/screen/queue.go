@@ -22,7 +22,7 @@ func (q *queue) push(ev tcell.Event) {
 	q.mu.Lock()
 	q.items = append(q.items, ev)
 	q.mu.Unlock()
-	q.tell()
+	q.signal()
 }
 
 // unread puts events at the front.
@@ -30,10 +30,10 @@ func (q *queue) unread(events []tcell.Event) {
 	q.mu.Lock()
 	q.items = append(slices.Clip(events), q.items...)
 	q.mu.Unlock()
-	q.tell()
+	q.signal()
 }
 
-func (q *queue) tell() {
+func (q *queue) signal() {
 	select {
 	case q.arrived <- struct{}{}:
 	default:
@@ -50,7 +50,7 @@ func (q *queue) pop(stop, quit <-chan struct{}) tcell.Event {
 			return nil
 		default:
 		}
-		if ev := q.take(); ev != nil {
+		if ev := q.next(); ev != nil {
 			return ev
 		}
 		select {
@@ -63,7 +63,7 @@ func (q *queue) pop(stop, quit <-chan struct{}) tcell.Event {
 	}
 }
 
-func (q *queue) take() tcell.Event {
+func (q *queue) next() tcell.Event {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.items) == 0 {

@@ -54,8 +54,8 @@ func (in *input) late(p []byte) bool {
 	return len(in.held) > 0 && len(p) > 2 && (ansi.IsAnswer(q[1], q[2]) || q[1] == '[' && q[2] >= '0' && q[2] <= '?')
 }
 
-// waits reports whether the held bytes are a key if no more follow.
-func (in *input) waits() bool {
+// pending reports whether the held bytes are a key if no more follow.
+func (in *input) pending() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.state == inEscape || in.state == inIntroducer

@@ -115,12 +115,12 @@ func (e *styleEncoder) match(c tcell.Color) tcell.Color {
 	if !c.IsRGB() && int(c&0xff) < len(e.palette) && e.colors > 0 {
 		return c
 	}
-	got, ok := e.nearest[c]
+	best, ok := e.nearest[c]
 	if !ok {
-		got = tcell.FindColor(c, e.palette)
-		e.nearest[c] = got
+		best = tcell.FindColor(c, e.palette)
+		e.nearest[c] = best
 	}
-	return got
+	return best
 }
 
 // text returns the encoding of a clean text that is width cells wide.

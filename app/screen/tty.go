@@ -150,7 +150,7 @@ func (t *Tty) Read(p []byte) (int, error) {
 
 // wait reads from the terminal. Meanwhile held bytes that may be a key become one.
 func (t *Tty) wait(buf []byte) (int, error) {
-	if t.in.waits() {
+	if t.in.pending() {
 		defer time.AfterFunc(keyTime, t.in.expire).Stop()
 	}
 	return t.dev.Read(buf)

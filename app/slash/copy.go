@@ -27,8 +27,8 @@ func Copied(text string) (string, error) {
 	}
 }
 
-// talk returns what was said, prompts quoted. It fails as soon as that is more than can be copied.
-func talk(newest iter.Seq[*state.Block]) (string, error) {
+// conversationText returns what was said, prompts quoted. It fails as soon as that is more than can be copied.
+func conversationText(newest iter.Seq[*state.Block]) (string, error) {
 	var all []string
 	size := -2
 	for b := range newest {
@@ -54,7 +54,7 @@ func ToCopy(newest iter.Seq[*state.Block], args string) (string, error) {
 	switch args {
 	case "", "code":
 	case "all":
-		return talk(newest)
+		return conversationText(newest)
 	default:
 		return "", fmt.Errorf("unknown argument %q (have: code, all; without one, /copy copies the whole answer)", args)
 	}

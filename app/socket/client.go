@@ -101,7 +101,7 @@ func (c *Client) connect() error {
 		_ = c.out.message("subscribe", *c.asked)
 	}
 	if c.watched != nil {
-		_ = c.say(c.watched)
+		_ = c.write(c.watched)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (c *Client) read() (heard bool, err error) {
 				return heard, c.ctx.Err()
 			}
 			batch = nil
-			if err := c.take(line); err != nil {
+			if err := c.handle(line); err != nil {
 				return heard, err
 			}
 			continue
@@ -211,8 +211,8 @@ func (c *Client) deliver(batch []event.Envelope) bool {
 	return true
 }
 
-// take follows a message that is no event.
-func (c *Client) take(line []byte) error {
+// handle follows a message that is no event.
+func (c *Client) handle(line []byte) error {
 	var m message
 	if err := json.Unmarshal(line, &m); err != nil {
 		return err
@@ -313,12 +313,12 @@ func (c *Client) Send(command event.Command) {
 	if _, ok := command.(event.WatchPanes); ok {
 		c.watched = command
 	}
-	if c.say(command) != nil {
+	if c.write(command) != nil {
 		_ = c.conn.Close() // it is connected to anew, if it is there
 	}
 }
 
-func (c *Client) say(command event.Command) error {
+func (c *Client) write(command event.Command) error {
 	name, payload, err := event.EncodeCommand(command)
 	if err != nil {
 		return err

@@ -192,14 +192,14 @@ func (c *connection) read() {
 		if json.Unmarshal(line, &m) != nil {
 			return // nothing that comes after it can be trusted to be what it seems
 		}
-		if c.take(m) != nil {
+		if c.handle(m) != nil {
 			return
 		}
 	}
 }
 
-// take follows one message. An error means that the connection makes no sense any more.
-func (c *connection) take(m message) error {
+// handle follows one message. An error means that the connection makes no sense any more.
+func (c *connection) handle(m message) error {
 	switch {
 	case m.Type == "subscribe":
 		var s subscription

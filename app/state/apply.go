@@ -17,21 +17,21 @@ func (s *State) Apply(env event.Envelope) Changed {
 	if s.kept != nil {
 		s.keep(env)
 	}
-	ch := s.take(env)
+	ch := s.applyEvent(env)
 	if ch != 0 {
 		divide(s, env.Seq)
 	}
 	return ch
 }
 
-// take is Apply without dividing the conversation into parts.
-func (s *State) take(env event.Envelope) Changed {
-	if talk, known := s.talks[env.Branch]; talk != nil {
-		return applySubagent(s, env, talk)
+// applyEvent is Apply without dividing the conversation into parts.
+func (s *State) applyEvent(env event.Envelope) Changed {
+	if conv, known := s.convs[env.Branch]; conv != nil {
+		return applySubagent(s, env, conv)
 	} else if env.Branch != 0 {
 		return s.applyBranch(env, known)
 	}
-	return s.hear(env) | s.fold(env)
+	return s.recordActivity(env) | s.fold(env)
 }
 
 // fold is Apply for the main conversation.
@@ -95,7 +95,7 @@ func (s *State) endAll(now int64) Changed {
 			}
 		}
 	}
-	clear(s.talks)
+	clear(s.convs)
 	for _, p := range s.Panes {
 		p.Lost = "its process has ended"
 	}
@@ -192,28 +192,28 @@ func withCall(calls map[string]*Block, b *Block) map[string]*Block {
 
 // applyApproval makes a call wait for the user, or continue.
 func applyApproval(s *State, env event.Envelope) Changed {
-	talk := talkOf(s, env.Branch)
+	conv := convOf(s, env.Branch)
 	switch p := env.Payload.(type) {
 	case event.ApprovalAsked:
 		s.Approvals = append(s.Approvals, p)
 		awaitPerson(s.Tasks, env, p.ID)
-		return talk.changeCall(p.CallID, func(c *Call) { c.State = CallWaiting }) | Approvals | Tasks
+		return conv.changeCall(p.CallID, func(c *Call) { c.State = CallWaiting }) | Approvals | Tasks
 	case event.ApprovalAnswered:
-		return s.settleApproval(talk, p)
+		return s.settleApproval(conv, p)
 	}
 	return 0
 }
 
 // settleApproval removes an answered approval. The first answer wins; only a policy answers without a request. talk is
 // the conversation of the call.
-func (s *State) settleApproval(talk *State, p event.ApprovalAnswered) Changed {
+func (s *State) settleApproval(conv *State, p event.ApprovalAnswered) Changed {
 	asked := len(s.Approvals)
 	s.Approvals = slices.DeleteFunc(s.Approvals, func(a event.ApprovalAsked) bool { return a.ID == p.ID })
 	if len(s.Approvals) == asked && p.By != "policy" {
 		return 0
 	}
 	personAnswered(s.Tasks, p.ID)
-	return talk.changeCall(p.CallID, func(c *Call) {
+	return conv.changeCall(p.CallID, func(c *Call) {
 		c.Answered = p.Screen
 		if c.State = answeredState(p); c.State == CallDenied {
 			c.Denied = p.Reason
@@ -492,7 +492,7 @@ func compacted(s *State, env event.Envelope, p event.ContextCompacted) {
 }
 
 func (s *State) add(env event.Envelope, kind Kind, text string) *Block {
-	b := &Block{Seq: env.Seq, last: env.Seq, Kind: kind, Text: []byte(text), Time: env.Time, beside: env.Branch != 0}
+	b := &Block{Seq: env.Seq, last: env.Seq, Kind: kind, Text: []byte(text), Time: env.Time, parallel: env.Branch != 0}
 	s.Blocks = append(s.Blocks, b)
 	return b
 }

@@ -23,7 +23,7 @@ func (s *State) applyBranch(env event.Envelope, known bool) Changed {
 	case event.ApprovalAsked, event.ApprovalAnswered:
 		return applyApproval(s, env)
 	case event.ToolRequested: // no block shows it, but the user may edit it before it runs
-		s.calls = withCall(s.calls, &Block{Kind: ToolBlock, Call: newCall(p, ""), beside: true})
+		s.calls = withCall(s.calls, &Block{Kind: ToolBlock, Call: newCall(p, ""), parallel: true})
 	case event.ToolResult:
 		delete(s.calls, p.CallID)
 	case event.MetricsUsage:

@@ -6,14 +6,14 @@ import (
 	"buddy/agent/event"
 )
 
-// hear records when the model last sent something, so that a silence shows, and whether its request waits for a retry,
+// recordActivity records when the model last sent something, so that a silence shows, and whether its request waits for a retry,
 // which hooks run, and which targets are being connected to.
-func (s *State) hear(env event.Envelope) Changed {
+func (s *State) recordActivity(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.ModelFallback, event.RequestStarted, event.ModelAlive, event.ModelReading:
 		s.Heard = env.Time
 		s.Retries.endWait()
-		s.Coming.come(env)
+		s.Coming.record(env)
 	case event.ModelRetry:
 		s.Heard, s.Retries.Retry = env.Time, &Retry{At: env.Time + p.WaitMS}
 		s.Coming.First, s.Coming.Bytes = 0, 0
@@ -46,8 +46,8 @@ func (s *State) hear(env event.Envelope) Changed {
 	return Tasks // what the main one does
 }
 
-// come records the progress of the answer.
-func (c *Coming) come(env event.Envelope) {
+// record records the progress of the answer.
+func (c *Coming) record(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.RequestStarted:
 		*c = c.none()
@@ -55,11 +55,11 @@ func (c *Coming) come(env event.Envelope) {
 	case event.ModelReading:
 		c.Reading.read(env.Time, p)
 	case event.TextDelta:
-		c.took(env.Time, len(p.Text), false)
+		c.add(env.Time, len(p.Text), false)
 	case event.ReasoningDelta:
-		c.took(env.Time, len(p.Text), false)
+		c.add(env.Time, len(p.Text), false)
 	case event.CallDelta:
-		c.took(env.Time, len(p.Text), true)
+		c.add(env.Time, len(p.Text), true)
 	case event.ModelFallback:
 		c.First, c.Bytes, c.Reading = 0, 0, Reading{}
 	}

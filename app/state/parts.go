@@ -75,7 +75,7 @@ func settled(s *State) bool {
 		return false
 	}
 	for _, b := range s.calls {
-		if !b.beside {
+		if !b.parallel {
 			return false
 		}
 	}
@@ -181,5 +181,5 @@ func (p *Part) end(s *State) []*Block {
 	for _, c := range s.live {
 		c.Output = Tail{Gen: c.Output.Gen + 1} // only the last calls keep their output
 	}
-	return slices.DeleteFunc(s.Blocks, func(b *Block) bool { return !b.beside && p.rewinds.Gone(b.Seq) })
+	return slices.DeleteFunc(s.Blocks, func(b *Block) bool { return !b.parallel && p.rewinds.Gone(b.Seq) })
 }

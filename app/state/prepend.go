@@ -130,9 +130,9 @@ func (s *State) adoptBlocks(old []*Block) (map[*Block]*Block, map[*Call]*Call) {
 		old = old[1:]
 		if b.Call != nil {
 			calls[b.Call] = o.Call
-			o.Call.take(b.Call, s.calls[b.Call.ID] == b)
+			o.Call.copyFrom(b.Call, s.calls[b.Call.ID] == b)
 		}
-		o.take(b)
+		o.copyFrom(b)
 		blocks[b], s.Blocks[i] = o, o
 	}
 	return blocks, calls
@@ -149,8 +149,8 @@ func (b *Block) shows(o *Block) bool {
 	return b.Kind == o.Kind && b.Seq <= o.Seq && o.Seq <= b.last
 }
 
-// take copies the content of n to b.
-func (b *Block) take(n *Block) {
+// copyFrom copies the content of n to b.
+func (b *Block) copyFrom(n *Block) {
 	if !bytes.Equal(b.Text, n.Text) {
 		b.Text = n.Text
 	}
@@ -158,8 +158,8 @@ func (b *Block) take(n *Block) {
 	b.Gen++
 }
 
-// take copies n to c, but keeps the output of a running call, which only c has.
-func (c *Call) take(n *Call, runs bool) {
+// copyFrom copies n to c, but keeps the output of a running call, which only c has.
+func (c *Call) copyFrom(n *Call, runs bool) {
 	output := c.Output
 	if !runs && !bytes.Equal(output.Buf, n.Output.Buf) {
 		output = n.Output

@@ -59,13 +59,13 @@ func TestTailFirstIsReplay(t *testing.T) {
 					continue
 				}
 				what := fmt.Sprintf("divided at %d and %d of %d (before %T)", j, i, len(envs), envs[i].Payload)
-				goOn := min(i+10, len(envs)) // the rest arrives while the older parts are read
-				middle := (goOn + len(envs)) / 2
+				arrived := min(i+10, len(envs)) // the rest arrives while the older parts are read
+				middle := (arrived + len(envs)) / 2
 
 				var s State
-				s.ApplyTail(envs[i:goOn])
+				s.ApplyTail(envs[i:arrived])
 				before := identities(&s)
-				for _, env := range envs[goOn:middle] {
+				for _, env := range envs[arrived:middle] {
 					s.Apply(env)
 				}
 				if got := s.Prepend(envs[j:i]); j < i && i > 0 && got == 0 {

@@ -28,7 +28,7 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 				continue
 			}
 			step = q.From != ""
-			talkOf(s, env.Branch).changeCall(q.CallID, func(c *Call) {
+			convOf(s, env.Branch).changeCall(q.CallID, func(c *Call) {
 				c.Answered = p.Screen
 				if p.By == "cancel" {
 					c.State = CallCancelled

@@ -40,11 +40,11 @@ func (r *Retries) failed(p event.ModelRetry, seq uint64) {
 		r.Retry.Text, r.Retry.Count = r.short, count
 	}
 	r.block.Retry, r.block.Raw = r.Retry, strings.TrimSpace(p.Why+"\n"+p.Raw)
-	r.block.say(RetryBlock, r.short+". Retrying ("+count+")", seq)
+	r.block.setText(RetryBlock, r.short+". Retrying ("+count+")", seq)
 }
 
-// say changes the kind and the text of a block.
-func (b *Block) say(kind Kind, text string, seq uint64) {
+// setText changes the kind and the text of a block.
+func (b *Block) setText(kind Kind, text string, seq uint64) {
 	b.Kind, b.Text, b.last = kind, []byte(text), max(b.last, seq)
 	b.Gen++
 }
@@ -65,7 +65,7 @@ func (r *Retries) endWait() {
 func (r *Retries) answerCame(seq uint64) {
 	if r.block != nil && !r.came {
 		r.came = true
-		r.block.say(RetryBlock, fmt.Sprintf("%s. Answered on attempt %d", r.what(), r.attempt+1), seq)
+		r.block.setText(RetryBlock, fmt.Sprintf("%s. Answered on attempt %d", r.what(), r.attempt+1), seq)
 	}
 }
 
@@ -73,7 +73,7 @@ func (r *Retries) answerCame(seq uint64) {
 func (r *Retries) giveUp(seq uint64) {
 	r.endWait()
 	if r.block != nil && !r.came {
-		r.block.say(RetryBlock, r.what()+". Stopped after "+texts.Plural(r.attempt, "attempt"), seq)
+		r.block.setText(RetryBlock, r.what()+". Stopped after "+texts.Plural(r.attempt, "attempt"), seq)
 	}
 	*r = Retries{}
 }
@@ -89,7 +89,7 @@ func (r *Retries) interrupt(seq uint64) bool {
 	if at := strings.LastIndexByte(r.what(), '('); at >= 0 {
 		why = " " + r.what()[at:] // its status
 	}
-	r.block.say(RetryBlock, "Interrupted while retrying"+why, seq)
+	r.block.setText(RetryBlock, "Interrupted while retrying"+why, seq)
 	*r = Retries{}
 	return true
 }
@@ -111,7 +111,7 @@ func addOutcome(s *State, env event.Envelope, kind Kind, text, raw string) {
 	if b == nil || r.came {
 		b = s.add(env, kind, text)
 	} else {
-		b.say(kind, text, env.Seq)
+		b.setText(kind, text, env.Seq)
 	}
 	b.Raw = raw
 	*r = Retries{}

@@ -53,8 +53,8 @@ func (w *WayBack) borderFrom(seq uint64) int {
 	return len(w.Borders)
 }
 
-// take removes the rewind with an event number and all later ones, and returns it.
-func (w *WayBack) take(seq uint64) (r rewound, ok bool) {
+// popRewound removes the rewind with an event number and all later ones, and returns it.
+func (w *WayBack) popRewound(seq uint64) (r rewound, ok bool) {
 	i := slices.IndexFunc(w.rewound, func(r rewound) bool { return r.at == seq })
 	if i < 0 {
 		return rewound{}, false
@@ -70,7 +70,7 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 		at = len(s.Blocks)
 	}
 	gone := slices.Clone(s.Blocks[at:])
-	s.Blocks = slices.DeleteFunc(s.Blocks, func(b *Block) bool { return b.Seq >= p.ToSeq && !b.beside })
+	s.Blocks = slices.DeleteFunc(s.Blocks, func(b *Block) bool { return b.Seq >= p.ToSeq && !b.parallel })
 	from := s.Back.borderFrom(p.ToSeq)
 	if p.Redo {
 		to, _ := redo(s, p.ToSeq, from)
@@ -92,7 +92,7 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 // redo undoes the rewind with an event number. Prompts from index from on came after it. It returns the event from
 // which blocks are restored; ok is false if the rewound part was not read yet.
 func redo(s *State, seq uint64, from int) (to uint64, ok bool) {
-	r, ok := s.Back.take(seq)
+	r, ok := s.Back.popRewound(seq)
 	if !ok {
 		return 0, false
 	}
@@ -124,7 +124,7 @@ func dropGone(s *State, gone []*Block) {
 	s.Retries.forget()
 	s.open, s.Info.Interrupted = openBlocks{}, false
 	for _, b := range gone {
-		if b.Call == nil || b.beside || slices.Contains(s.Blocks, b) {
+		if b.Call == nil || b.parallel || slices.Contains(s.Blocks, b) {
 			continue
 		}
 		if s.calls[b.Call.ID] == b {

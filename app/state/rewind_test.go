@@ -20,7 +20,7 @@ type wanderer struct {
 	borders []uint64
 }
 
-func (h *wanderer) say(payloads ...event.Event) {
+func (h *wanderer) publish(payloads ...event.Event) {
 	for _, p := range payloads {
 		env := event.Envelope{Seq: uint64(len(h.events) + 1), Time: 1, Session: "s", Task: h.prompts, Payload: p}
 		if b, ok := p.(event.BranchStarted); ok {
@@ -44,23 +44,23 @@ func (h *wanderer) step() {
 			}
 		}
 		if len(alive) > 0 {
-			h.say(event.HistoryRewound{ToSeq: alive[h.rnd.IntN(len(alive))], Prompt: "x"})
+			h.publish(event.HistoryRewound{ToSeq: alive[h.rnd.IntN(len(alive))], Prompt: "x"})
 		}
 	case 1:
 		if seq, _, ok := h.rewinds.Last(); ok {
-			h.say(event.HistoryRewound{ToSeq: seq, Prompt: "x", Redo: true})
+			h.publish(event.HistoryRewound{ToSeq: seq, Prompt: "x", Redo: true})
 		}
 	case 2:
-		h.say(event.BranchStarted{Branch: len(h.events), Why: "bg"})
+		h.publish(event.BranchStarted{Branch: len(h.events), Why: "bg"})
 	default:
 		h.prompts++
 		h.borders = append(h.borders, uint64(len(h.events)+1))
-		h.say(event.PromptSubmitted{ID: h.prompts, Text: fmt.Sprint("prompt ", h.prompts), Kind: event.Opening})
-		h.say(event.TaskStarted{ID: h.prompts, Kind: event.MainTask})
+		h.publish(event.PromptSubmitted{ID: h.prompts, Text: fmt.Sprint("prompt ", h.prompts), Kind: event.Opening})
+		h.publish(event.TaskStarted{ID: h.prompts, Kind: event.MainTask})
 		if h.rnd.IntN(2) == 0 {
-			h.say(event.ToolRequested{CallID: fmt.Sprint(h.prompts), Name: "todo"}, event.ToolResult{CallID: fmt.Sprint(h.prompts), Name: "todo", Tail: fmt.Sprintf("[ ] step %d\n", h.prompts)})
+			h.publish(event.ToolRequested{CallID: fmt.Sprint(h.prompts), Name: "todo"}, event.ToolResult{CallID: fmt.Sprint(h.prompts), Name: "todo", Tail: fmt.Sprintf("[ ] step %d\n", h.prompts)})
 		}
-		h.say(event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: fmt.Sprint("answer ", h.prompts)}}, event.TaskFinished{ID: h.prompts, Outcome: event.Completed})
+		h.publish(event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: fmt.Sprint("answer ", h.prompts)}}, event.TaskFinished{ID: h.prompts, Outcome: event.Completed})
 	}
 }
 

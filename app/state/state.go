@@ -62,7 +62,7 @@ type State struct {
 	ran       map[string]*Call           // by target: the last command in the shared pane
 	servers   map[string]event.MCPServer // the last states of MCP servers
 	workflows map[int]*Workflow          // by run
-	talks     map[int]*State             // by branch: the conversations of working subagents; nil for a fork of this one
+	convs     map[int]*State             // by branch: the conversations of working subagents; nil for a fork of this one
 	kept      []event.Envelope           // all applied events while PrependState may need them; else nil
 	parts     parts
 	window    window
@@ -131,7 +131,7 @@ type Block struct {
 	Retry  *Retry // of a RetryBlock while the request waits to be sent again; else nil
 
 	last   uint64 // Seq of the last event in it
-	beside bool   // it is about another branch
+	parallel bool   // it is about another branch
 	passes bool   // it is about a running command, and is removed with the last one
 }
 
@@ -223,8 +223,8 @@ type Reading struct {
 	Speed       float64 // tokens per millisecond, of this request or an earlier one; 0 if unknown
 }
 
-// took adds a part of the answer.
-func (c *Coming) took(at int64, n int, call bool) {
+// add adds a part of the answer.
+func (c *Coming) add(at int64, n int, call bool) {
 	if c.Asked == 0 {
 		c.Asked = at // the request was sent before the screen joined
 	}

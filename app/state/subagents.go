@@ -71,11 +71,11 @@ func CallOf(s *State, a event.ApprovalAsked) *Call {
 }
 
 // IsSubagent reports whether a branch is the conversation of a working subagent.
-func IsSubagent(s *State, branch int) bool { return s.talks[branch] != nil }
+func IsSubagent(s *State, branch int) bool { return s.convs[branch] != nil }
 
-// talkOf returns the conversation of a branch: a subagent's, else the session's.
-func talkOf(s *State, branch int) *State {
-	if t := s.talks[branch]; t != nil {
+// convOf returns the conversation of a branch: a subagent's, else the session's.
+func convOf(s *State, branch int) *State {
+	if t := s.convs[branch]; t != nil {
 		return t
 	}
 	return s
@@ -83,27 +83,27 @@ func talkOf(s *State, branch int) *State {
 
 // beginBranch records whose conversation a branch is.
 func beginBranch(s *State, p event.BranchStarted) {
-	if s.talks == nil {
-		s.talks = make(map[int]*State)
+	if s.convs == nil {
+		s.convs = make(map[int]*State)
 	}
-	s.talks[p.Branch] = nil
+	s.convs[p.Branch] = nil
 	if p.Why == event.ForSubagent {
-		s.talks[p.Branch] = &State{Info: Info{Session: s.Info.Session, Event: s.Info.Event, First: s.Info.First}}
+		s.convs[p.Branch] = &State{Info: Info{Session: s.Info.Session, Event: s.Info.Event, First: s.Info.First}}
 	}
 }
 
 // applySubagent applies an event of a subagent's conversation. Its tasks, requests, panes and costs belong to the
 // session.
-func applySubagent(s *State, env event.Envelope, talk *State) Changed {
+func applySubagent(s *State, env event.Envelope, conv *State) Changed {
 	switch p := env.Payload.(type) {
 	case event.TaskStarted:
-		return s.applyTask(env) | beginSubagent(s, p, talk)
+		return s.applyTask(env) | beginSubagent(s, p, conv)
 	case event.TaskQueued, event.TaskProgress, event.TaskDeadline, event.TaskCancelling:
 		return s.applyTask(env)
 	case event.TaskFinished:
-		talk.open.close()
-		talk.Retries.giveUp(env.Seq)
-		delete(s.talks, env.Branch)
+		conv.open.close()
+		conv.Retries.giveUp(env.Seq)
+		delete(s.convs, env.Branch)
 		return s.applyTask(env)
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
@@ -112,7 +112,7 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 	case event.QuestionAsked, event.QuestionAnswered:
 		return s.applyQuestion(env)
 	case event.PaneOpened:
-		gotFirstPane(talk, p)
+		gotFirstPane(conv, p)
 		return s.applyPane(env)
 	case event.PaneLost, event.PaneClosed, event.PaneScreen, event.PaneHistory:
 		return s.applyPane(env)
@@ -122,7 +122,7 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 		warnOf(s, env, p)
 	}
 	env.Branch = 0
-	return talk.hear(env) | talk.fold(env)
+	return conv.recordActivity(env) | conv.fold(env)
 }
 
 // gotFirstPane assigns an opened pane to the running call of a conversation, unless the call has one.
@@ -133,9 +133,9 @@ func gotFirstPane(s *State, p event.PaneOpened) {
 }
 
 // beginSubagent connects the task of a subagent with its conversation and with the call that started it.
-func beginSubagent(s *State, p event.TaskStarted, talk *State) Changed {
+func beginSubagent(s *State, p event.TaskStarted, conv *State) Changed {
 	t := s.task(p.ID)
-	t.Agent = &Subagent{Name: p.Agent, Parent: p.Parent, Background: p.Background, Talk: talk}
+	t.Agent = &Subagent{Name: p.Agent, Parent: p.Parent, Background: p.Background, Talk: conv}
 	caller := s
 	if up := s.Tasks.Get(p.Parent); up != nil && up.Agent != nil {
 		caller = up.Agent.Talk

@@ -13,47 +13,47 @@ import (
 )
 
 // told is a session with the events that a test applied.
-type told struct {
+type testSession struct {
 	s   State
 	all []event.Envelope
 }
 
-func (x *told) tell(branch, task int, p event.Event) {
+func (x *testSession) apply(branch, task int, p event.Event) {
 	env := event.Envelope{Seq: uint64(len(x.all) + 1), Time: int64(len(x.all)), Session: "s", Branch: branch, Task: task, Payload: p}
 	x.all = append(x.all, env)
 	x.s.Apply(env)
 }
 
 // calls makes a conversation call an agent, whose conversation is another branch.
-func (x *told) calls(branch, task int, call string, to, sub int, background bool) {
-	x.tell(branch, task, event.ToolRequested{CallID: call, Name: "agent", Arguments: "{}"})
-	x.tell(branch, task, event.ToolStarted{CallID: call, Name: "agent"})
-	x.tell(0, 0, event.BranchStarted{Branch: to, FromBranch: branch, Why: event.ForSubagent})
-	x.tell(to, sub, event.PromptSubmitted{ID: sub, Text: fmt.Sprint("prompt of ", sub)})
-	x.tell(to, sub, event.TaskStarted{ID: sub, Kind: event.SubagentTask, Title: "look", Agent: "explore", Parent: task, Call: call, Background: background})
+func (x *testSession) calls(branch, task int, call string, to, sub int, background bool) {
+	x.apply(branch, task, event.ToolRequested{CallID: call, Name: "agent", Arguments: "{}"})
+	x.apply(branch, task, event.ToolStarted{CallID: call, Name: "agent"})
+	x.apply(0, 0, event.BranchStarted{Branch: to, FromBranch: branch, Why: event.ForSubagent})
+	x.apply(to, sub, event.PromptSubmitted{ID: sub, Text: fmt.Sprint("prompt of ", sub)})
+	x.apply(to, sub, event.TaskStarted{ID: sub, Kind: event.SubagentTask, Title: "look", Agent: "explore", Parent: task, Call: call, Background: background})
 }
 
-func (x *told) turn(branch, task, tokens int, cost model.Money) {
-	x.tell(branch, task, event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: fmt.Sprint("said by ", task)}})
-	x.tell(branch, task, event.TurnFinished{Usage: &model.Usage{Prompt: tokens}, Cost: cost})
+func (x *testSession) turn(branch, task, tokens int, cost model.Money) {
+	x.apply(branch, task, event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: fmt.Sprint("said by ", task)}})
+	x.apply(branch, task, event.TurnFinished{Usage: &model.Usage{Prompt: tokens}, Cost: cost})
 }
 
 // nested is a session in which an agent calls another, whose call ids equal those of the first, and asks for approval.
-func nested() *told {
-	x := &told{}
-	x.tell(0, 0, event.SessionCreated{Cwd: "/p", Target: "local"})
-	x.tell(0, 1, event.PromptSubmitted{ID: 1, Text: "go"})
-	x.tell(0, 1, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"})
+func nested() *testSession {
+	x := &testSession{}
+	x.apply(0, 0, event.SessionCreated{Cwd: "/p", Target: "local"})
+	x.apply(0, 1, event.PromptSubmitted{ID: 1, Text: "go"})
+	x.apply(0, 1, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"})
 	x.calls(0, 1, "call_1", 1, 2, false)
 	x.turn(1, 2, 10, 1)
 	x.calls(1, 2, "call_1", 2, 3, true)
 	x.turn(2, 3, 100, 10)
-	x.tell(2, 3, event.ToolRequested{CallID: "call_1", Name: "run_shell", Arguments: `{"command":"rm"}`})
-	x.tell(2, 3, event.ApprovalAsked{ID: "a", CallID: "call_1", Action: action.Action{Command: "rm"}, Agent: "explore: look"})
+	x.apply(2, 3, event.ToolRequested{CallID: "call_1", Name: "run_shell", Arguments: `{"command":"rm"}`})
+	x.apply(2, 3, event.ApprovalAsked{ID: "a", CallID: "call_1", Action: action.Action{Command: "rm"}, Agent: "explore: look"})
 	return x
 }
 
-func said(s *State) string {
+func textsOf(s *State) string {
 	var all []string
 	for _, b := range s.Blocks {
 		if b.Call != nil {
@@ -70,14 +70,14 @@ func said(s *State) string {
 func TestSubagentsHaveTheirOwnConversations(t *testing.T) {
 	x := nested()
 	s := &x.s
-	if got := said(s); got != "go|agent" {
+	if got := textsOf(s); got != "go|agent" {
 		t.Errorf("the main conversation is %q", got)
 	}
 	first, second := s.Tasks.Get(2), s.Tasks.Get(3)
-	if got := said(first.Agent.Talk); got != "prompt of 2|said by 2|agent" {
+	if got := textsOf(first.Agent.Talk); got != "prompt of 2|said by 2|agent" {
 		t.Errorf("the first agent's is %q", got)
 	}
-	if got := said(second.Agent.Talk); got != "prompt of 3|said by 3|run_shell" {
+	if got := textsOf(second.Agent.Talk); got != "prompt of 3|said by 3|run_shell" {
 		t.Errorf("the second agent's is %q", got)
 	}
 	if s.Blocks[1].Call.Agent != first || first.Agent.Talk.Blocks[2].Call.Agent != second {
@@ -99,7 +99,7 @@ func TestSubagentsHaveTheirOwnConversations(t *testing.T) {
 	if !slices.Equal(costs, []model.Money{0, 11, 1, 11, 10, 10}) {
 		t.Errorf("costs, each own and with its agents: %v", costs)
 	}
-	x.tell(2, 3, event.ApprovalAnswered{ID: "a", CallID: "call_1", Decision: event.Deny, By: "user"})
+	x.apply(2, 3, event.ApprovalAnswered{ID: "a", CallID: "call_1", Decision: event.Deny, By: "user"})
 	if c := second.Agent.Talk.Blocks[2].Call; c.State != CallDenied || s.Blocks[1].Call.State != CallRunning || len(s.Approvals) != 0 {
 		t.Errorf("denied: %v; the main call: %v", c.State, s.Blocks[1].Call.State)
 	}
@@ -108,12 +108,12 @@ func TestSubagentsHaveTheirOwnConversations(t *testing.T) {
 // Subagents of an ended process are interrupted, at all levels, and nothing of them runs.
 func TestSubagentsAreInterrupted(t *testing.T) {
 	x := nested()
-	x.tell(0, 0, event.SessionResumed{Cwd: "/p", Target: "local"})
-	before := said(&x.s)
+	x.apply(0, 0, event.SessionResumed{Cwd: "/p", Target: "local"})
+	before := textsOf(&x.s)
 	for branch, id := range map[int]int{1: 2, 2: 3} { // as the next process reports it
-		x.tell(branch, id, event.TaskFinished{ID: id, Outcome: event.Failed, Error: "interrupted"})
+		x.apply(branch, id, event.TaskFinished{ID: id, Outcome: event.Failed, Error: "interrupted"})
 	}
-	if after := said(&x.s); after != before {
+	if after := textsOf(&x.s); after != before {
 		t.Errorf("the conversation says %q, before %q", after, before)
 	}
 	for _, id := range []int{2, 3} {
@@ -133,19 +133,19 @@ func TestSubagentsAreInterrupted(t *testing.T) {
 // A screen that starts with the end of a session finally equals one that saw all of it, wherever the end starts.
 func TestSubagentsOfATail(t *testing.T) {
 	x := nested()
-	x.tell(2, 3, event.ApprovalAnswered{ID: "a", CallID: "call_1", Decision: event.Deny, By: "user"})
-	x.tell(2, 3, event.ToolResult{CallID: "call_1", IsError: true})
-	x.tell(2, 3, event.TaskFinished{ID: 3, Outcome: event.Completed})
+	x.apply(2, 3, event.ApprovalAnswered{ID: "a", CallID: "call_1", Decision: event.Deny, By: "user"})
+	x.apply(2, 3, event.ToolResult{CallID: "call_1", IsError: true})
+	x.apply(2, 3, event.TaskFinished{ID: 3, Outcome: event.Completed})
 	x.turn(1, 2, 10, 1)
-	x.tell(1, 2, event.TaskFinished{ID: 2, Outcome: event.Completed})
-	x.tell(0, 1, event.ToolResult{CallID: "call_1", Result: "{}"})
+	x.apply(1, 2, event.TaskFinished{ID: 2, Outcome: event.Completed})
+	x.apply(0, 1, event.ToolResult{CallID: "call_1", Result: "{}"})
 	x.turn(0, 1, 5, 5)
 	look := func(s *State) string {
-		text := said(s)
+		text := textsOf(s)
 		for _, task := range s.Tasks {
 			text += fmt.Sprintf("\n#%d %v %v %v", task.ID, task.State, task.Outcome, task.All)
 			if task.Agent != nil {
-				text += fmt.Sprint(" ", task.Agent.Parent, " ", said(task.Agent.Talk))
+				text += fmt.Sprint(" ", task.Agent.Parent, " ", textsOf(task.Agent.Talk))
 			}
 		}
 		return text
@@ -154,8 +154,8 @@ func TestSubagentsOfATail(t *testing.T) {
 	for at := range x.all {
 		var tail, before State
 		tail.ApplyTail(x.all[at:])
-		if strings.Contains(said(&tail), "said by 3") || strings.Contains(said(&tail), "background") {
-			t.Fatalf("from event %d, what an agent said is in the main conversation: %q", at, said(&tail))
+		if strings.Contains(textsOf(&tail), "said by 3") || strings.Contains(textsOf(&tail), "background") {
+			t.Fatalf("from event %d, what an agent said is in the main conversation: %q", at, textsOf(&tail))
 		}
 		for _, env := range x.all[:at] {
 			before.Apply(env)
@@ -185,19 +185,19 @@ func TestJoiningWhileASubagentWorks(t *testing.T) {
 		t.Fatalf("approvals %v, tasks %v", s.Approvals, s.Tasks)
 	}
 	s.Apply(event.Envelope{Seq: 100, Branch: 2, Task: 3, Payload: event.TextDelta{Text: "more"}})
-	if got := said(s.Tasks.Get(3).Agent.Talk); got != "more" {
+	if got := textsOf(s.Tasks.Get(3).Agent.Talk); got != "more" {
 		t.Errorf("the agent's conversation is %q", got)
 	}
 }
 
 // Of very many finished tasks the newest stay, counting subagents and others separately.
 func TestFinishedSubagentsAreBounded(t *testing.T) {
-	x := &told{}
-	x.tell(0, 1, event.TaskStarted{ID: 1, Kind: event.MainTask})
+	x := &testSession{}
+	x.apply(0, 1, event.TaskStarted{ID: 1, Kind: event.MainTask})
 	for i := range maxAgents + 10 {
 		x.calls(0, 1, fmt.Sprint("c", i), i+1, i+2, false)
 		x.turn(i+1, i+2, 1, 1)
-		x.tell(i+1, i+2, event.TaskFinished{ID: i + 2, Outcome: event.Completed})
+		x.apply(i+1, i+2, event.TaskFinished{ID: i + 2, Outcome: event.Completed})
 	}
 	if n := len(x.s.Tasks); n != maxAgents+1 || x.s.Tasks.Get(2) != nil || x.s.Tasks.Get(maxAgents+11) == nil {
 		t.Errorf("%d tasks are listed", n)

@@ -337,20 +337,20 @@ func TestTrimAndRewind(t *testing.T) {
 		for range 2500 {
 			switch at := h.rnd.IntN(400); {
 			case at == 0 && h.prompts > 10:
-				h.say(event.HistoryRewound{ToSeq: aliveBorder(h), Prompt: "x"})
+				h.publish(event.HistoryRewound{ToSeq: aliveBorder(h), Prompt: "x"})
 			case at == 1:
 				if seq, _, ok := h.rewinds.Last(); ok {
-					h.say(event.HistoryRewound{ToSeq: seq, Prompt: "x", Redo: true})
+					h.publish(event.HistoryRewound{ToSeq: seq, Prompt: "x", Redo: true})
 				}
 			case at < 6:
 				h.step()
 			default:
 				h.prompts++
 				h.borders = append(h.borders, uint64(len(h.events)+1))
-				h.say(event.PromptSubmitted{ID: h.prompts, Text: fmt.Sprint("prompt ", h.prompts), Kind: event.Opening}, event.Notice{Text: "so"})
+				h.publish(event.PromptSubmitted{ID: h.prompts, Text: fmt.Sprint("prompt ", h.prompts), Kind: event.Opening}, event.Notice{Text: "so"})
 				if at%8 == 0 {
 					call := fmt.Sprint("todo", h.prompts)
-					h.say(event.ToolRequested{CallID: call, Name: "todo"},
+					h.publish(event.ToolRequested{CallID: call, Name: "todo"},
 						event.ToolResult{CallID: call, Name: "todo", Tail: fmt.Sprintf("[%c] step %d\n", " x"[h.rnd.IntN(2)], h.prompts)})
 				}
 			}
@@ -396,10 +396,10 @@ func climb(t testing.TB, s *State, envs []event.Envelope) {
 func TestRewindOverManyParts(t *testing.T) {
 	h := &wanderer{}
 	for n := range 30 * partBlocks {
-		h.say(event.PromptSubmitted{ID: n, Text: fmt.Sprint("prompt ", n), Kind: event.Opening})
+		h.publish(event.PromptSubmitted{ID: n, Text: fmt.Sprint("prompt ", n), Kind: event.Opening})
 	}
 	to := uint64(5*partBlocks + 7)
-	h.say(event.HistoryRewound{ToSeq: to, Prompt: "x"})
+	h.publish(event.HistoryRewound{ToSeq: to, Prompt: "x"})
 	var s State
 	for _, env := range h.events {
 		if s.Apply(env); Long(&s) {

@@ -180,7 +180,7 @@ func Leave(s *State) Changed {
 func (w *window) rewind(seq uint64) {
 	left := 0
 	for i, blocks := range w.parts {
-		w.parts[i] = slices.DeleteFunc(blocks, func(b *Block) bool { return b.Seq >= seq && !b.beside })
+		w.parts[i] = slices.DeleteFunc(blocks, func(b *Block) bool { return b.Seq >= seq && !b.parallel })
 		left += len(w.parts[i])
 	}
 	if left == 0 {

@@ -28,8 +28,8 @@ func agentsWork(n int) []event.Envelope {
 	return all
 }
 
-// saysOf returns one delta from each of n agents.
-func saysOf(n int, text string) []event.Envelope {
+// deltasOf returns one delta from each of n agents.
+func deltasOf(n int, text string) []event.Envelope {
 	var all []event.Envelope
 	for i := 2; i < n+2; i++ {
 		all = append(all, event.Envelope{Branch: i, Task: i, Payload: event.TextDelta{Text: text}})
@@ -68,7 +68,7 @@ func BenchmarkAgentsFrame(b *testing.B) {
 						}
 					}
 					for part := range 7 {
-						tell(saysOf(n, text[at+4*part:at+4*part+4]))
+						tell(deltasOf(n, text[at+4*part:at+4*part+4]))
 					}
 					for _, apply := range later {
 						apply()
@@ -107,7 +107,7 @@ func BenchmarkAgentsEcho(b *testing.B) {
 					case <-stop:
 						return
 					case <-tick.C:
-						tell(saysOf(n, "some text of it. "))
+						tell(deltasOf(n, "some text of it. "))
 					}
 				}
 			}()

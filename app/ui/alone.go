@@ -13,15 +13,15 @@ func Show(u *UI, e event.Event) { u.update(u.state.Apply(alone(u, e))) }
 
 // alone wraps an event in an envelope of the session.
 func alone(u *UI, e event.Event) event.Envelope {
-	return event.Envelope{Seq: u.heard.newest, Time: u.deps.Now().UnixMilli(), Session: u.state.Info.Session, Payload: e}
+	return event.Envelope{Seq: u.received.newest, Time: u.deps.Now().UnixMilli(), Session: u.state.Info.Session, Payload: e}
 }
 
 // Lose shows that no process runs the session any more, and why. Prompts that the session did not receive go back into
 // the editor. Enter then restarts the session without sending the draft, which may be incomplete. Call it on the UI
 // goroutine.
 func Lose(u *UI, why string, sent []string) {
-	u.Tell("")
-	u.heard.lost = true
+	u.ShowHint("")
+	u.received.lost = true
 	e, mode, until := u.state.Info.Event, u.state.Info.Mode, u.state.Info.Until
 	changed := u.state.Apply(alone(u, event.SessionResumed{
 		Version: e.Version, Cwd: e.Cwd, Target: e.Target, Profile: e.Profile, Model: e.Model, API: e.API, Window: e.Window, Effort: e.Effort,
@@ -42,7 +42,7 @@ func Lose(u *UI, why string, sent []string) {
 
 // Restart shows that a new process runs the session. Call it on the UI goroutine.
 func Restart(u *UI) {
-	u.heard.lost = false
+	u.received.lost = false
 	Show(u, event.Interrupted{Text: "the session continues in a new process"})
 }
 
@@ -52,7 +52,7 @@ func ApplyOpen(u *UI, open []event.Envelope) { u.update(state.ApplyOpen(&u.state
 
 // SetPlace sets the session's name for this screen, which tells its own answers from those of other screens. Call it on
 // the UI goroutine.
-func SetPlace(u *UI, place string) { u.heard.place = place }
+func SetPlace(u *UI, place string) { u.received.place = place }
 
 // elsewhere describes an answer or a mode change that came from another screen; "" for all other events.
 func elsewhere(e event.Event, here string) string {

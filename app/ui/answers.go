@@ -17,7 +17,7 @@ import (
 )
 
 // maxSaid limits the message line of a list, in characters.
-const maxSaid = 200
+const maxMessage = 200
 
 // runWords runs a command and shows its answer.
 func runWords(u *UI, words []string) { runWith(u, nowOf(u), words) }
@@ -149,7 +149,7 @@ func askShown(u *UI, asked show.Question, do func(show.Deed)) {
 	if asked.Whole {
 		q.Whole = 1
 	}
-	take := func(n int) {
+	choose := func(n int) {
 		if n >= 0 && deeds[n].Run != nil {
 			do(deeds[n])
 		}
@@ -157,7 +157,7 @@ func askShown(u *UI, asked show.Question, do func(show.Deed)) {
 	if asked.Scope != "" {
 		q.Scope = keymap.Scope(asked.Scope)
 		q.Answer = func(a keymap.Action) {
-			take(slices.IndexFunc(deeds, func(d show.Deed) bool { return d.Key == string(a) }))
+			choose(slices.IndexFunc(deeds, func(d show.Deed) bool { return d.Key == string(a) }))
 		}
 		u.dock.confirm.Ask(q)
 		return
@@ -165,7 +165,7 @@ func askShown(u *UI, asked show.Question, do func(show.Deed)) {
 	for _, d := range deeds {
 		q.Choices = append(q.Choices, d.Label)
 	}
-	q.Take = take
+	q.Take = choose
 	u.dock.confirm.Ask(q)
 }
 
@@ -189,7 +189,7 @@ func openShown(u *UI, words []string, list show.List) {
 		Title: list.Title, Hint: "type to filter", Columns: list.Columns, Empty: list.Empty,
 		OnChoose: l.choose, OnMove: func(r show.Row) {
 			if !l.filling { // the keys show until the user moves
-				l.say(r.Line)
+				l.showMessage(r.Line)
 			}
 		},
 		OnClose: func() {
@@ -218,14 +218,14 @@ func (l *shownList) fill(list show.List) {
 	l.filling = true
 	l.picker.SetRows(list.Rows)
 	l.filling = false
-	l.say(list.Note)
+	l.showMessage(list.Note)
 }
 
-// say shows the first line of a text below the rows.
-func (l *shownList) say(text string) {
+// showMessage shows the first line of a text below the rows.
+func (l *shownList) showMessage(text string) {
 	if text != "" {
 		first, _, _ := strings.Cut(text, "\n")
-		l.picker.Say(markup.Shorten(first, maxSaid))
+		l.picker.Say(markup.Shorten(first, maxMessage))
 	}
 }
 
@@ -247,7 +247,7 @@ func (l *shownList) read(words []string, did string) {
 		if err != nil {
 			did = err.Error()
 		}
-		l.say(did)
+		l.showMessage(did)
 		if l.again {
 			l.again = false
 			l.read(l.words, did)
@@ -259,7 +259,7 @@ func (l *shownList) read(words []string, did string) {
 func (l *shownList) choose(r show.Row) {
 	switch {
 	case len(r.Deeds) == 0 && len(r.More) == 0:
-		l.say(r.Line)
+		l.showMessage(r.Line)
 		return
 	case len(r.Deeds) == 1 && len(r.More) == 0:
 		l.do(r.Deeds[0])
@@ -281,10 +281,10 @@ func (l *shownList) do(d show.Deed) {
 		text, err := l.u.deps.Edit(d.Run[0]+".md", d.Edit)
 		switch text = texts.OneLine(text); {
 		case err != nil:
-			l.say(err.Error())
+			l.showMessage(err.Error())
 			return
 		case text == "" || text == d.Edit:
-			l.say("you changed nothing")
+			l.showMessage("you changed nothing")
 			return
 		}
 		words = append(words, text)
@@ -300,7 +300,7 @@ func (l *shownList) do(d show.Deed) {
 		case err != nil:
 			l.read(l.words, err.Error())
 		case answer.Open != "":
-			l.say(openAt(l.u, answer))
+			l.showMessage(openAt(l.u, answer))
 		case answer.Question != nil, answer.Text != nil && answer.Text.Form == show.Diff: // nothing was changed
 			showAnswer(l.u, words, answer)
 		case answer.Text != nil && answer.Text.Form == show.Notice:

@@ -129,7 +129,7 @@ func TestListThatChanges(t *testing.T) {
 				x.Type("/mcp\n")
 				x.Want("MCP servers · 4", "▸*docs", "evil␛[2J", "gone", "failed")
 				x.lists["mcp"].Rows[0].Cells[1], x.lists["mcp"].Rows[0].Cells[2] = "ready", "3"
-				x.tell(event.MCPServer{Server: "docs", State: "ready", Tools: 3})
+				x.feed(event.MCPServer{Server: "docs", State: "ready", Tools: 3})
 				x.Want("3")
 				x.unwanted("starting")
 				x.Press("Down")
@@ -148,7 +148,7 @@ func TestListThatChanges(t *testing.T) {
 				x.Press("Esc")
 				x.unwanted("MCP servers")
 				delete(x.lists, "mcp")
-				x.tell(event.MCPServer{Server: "docs", State: "failed"}) // the list is closed
+				x.feed(event.MCPServer{Server: "docs", State: "failed"}) // the list is closed
 				if x.Settle(); !slices.Equal(x.ran, []string{"mcp restart gone"}) {
 					t.Errorf("ran %q", x.ran)
 				}

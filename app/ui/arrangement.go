@@ -91,7 +91,7 @@ func exists(p layout.Pane, in layout.Input, panes int) bool {
 }
 
 // arrange changes the shape by a key, and returns the message to show.
-func (a *arrangement) arrange(act keymap.Action) (told string) {
+func (a *arrangement) arrange(act keymap.Action) (message string) {
 	s, in := &a.shape, a.lay.in
 	switch act {
 	case keymap.Narrower:
@@ -108,16 +108,16 @@ func (a *arrangement) arrange(act keymap.Action) (told string) {
 		}
 		s.Live = share(a.lay.LiveShare() + by)
 	case keymap.ToggleColumn:
-		told = a.toggleColumn(in)
+		message = a.toggleColumn(in)
 	default:
 		return ""
 	}
 	a.keep(*s)
-	return told
+	return message
 }
 
 // toggleColumn switches the column from shown to wide to hidden and back. A hidden column loses the focus.
-func (a *arrangement) toggleColumn(in layout.Input) (told string) {
+func (a *arrangement) toggleColumn(in layout.Input) (message string) {
 	widens := !a.shape.Hidden && in.Widens()
 	a.shape.Hidden, a.shape.Wide = !a.shape.Hidden && !widens, widens
 	if a.shape.Hidden && a.focus >= layout.Live {

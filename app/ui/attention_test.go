@@ -23,18 +23,18 @@ func TestTitleSaysWhatHappens(t *testing.T) {
 			}
 		}
 		title("buddy · shop")
-		x.tell(running...)
+		x.feed(running...)
 		title("buddy · working · shop")
-		x.tell(asked)
+		x.feed(asked)
 		title("buddy · ‖ approval · shop")
-		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
+		x.feed(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
 		title("buddy · working · shop")
-		x.tell(event.QuestionAsked{ID: "q", Text: "Which?"})
+		x.feed(event.QuestionAsked{ID: "q", Text: "Which?"})
 		title("buddy · ‖ question · shop")
-		x.tell(event.QuestionAnswered{ID: "q", By: "user"})
+		x.feed(event.QuestionAnswered{ID: "q", By: "user"})
 		title("buddy · working · shop")
 		x.Focus(false)
-		x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
+		x.feed(event.TaskFinished{ID: 1, Outcome: event.Completed})
 		title("buddy · ✓ done · shop")
 		x.Focus(true)
 		title("buddy · shop")
@@ -65,15 +65,15 @@ func TestCallsOnlyWhoLooksElsewhere(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := open(t, 120, 32)
 				x.u.attention.How = how
-				x.tell(running...)
-				x.tell(asked)
-				x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
+				x.feed(running...)
+				x.feed(asked)
+				x.feed(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
 				x.Focus(false)
-				x.tell(evil)
-				x.tell(event.Notice{Text: hostile}) // no change, so no second call
-				x.tell(event.ApprovalAnswered{ID: "a2", CallID: "c1", Decision: event.Once, By: "user"})
+				x.feed(evil)
+				x.feed(event.Notice{Text: hostile}) // no change, so no second call
+				x.feed(event.ApprovalAnswered{ID: "a2", CallID: "c1", Decision: event.Once, By: "user"})
 				time.Sleep(11 * time.Second)
-				x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
+				x.feed(event.TaskFinished{ID: 1, Outcome: event.Completed})
 				if got := x.calls(); !slices.Equal(got, want) {
 					t.Errorf("calls %q, want %q", got, want)
 				}
@@ -96,10 +96,10 @@ func TestNoCallForShortCancelledOrInterruptedTasks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := open(t, 120, 32)
-				x.tell(running[:2]...)
+				x.feed(running[:2]...)
 				x.Focus(false)
 				time.Sleep(c.takes)
-				x.tell(c.ends)
+				x.feed(c.ends)
 				if got := x.calls(); len(got) != c.calls {
 					t.Errorf("calls %q, want %d", got, c.calls)
 				}
@@ -132,10 +132,10 @@ func TestCallsForKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.u.attention.How = screen.CallOSC9
-		x.tell(running...)
-		x.tell(event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"})
+		x.feed(running...)
+		x.feed(event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"})
 		x.Focus(false)
-		x.tell(event.ToolWaits{CallID: "c1", Waits: true}, event.Notice{Text: "something"})
+		x.feed(event.ToolWaits{CallID: "c1", Waits: true}, event.Notice{Text: "something"})
 		if got := x.calls(); !slices.Equal(got, []string{"9;buddy: a command is waiting for your input"}) {
 			t.Errorf("called %q", got)
 		}

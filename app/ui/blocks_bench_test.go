@@ -115,8 +115,8 @@ func newFrames(b *testing.B, change ...func(*Deps)) *frames {
 	return f
 }
 
-// tell applies events of task 1.
-func (f *frames) tell(payloads ...event.Event) {
+// apply applies events of task 1.
+func (f *frames) apply(payloads ...event.Event) {
 	var batch []event.Envelope
 	for _, p := range payloads {
 		f.seq++

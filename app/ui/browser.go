@@ -122,12 +122,12 @@ func (b *browser) load() {
 				b.p.Say(err.Error())
 				return
 			}
-			b.take(entries)
+			b.setEntries(entries)
 		}
 	})
 }
 
-func (b *browser) take(entries []slash.SavedSession) {
+func (b *browser) setEntries(entries []slash.SavedSession) {
 	b.entries = make(map[string]slash.SavedSession, len(entries))
 	b.all, b.rows = entries, nil
 	b.columns = sessionColumns
@@ -354,7 +354,7 @@ func (b *browser) resume(r show.Row) {
 	})
 }
 
-func (b *browser) say(err error) {
+func (b *browser) showError(err error) {
 	if err != nil {
 		b.p.Say(err.Error())
 	}
@@ -373,7 +373,7 @@ func (b *browser) key(a keymap.Action, r show.Row) {
 			return
 		}
 		b.exec = !b.exec
-		b.take(b.all)
+		b.setEntries(b.all)
 		return
 	}
 	if id == "" {
@@ -404,7 +404,7 @@ func (b *browser) rename(id, title string) {
 	b.work(func() func() {
 		err := b.saved.Rename(id, title)
 		return func() {
-			b.say(err)
+			b.showError(err)
 			b.load()
 		}
 	})
@@ -414,7 +414,7 @@ func (b *browser) remove(id string) {
 	b.work(func() func() {
 		err := b.saved.Remove(id)
 		return func() {
-			b.say(err)
+			b.showError(err)
 			b.load()
 			if b.stop != nil {
 				b.p.SetQuery(b.p.Query()) // drops the hits of the removed session

@@ -49,11 +49,11 @@ func (b *browser) search(text string) {
 	b.p.SetNote("searching …")
 	b.work(func() func() {
 		var hits []slash.Hit
-		told := time.Now()
+		updated := time.Now()
 		err := b.saved.Search(ctx, text, func(h slash.Hit) bool {
 			hits = append(hits, h)
-			if time.Since(told) > hitsPause {
-				told = time.Now()
+			if time.Since(updated) > hitsPause {
+				updated = time.Now()
 				part := slices.Clip(hits)
 				b.u.deps.Later(func() { b.found(ctx, part, "searching …") })
 			}

@@ -64,15 +64,15 @@ var longAsked = event.ApprovalAsked{ID: "a2", CallID: "c1", Verdict: asked.Verdi
 func TestApprovalByMouse(t *testing.T) { // a click is no faster and no looser than a key
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
-		x.tell(asked)
+		x.feed(running...)
+		x.feed(asked)
 		x.clickOn("1  Yes", 1) // in the grace period
-		x.took()
+		x.wantSent()
 		col, row := x.find("1  Yes")
 		x.Mouse("press", col, row)
 		time.Sleep(draw.GracePeriod)
 		x.Mouse("release", col, row) // it was pressed too early
-		x.took()
+		x.wantSent()
 		for y := range 31 { // nowhere but on the keys; the last row has other keys
 			for c := 0; c < 120; c += 3 {
 				if y < row || y > row+4 {
@@ -80,40 +80,40 @@ func TestApprovalByMouse(t *testing.T) { // a click is no faster and no looser t
 				}
 			}
 		}
-		x.took()
+		x.wantSent()
 		x.Want("Run this command?")
 		x.Mouse("press", col, row)
 		x.Mouse("drag", col+1, row)
 		x.Mouse("release", col+60, row+3) // the pointer moved off the key
-		x.took()
+		x.wantSent()
 		x.clickOn("1  Yes", 5) // a word of the choice works like its key
-		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
+		x.wantSent(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }
 
 func TestApprovalThatOpensUnderThePointer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
-		x.tell(asked)
+		x.feed(running...)
+		x.feed(asked)
 		col, row := x.find("1  Yes")
-		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
+		x.feed(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
 		x.Mouse("press", col, row) // meant for the request below
 		second := asked
 		second.ID = "a3"
-		x.tell(second)
+		x.feed(second)
 		time.Sleep(draw.GracePeriod)
 		x.Mouse("release", col, row)
-		x.took()
+		x.wantSent()
 		x.Mouse("press", col, row)
 		third := asked
 		third.ID = "a4"
-		x.tell(event.ApprovalAnswered{ID: "a3", CallID: "c1", Decision: event.Once, By: "rule"}, third)
+		x.feed(event.ApprovalAnswered{ID: "a3", CallID: "c1", Decision: event.Once, By: "rule"}, third)
 		time.Sleep(draw.GracePeriod)
 		x.Mouse("release", col, row) // the request changed since the press
-		x.took()
+		x.wantSent()
 		x.Click(col, row)
-		x.took(event.AnswerApproval{ID: "a4", Decision: event.Once})
+		x.wantSent(event.AnswerApproval{ID: "a4", Decision: event.Once})
 	})
 }
 
@@ -131,15 +131,15 @@ func TestApprovalKeysByMouse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := open(t, 120, 32)
-				x.tell(running...)
-				x.tell(asked)
+				x.feed(running...)
+				x.feed(asked)
 				x.Press("F8")
 				x.Settle()
 				time.Sleep(draw.GracePeriod)
 				x.clickOn(tt.click, 1)
 				time.Sleep(dialog.LetterPause)
 				x.Settle()
-				x.took(tt.want...)
+				x.wantSent(tt.want...)
 				x.Want(tt.shows)
 			})
 		})
@@ -149,15 +149,15 @@ func TestApprovalKeysByMouse(t *testing.T) {
 func TestApprovalScrollsAndCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.tell(running...)
-		x.tell(longAsked)
+		x.feed(running...)
+		x.feed(longAsked)
 		time.Sleep(draw.GracePeriod)
 		x.Want("more · PgDn")
 		x.dragOver("wrapped wrapped")
 		x.copies("wrapped wrapped")
 		x.Press("Ctrl+C") // copies the selection, does not cancel the task
 		x.copies("wrapped wrapped")
-		x.took()
+		x.wantSent()
 		col, row := x.find(" 1 echo")
 		col += 3
 		_, last := x.find(" 3 make all")
@@ -175,7 +175,7 @@ func TestApprovalScrollsAndCopies(t *testing.T) {
 		x.Want("make last")
 		x.clickOn("PgUp", 0)
 		x.unwanted("make last")
-		x.took()
+		x.wantSent()
 	})
 }
 
@@ -211,7 +211,7 @@ func TestFooterByMouse(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("hello")
 		x.clickOn("Enter send", 0)
-		x.took(event.Submit{Text: "hello"})
+		x.wantSent(event.Submit{Text: "hello"})
 		x.clickOn("newline  / commands", 12)
 		x.Want("> /", "/model")
 		x.clickOn(" /plan", 2) // in the completion list
@@ -220,7 +220,7 @@ func TestFooterByMouse(t *testing.T) {
 		x.Want("> /plan\n")
 		x.Press("Ctrl+C")
 		x.unwanted("Tab next pane")
-		x.tell(twoPanes...)
+		x.feed(twoPanes...)
 		x.clickOn("Tab next pane", 0)
 		x.Want("y copy")
 		col, row := x.find("y copy")
@@ -237,13 +237,13 @@ func TestPickersByMouse(t *testing.T) {
 		x.Want("▸*demo")
 		x.clickOn("*demo", 1) // it was selected before: a single click chooses nothing
 		x.Want("Models · 3", "▸*demo")
-		x.took()
+		x.wantSent()
 		x.clickOn("gpt-5.3-codex", 1)
 		x.Want("▸ fast")
 		x.Click(1, 1) // outside
 		x.Want("▸ fast")
 		x.clickOn("gpt-5.3-codex", 1)
-		x.took(event.SwitchModel{Profile: "fast"})
+		x.wantSent(event.SwitchModel{Profile: "fast"})
 		x.unwanted("Models")
 		x.Press("F2")
 		x.Want("Commands and actions", "▸ /model")
@@ -414,13 +414,13 @@ func TestPagerByMouse(t *testing.T) {
 func TestServersQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.tell(running...)
-		x.tell(event.QuestionAsked{ID: "q1", From: "sh\x1b[31mop", Text: "Which one?", Choices: []string{"Send", "Decline"}})
+		x.feed(running...)
+		x.feed(event.QuestionAsked{ID: "q1", From: "sh\x1b[31mop", Text: "Which one?", Choices: []string{"Send", "Decline"}})
 		time.Sleep(dialog.Pause)
 		x.Want("op asks")
 		x.Press("1", "Enter")
-		x.took(event.Answer{ID: "q1", Text: "Send"})
-		x.tell(event.QuestionAnswered{ID: "q1", By: "user", Text: "Send"})
+		x.wantSent(event.Answer{ID: "q1", Text: "Send"})
+		x.feed(event.QuestionAnswered{ID: "q1", By: "user", Text: "Send"})
 		x.unwanted("Send")
 	})
 }
@@ -429,13 +429,13 @@ func TestServersQuestion(t *testing.T) {
 func TestChoicesByMouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.tell(running...)
-		x.tell(event.QuestionAsked{ID: "q1", Text: "Which one?\n2  is not a choice", Choices: []string{"the red", "the blue"}})
+		x.feed(running...)
+		x.feed(event.QuestionAsked{ID: "q1", Text: "Which one?\n2  is not a choice", Choices: []string{"the red", "the blue"}})
 		time.Sleep(draw.GracePeriod)
 		x.clickOn("is not a choice", 2)
 		x.Want("Press F8 to answer")
 		x.clickOn("2  the blue", 3)
 		time.Sleep(dialog.LetterPause)
-		x.took(event.Answer{ID: "q1", Text: "the blue"})
+		x.wantSent(event.Answer{ID: "q1", Text: "the blue"})
 	})
 }

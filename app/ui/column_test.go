@@ -16,23 +16,23 @@ func TestColumnShowsWhatRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		width := func() int { x.Settle(); lay, _ := x.arranged(); return lay.Panes[layout.Conversation].W }
-		x.tell(running...)
+		x.feed(running...)
 		if got := width(); got != 120 {
 			t.Errorf("before a command has run the conversation has %d columns", got)
 		}
-		x.tell(event.ToolStarted{CallID: "c1", Name: "run_shell"}, event.ToolOutput{CallID: "c1", Text: "total 16\n"})
+		x.feed(event.ToolStarted{CallID: "c1", Name: "run_shell"}, event.ToolOutput{CallID: "c1", Text: "total 16\n"})
 		if got := width(); got != 120 {
 			t.Errorf("a command that may end at once leaves %d columns", got)
 		}
 		time.Sleep(1100 * time.Millisecond)
 		x.Want("▌ list the files", "run_shell ◐", "total 16")
-		x.tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"})
+		x.feed(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"})
 		x.Want("shell ◐")
 		x.unwanted("tasks") // the column repeats nothing
 		if got := width(); got != 74 {
 			t.Errorf("%d columns beside what is live, want 74", got)
 		}
-		x.tell(event.ToolResult{CallID: "c1", Name: "run_shell"})
+		x.feed(event.ToolResult{CallID: "c1", Name: "run_shell"})
 		if got := width(); got != 120 {
 			t.Errorf("%d columns when the command has ended", got)
 		}
@@ -48,8 +48,8 @@ func TestColumnShowsWhatRuns(t *testing.T) {
 func TestStripOpensAsAPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
-		x.tell(running...)
-		x.tell(twoPanes...)
+		x.feed(running...)
+		x.feed(twoPanes...)
 		x.Want("● server  npm run dev", "Tab opens", "I will look.")
 		x.Press("Tab")
 		x.Want("┌─ shell", "login:", "├─ tasks")
@@ -84,7 +84,7 @@ func TestStripOpensAsAPage(t *testing.T) {
 func TestDraggingKeepsRoomForBoth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(twoPanes...)
+		x.feed(twoPanes...)
 		for _, to := range []int{0, 119} {
 			x.Settle()
 			x.Mouse(apptest.MousePress, x.column(), 8)
@@ -105,7 +105,7 @@ func TestSpaceIsGivenBack(t *testing.T) {
 	for _, size := range [][2]int{{120, 32}, {80, 24}} {
 		synctest.Test(t, func(t *testing.T) {
 			x := open(t, size[0], size[1])
-			x.tell(running[:2]...)
+			x.feed(running[:2]...)
 			x.begins(8, "explore", "look", false)
 			x.begins(9, "explore", "read", false)
 			x.Settle()
@@ -113,7 +113,7 @@ func TestSpaceIsGivenBack(t *testing.T) {
 				x.on(n, n, event.TaskFinished{ID: n, Outcome: event.Completed})
 				x.on(0, 1, event.ToolResult{CallID: fmt.Sprint("call-", n), Name: "agent", Result: "{}"})
 			}
-			x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
+			x.feed(event.TaskFinished{ID: 1, Outcome: event.Completed})
 			x.Settle()
 			if lay, _ := x.arranged(); lay.Panes[layout.Conversation].W != size[0] || !lay.Strip.Empty() {
 				t.Errorf("the conversation has %d columns, the strip %v", lay.Panes[layout.Conversation].W, lay.Strip)

@@ -18,11 +18,11 @@ func TestPromptOfTheCommandLineIsSentAsIfTyped(t *testing.T) {
 			x.Settle()
 		}
 		begin(slash.Next{Prompt: "fix the tests"})
-		x.took(event.Submit{Text: "fix the tests"})
+		x.wantSent(event.Submit{Text: "fix the tests"})
 		begin(slash.Next{Prompt: "/review main"})
-		x.took(event.Review{Base: "main"})
+		x.wantSent(event.Review{Base: "main"})
 		begin(slash.Next{Browse: true})
-		x.took()
+		x.wantSent()
 		x.Want("Sessions")
 	})
 }

@@ -26,10 +26,10 @@ func TestFilesFlow(t *testing.T) {
 		x.Type("and (@read")
 		x.Want("▸@README.md")
 		x.Press("Enter")
-		x.took() // Enter completed the path
+		x.wantSent() // Enter completed the path
 		x.Type("?")
 		x.Press("Enter")
-		x.took(event.Submit{Text: "mail ann@example.org about @checkout/tax_test.go and (@README.md ?"})
+		x.wantSent(event.Submit{Text: "mail ann@example.org about @checkout/tax_test.go and (@README.md ?"})
 		x.Type("@tax")
 		x.Want("▸@checkout/tax.go")
 		x.Press("Esc")
@@ -76,7 +76,7 @@ func TestArgumentsFlow(t *testing.T) {
 		x.Type("dep")
 		x.unwanted("cancel a run")
 		x.Press("Enter")
-		x.took() // Enter completed the name
+		x.wantSent() // Enter completed the name
 		x.Want("> /workflow deployment", "▸version=", "rest=")
 		x.Press("Down", "Tab")
 		x.Want("> /workflow deployment rest=")
@@ -87,12 +87,12 @@ func TestArgumentsFlow(t *testing.T) {
 		x.Type("version=2")
 		x.unwanted("▸")
 		x.Press("Enter")
-		x.took(event.RunWorkflow{Name: "deployment", Inputs: map[string]string{"rest": "web-1", "version": "2"}})
+		x.wantSent(event.RunWorkflow{Name: "deployment", Inputs: map[string]string{"rest": "web-1", "version": "2"}})
 		x.Type("/workflow run")
 		x.Want("▸runs")
 		x.Type("s")
 		x.Press("Enter")
-		x.took()
+		x.wantSent()
 		x.didRun("workflow runs") // the word is complete
 		x.Type("/workflow ")
 		x.Want("▸deployment")
@@ -128,7 +128,7 @@ func TestScrollWhileCommandsAreOffered(t *testing.T) {
 		for i := range 60 {
 			fmt.Fprintf(&lines, "line %d\n\n", i)
 		}
-		x.tell(event.ModelMessage{Message: model.Message{Content: lines.String()}})
+		x.feed(event.ModelMessage{Message: model.Message{Content: lines.String()}})
 		x.Type("/mo")
 		x.Want("/model", "line 54")
 		x.Press("PgUp")

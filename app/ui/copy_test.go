@@ -27,7 +27,7 @@ func TestCopyFlow(t *testing.T) {
 		}
 		command("/copy")
 		copied("", "/copy: there is no answer yet")
-		x.tell(event.PromptSubmitted{ID: 1, Text: "how?"}, answer(text))
+		x.feed(event.PromptSubmitted{ID: 1, Text: "how?"}, answer(text))
 		command("/copy")
 		copied(text, "Copied 12 lines")
 		command("/copy code")
@@ -44,14 +44,14 @@ func TestCopyFlow(t *testing.T) {
 		x.Press("Tab", "k", "c")
 		copied("", "nothing to copy here")
 		x.Press("Esc")
-		x.tell(event.ToolRequested{CallID: "c1", Name: "run_shell", Action: ls})
+		x.feed(event.ToolRequested{CallID: "c1", Name: "run_shell", Action: ls})
 		x.rest()
 		x.Press("Tab", "G", "c")
 		copied("ls -la", "Copied 1 line")
-		x.tell(answer("plain"))
+		x.feed(answer("plain"))
 		command("/copy code")
 		copied("", "/copy: the last answer has no code block")
-		x.tell(answer(strings.Repeat("x", slash.MaxCopy+1)))
+		x.feed(answer(strings.Repeat("x", slash.MaxCopy+1)))
 		command("/copy")
 		copied("", "not copied: 1024 KB")
 	})
@@ -67,8 +67,8 @@ func TestSelectAndCopyOnScreen(t *testing.T) {
 			}
 			x.copied = ""
 		}
-		x.tell(running...)
-		x.tell(answer("one two three\n\nfour five"))
+		x.feed(running...)
+		x.feed(answer("one two three\n\nfour five"))
 		x.Want("one two three")
 		y := 2
 		for !strings.Contains(x.Row(y), "one two three") {
@@ -85,10 +85,10 @@ func TestSelectAndCopyOnScreen(t *testing.T) {
 		}
 		x.Press("Ctrl+C") // copies the selection, does not cancel the task
 		copied("two three\n\nfour")
-		x.took()
+		x.wantSent()
 		x.Press("Ctrl+C")
-		x.took(event.Cancel{Task: 1})
-		x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+		x.wantSent(event.Cancel{Task: 1})
+		x.feed(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
 		x.Click(7, y)
 		x.Click(7, y)
 		copied("two")

@@ -167,12 +167,12 @@ func (x *testUI) inside(f func()) {
 
 // arranged returns the layout and the focus, read on the UI goroutine because clocks redraw the screen at any time.
 func (x *testUI) arranged() (lay layout.Layout, focus layout.Pane) {
-	told := make(chan struct{})
+	ready := make(chan struct{})
 	x.u.deps.Later(func() {
 		lay, focus = x.u.arranged.lay.Layout, x.u.arranged.focus
-		close(told)
+		close(ready)
 	})
-	<-told
+	<-ready
 	return lay, focus
 }
 

@@ -18,8 +18,8 @@ func TestADenialTeachesOnTheScreen(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := open(t, size[0], size[1])
 				teaches := action.Memory{Scopes: []string{"folder", "person", "team"}, Begins: "Not `npm install`: "}
-				x.tell(running...)
-				x.tell(event.ApprovalAsked{ID: "a1", CallID: "c1", Action: npm, Context: action.ApprovalContext{Memory: teaches}})
+				x.feed(running...)
+				x.feed(event.ApprovalAsked{ID: "a1", CallID: "c1", Action: npm, Context: action.ApprovalContext{Memory: teaches}})
 				x.rest()
 				x.decide("d")
 				x.Type("use pnpm")
@@ -28,9 +28,9 @@ func TestADenialTeachesOnTheScreen(t *testing.T) {
 				x.Want("Remembers for this project")
 				x.golden("denial-teaches")
 				x.decide("Enter")
-				x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use pnpm", Remember: "folder"})
+				x.wantSent(event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use pnpm", Remember: "folder"})
 				teaches.Noted = []string{"in this folder: Not `npm install`: use pnpm. (c-qr5k)"}
-				x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Deny, By: "user", Reason: "use pnpm", Remember: "folder"},
+				x.feed(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Deny, By: "user", Reason: "use pnpm", Remember: "folder"},
 					event.Notice{Text: "remembered in this folder: Not `npm install`: use pnpm. (/memory undo)", Code: "memory"},
 					event.ToolRequested{CallID: "c2", Name: "run_shell", Action: npm},
 					event.ApprovalAsked{ID: "a2", CallID: "c2", Action: npm, Context: action.ApprovalContext{Memory: teaches}})

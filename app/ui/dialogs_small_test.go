@@ -17,7 +17,7 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 	path := "/home/ann/a/rather/long/way/to/the/folder/of/the/keys/auth.json"
 	request := func(act action.Action, similar string) func(*testUI) {
 		return func(x *testUI) {
-			x.tell(append(running, event.ApprovalAsked{ID: "a1", CallID: "c1", Action: act, Context: action.ApprovalContext{Similar: similar, Consequences: []string{"files go away"}}})...)
+			x.feed(append(running, event.ApprovalAsked{ID: "a1", CallID: "c1", Action: act, Context: action.ApprovalContext{Similar: similar, Consequences: []string{"files go away"}}})...)
 		}
 	}
 	script := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Risk: action.High, Mutation: true, Why: "clean up", Command: "set -e\necho 1\necho 2\necho 3\necho 4\necho 5"}
@@ -71,11 +71,11 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 func TestQuestionOnASmallScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 40, 14)
-		x.tell(running...)
-		x.tell(twoPanes...)
+		x.feed(running...)
+		x.feed(twoPanes...)
 		x.Press("Tab")
 		x.Want("server ●")
-		x.tell(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
+		x.feed(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
 		x.Want("─ Which port? ─", "2  8080")
 	})
 }

@@ -125,7 +125,7 @@ func TestSessionsOfExecAreApart(t *testing.T) {
 				x.Press("f", "x", "e") // these do nothing without a selection
 				x.Press("Esc")
 				x.Settle()
-				x.took()
+				x.wantSent()
 			})
 		})
 	}
@@ -147,7 +147,7 @@ func TestSessionBrowserNamesDamage(t *testing.T) {
 		x.Want("Sessions · 2", "✗ can't be opened · the lost", "the session can't be read: ", "line 1 is not a session header", "buddy sessions repair")
 		x.Press("Esc")
 		x.Settle()
-		x.took()
+		x.wantSent()
 	})
 }
 
@@ -189,7 +189,7 @@ func TestSessionBrowserKeys(t *testing.T) {
 				if tt.gone != "" {
 					x.unwanted(tt.gone)
 				}
-				x.took()
+				x.wantSent()
 			})
 		})
 	}
@@ -222,7 +222,7 @@ func TestRenamingTheOpenSession(t *testing.T) {
 		x.Want("this is the session you are in")
 		x.Press("r", "Ctrl+U")
 		x.Type("mine\n")
-		x.took(event.Rename{Title: "mine"})
+		x.wantSent(event.Rename{Title: "mine"})
 	})
 }
 
@@ -232,11 +232,11 @@ func TestModelPicker(t *testing.T) {
 		x.Type("/model\n")
 		x.Want("Models · 3", "▸*demo", "400k", "$1.25 / $10.00", "high", "needs /login")
 		x.Type("codex\n")
-		x.took(event.SwitchModel{Profile: "fast"})
+		x.wantSent(event.SwitchModel{Profile: "fast"})
 		x.unwanted("Models")
-		x.tell(event.ModelSwitched{Profile: "fast", Model: "gpt-5.3-codex", Effort: "high"})
+		x.feed(event.ModelSwitched{Profile: "fast", Model: "gpt-5.3-codex", Effort: "high"})
 		x.Want("● gpt-5.3-codex · high")
-		x.tell(event.SessionResumed{Profile: "fast", Model: "gpt-5.3-codex", Effort: "low"})
+		x.feed(event.SessionResumed{Profile: "fast", Model: "gpt-5.3-codex", Effort: "low"})
 		x.Want("● gpt-5.3-codex · low")
 	})
 }
@@ -291,27 +291,27 @@ func TestPalette(t *testing.T) {
 func TestApprovalsWaitBelowLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
+		x.feed(running...)
 		x.Press("F2")
-		x.tell(asked)
+		x.feed(asked)
 		x.Want("‖ 1 approval · F8", "Commands and actions")
 		x.rest()
 		x.Type("y")
-		x.took()
+		x.wantSent()
 		x.Press("F8")
 		x.Want("Run this command?")
 		x.Press("F8")
 		x.Want("Commands and actions")
 		time.Sleep(draw.GracePeriod)
 		x.decide("F8", "y")
-		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
+		x.wantSent(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }
 
 func TestKeysOfPanesBelowDialogs(t *testing.T) { // keys must not move anything that is covered
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
+		x.feed(running...)
 		x.Press("F1")
 		x.Want("Esc closes")
 		x.unwanted("Tab next pane")
@@ -323,7 +323,7 @@ func TestKeysOfPanesBelowDialogs(t *testing.T) { // keys must not move anything 
 		x.Press("F4", "F1", "F2")
 		x.Want("Commands and actions")
 		x.Press("F2")
-		x.tell(asked)
+		x.feed(asked)
 		x.rest()
 		x.Press("Tab", "F2", "F4")
 		x.Want("Run this command?", "answer first")
@@ -341,13 +341,13 @@ func TestUndoAndDiff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("/undo\n")
-		x.took(event.Undo{})
+		x.wantSent(event.Undo{})
 		x.Type("/undo 3 --force\n")
-		x.took(event.Undo{Steps: 3, Force: true})
+		x.wantSent(event.Undo{Steps: 3, Force: true})
 		x.Type("/undo all\n")
 		x.Want(`unknown argument "all" (have: a number of prompts, and --force)`)
 		x.Press("Ctrl+C")
-		x.tell(event.FileRestored{Calls: []string{"c1"}, Paths: []string{"/w/a.go", "/w/b.go"}, Steps: 2})
+		x.feed(event.FileRestored{Calls: []string{"c1"}, Paths: []string{"/w/a.go", "/w/b.go"}, Steps: 2})
 		x.Want("undid the changes of the last 2 prompts: /w/a.go, /w/b.go")
 
 		x.Type("/diff\n")
@@ -380,7 +380,7 @@ func TestUnknownCommandsSuggest(t *testing.T) {
 			x := open(t, 120, 32)
 			x.Paste(line)
 			x.Press("Esc", "Enter")
-			x.took()
+			x.wantSent()
 			x.Want(want, "> "+line)
 		})
 	}
@@ -394,20 +394,20 @@ func TestUnknownCommandIsNotSent(t *testing.T) {
 		x.Press("Esc", "Enter")
 		x.Want("Unknown command /foo")
 		x.Type(" and more\n")
-		x.took()
+		x.wantSent()
 		x.Want("> /foo and more", "Unknown command /foo")
 		x.Press("Alt+Enter")
 		x.Type("a second line\n")
-		x.took()
+		x.wantSent()
 		x.Want("Unknown command /foo", "a second line")
 		x.Press("Ctrl+C")
 		x.Paste("/foo\nbar")
 		x.Press("Enter")
-		x.took()
+		x.wantSent()
 		x.Press("Ctrl+C")
 		x.Paste(" /tmp is full")
 		x.Press("Enter")
-		x.took(event.Submit{Text: " /tmp is full"})
+		x.wantSent(event.Submit{Text: " /tmp is full"})
 	})
 }
 
@@ -415,12 +415,12 @@ func TestTypedShellCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("!ls -la\n")
-		x.took(event.Submit{Text: "!ls -la", Shell: true})
+		x.wantSent(event.Submit{Text: "!ls -la", Shell: true})
 		x.Type("!\n")
-		x.took(event.Submit{Text: "!"})
-		x.tell(running...)
+		x.wantSent(event.Submit{Text: "!"})
+		x.feed(running...)
 		x.Type("!make\n")
-		x.took()
+		x.wantSent()
 		x.Want("task #1 is running; run your command when it is done", "> !make") // the draft is kept
 	})
 }
@@ -429,10 +429,10 @@ func TestTypedShellCommand(t *testing.T) {
 func TestEscTwiceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
-		x.tell(running...)
+		x.feed(running...)
 		x.Terminal.Type("\x1b\x1b")
 		time.Sleep(100 * time.Millisecond) // Esc is a key of its own after this time
-		x.took(event.Cancel{})             // one cancel is enough
+		x.wantSent(event.Cancel{})             // one cancel is enough
 		x.Type("Cab")
 		x.Want("> Cab")
 		x.Type("\x1b\x1b[D") // Alt+Left of some terminals
@@ -454,12 +454,12 @@ func TestViInThePrompt(t *testing.T) { // with [ui] editor = "vi"
 		x.Type("cwjust ")
 		x.Want("INSERT", "> fix just")
 		x.Press("Esc")
-		x.tell(running...)
-		x.took()
+		x.feed(running...)
+		x.wantSent()
 		x.Press("Esc") // in normal mode Esc works as without vi
-		x.took(event.Cancel{})
+		x.wantSent(event.Cancel{})
 		x.Press("Enter")
-		x.took(event.Submit{Text: "fix just "})
+		x.wantSent(event.Submit{Text: "fix just "})
 		x.Type("/the")
 		x.Want("/theme")
 		x.Press("Esc") // closes the list

@@ -40,7 +40,7 @@ type docked struct {
 	request string        // id of the shown approval or question, "" for none
 	held    bool          // whether it has the keys
 	heldAt  time.Time     // since when
-	left    bool          // the user went back to the prompt: only a key or a click leads to the request again
+	dismissed    bool          // the user went back to the prompt: only a key or a click leads to the request again
 	full    bool          // whether it fills all rows between header and prompt
 	pressed time.Time     // time of the last key, or of the request if that was later
 	letter  *keymap.Press // a letter kept back until the next key; nil for none
@@ -174,7 +174,7 @@ func whoAsks(s *state.State, request string) string {
 // mayTakeKeys reports whether the docked request gets the keys after a pause.
 func (d *dock) mayTakeKeys() bool {
 	scope, view := d.target()
-	return d.request != "" && !d.held && !d.left && view == d.prompt && d.prompt.Empty() &&
+	return d.request != "" && !d.held && !d.dismissed && view == d.prompt && d.prompt.Empty() &&
 		(scope == keymap.Prompt || scope == keymap.Vi)
 }
 
@@ -208,25 +208,25 @@ func (d *dock) mode() string {
 func (d *dock) replies() bool { return d.answers != "" && !d.prompt.Empty() }
 
 // hold gives the docked dialog the keys from now.
-func (d *dock) hold(now time.Time) { d.held, d.left, d.heldAt = true, false, now }
+func (d *dock) hold(now time.Time) { d.held, d.dismissed, d.heldAt = true, false, now }
 
 // leave gives the prompt the keys until the user asks for the dialog again.
 func (d *dock) leave() {
 	d.loseLetter()
-	d.held, d.left, d.full = false, true, false
+	d.held, d.dismissed, d.full = false, true, false
 	d.place(requestsIn(d.state))
 	d.arranged.setFocus(layout.Prompt)
 }
 
 // next focuses the shown request, then the next one, and after the last one the prompt. It reports whether the shown
 // request got the keys.
-func (d *dock) next() (got bool) {
+func (d *dock) next() (focused bool) {
 	ids := requestsIn(d.state)
 	at := slices.Index(ids, d.request)
 	switch {
 	case at < 0 || d.confirm.Open():
 	case !d.held:
-		got = true
+		focused = true
 		d.hold(d.deps.Now())
 	case at+1 < len(ids) && !d.approval.Typing():
 		d.show(ids[at+1])
@@ -235,11 +235,11 @@ func (d *dock) next() (got bool) {
 		d.leave()
 		if at > 0 {
 			d.show(ids[0])
-			d.left = true
+			d.dismissed = true
 		}
 	}
 	d.place(ids)
-	return got
+	return focused
 }
 
 // key handles a key of the docked dialog that is not for its view, and reports whether it did.
@@ -251,7 +251,7 @@ func (d *dock) key(p keymap.Press) bool {
 			d.toggleFull()
 		}
 		return full
-	case d.waits(p):
+	case d.mustWait(p):
 		d.holdLetter(p)
 	case d.startsText(p):
 		d.write(p.Text)
@@ -309,7 +309,7 @@ func (d *dock) noteKey(now time.Time, scope keymap.Scope, a keymap.Action) {
 // continue after a pause.
 func (d *dock) stayAway() {
 	if d.approval.Open() && !d.held {
-		d.left = true
+		d.dismissed = true
 	}
 }
 
@@ -324,7 +324,7 @@ func (d *dock) typing(now time.Time) bool {
 
 // cycleMode changes the approval mode, but not while a request is pending: the new mode could answer it. It returns the
 // message to show.
-func (d *dock) cycleMode() (told string) {
+func (d *dock) cycleMode() (message string) {
 	if d.request != "" {
 		return "Answer first: the mode can't change while a question is open"
 	}

@@ -7,10 +7,10 @@ import (
 	"buddy/views/dialog"
 )
 
-// waits reports whether a key of the docked dialog has to wait for the next key: a letter or digit with a meaning there
+// mustWait reports whether a key of the docked dialog has to wait for the next key: a letter or digit with a meaning there
 // may be the start of a sentence. Space and ? act at once, because no sentence starts with them, and so do keys that
 // ask for a reason, because any text after them is the reason.
-func (d *dock) waits(p keymap.Press) bool {
+func (d *dock) mustWait(p keymap.Press) bool {
 	switch {
 	case p.Text == "" || p.Text == " " || !p.Bound() || d.approval.Typing() || d.approval.Ignores(p):
 		return false

@@ -71,11 +71,11 @@ func TestLettersWaitForASentence(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := open(t, 100, 30)
-				x.tell(running...)
-				x.tell(similar)
+				x.feed(running...)
+				x.feed(similar)
 				x.rest()
 				tt.keys(x)
-				x.took(tt.want...)
+				x.wantSent(tt.want...)
 				x.inside(func() {
 					if got := x.u.v.prompt.Text(); got != tt.text {
 						t.Errorf("the prompt holds %q, want %q", got, tt.text)
@@ -91,13 +91,13 @@ func TestLettersWaitForASentence(t *testing.T) {
 func TestArrowAfterADigit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.tell(running...)
+		x.feed(running...)
 		x.Type("an earlier prompt\n")
-		x.took(event.Submit{Text: "an earlier prompt"})
-		x.tell(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
+		x.wantSent(event.Submit{Text: "an earlier prompt"})
+		x.feed(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
 		x.rest()
 		x.Press("2", "Up")
-		x.took(event.Answer{ID: "q", Text: "8080"})
+		x.wantSent(event.Answer{ID: "q", Text: "8080"})
 		x.unwanted("> an earlier prompt")
 	})
 }
@@ -106,15 +106,15 @@ func TestArrowAfterADigit(t *testing.T) {
 func TestLetterOfARequestThatWent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.tell(running...)
-		x.tell(asked)
+		x.feed(running...)
+		x.feed(asked)
 		x.rest()
 		x.Press("y")
 		second := asked
 		second.ID = "a2"
-		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "rule"}, second)
+		x.feed(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "rule"}, second)
 		time.Sleep(2 * dialog.LetterPause)
-		x.took()
+		x.wantSent()
 		x.Want("> y")
 	})
 }
@@ -123,11 +123,11 @@ func TestLetterOfARequestThatWent(t *testing.T) {
 func TestTitleSaysWhoAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.tell(running...)
-		x.tell(asked)
+		x.feed(running...)
+		x.feed(asked)
 		x.Want("Run this command?")
-		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
-		x.tell(event.TaskStarted{ID: 4, Kind: event.BackgroundTask, Title: "other"})
+		x.feed(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
+		x.feed(event.TaskStarted{ID: 4, Kind: event.BackgroundTask, Title: "other"})
 		other := asked
 		other.ID, other.CallID = "a2", "b1"
 		x.seq++

@@ -67,7 +67,7 @@ func TestTypedStreamsDecideNothing(t *testing.T) {
 			size := [][2]int{{40, 12}, {40, 12}, {80, 24}}[seed/each%3]
 			x := open(t, size[0], size[1])
 			x.u.deps.Tick = func(bool) {} // no frames for clocks
-			x.tell(running...)
+			x.feed(running...)
 			for i := seed; i < min(seed+each, last) && !t.Failed(); i++ {
 				if i%2 == 0 {
 					x.typeStream(uint64(i))
@@ -259,7 +259,7 @@ func TestSplitEscapeSequenceIsNoEsc(t *testing.T) {
 		for split := 1; split < len(sequence) && split < 7; split++ {
 			synctest.Test(t, func(t *testing.T) {
 				x := open(t, 80, 24)
-				x.tell(running...)
+				x.feed(running...)
 				gap := 45 * time.Millisecond
 				if split > 1 {
 					gap = 200 * time.Millisecond
@@ -268,7 +268,7 @@ func TestSplitEscapeSequenceIsNoEsc(t *testing.T) {
 				time.Sleep(gap)
 				x.Terminal.Type(sequence[split:])
 				time.Sleep(200 * time.Millisecond)
-				x.took()
+				x.wantSent()
 				x.inside(func() {
 					if text := x.u.v.prompt.Text(); text != "" && text != "pasted" {
 						t.Errorf("%q, split after %d bytes, types %q", sequence, split, text)
@@ -284,7 +284,7 @@ func TestSplitEscapeSequenceIsNoEsc(t *testing.T) {
 func TestTypingFindsThePrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
+		x.feed(running...)
 		x.Press("Tab")
 		x.Type("what?")
 		x.Want("> what?")
@@ -302,8 +302,8 @@ func TestTypingFindsThePrompt(t *testing.T) {
 func TestWhatWaitsIsInView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
-		x.tell(running...)
-		x.tell(answer(strings.Repeat("a line\n\n", 60) + "the last line"))
+		x.feed(running...)
+		x.feed(answer(strings.Repeat("a line\n\n", 60) + "the last line"))
 		up := func() {
 			t.Helper()
 			x.rest()
@@ -314,7 +314,7 @@ func TestWhatWaitsIsInView(t *testing.T) {
 		x.Type("go on\n")
 		x.Want("the last line")
 		up()
-		x.tell(asked)
+		x.feed(asked)
 		x.Want("the last line")
 	})
 }
@@ -337,10 +337,10 @@ func TestPasteDisarmsQuitting(t *testing.T) {
 func TestSeveralRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.tell(running...)
+		x.feed(running...)
 		second := asked
 		second.ID, second.Action.Command = "a2", "rm second"
-		x.tell(asked, second, event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80"}})
+		x.feed(asked, second, event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80"}})
 		x.Want("Run this command?  1 of 3")
 		x.Press("F8")
 		x.Want("press F8 for the next one")
@@ -354,11 +354,11 @@ func TestSeveralRequests(t *testing.T) {
 		time.Sleep(draw.GracePeriod)
 		x.Settle()
 		x.decide("n")
-		x.took(event.AnswerApproval{ID: "a2", Decision: event.Deny})
-		x.tell(event.ApprovalAnswered{ID: "a2", Decision: event.Deny, By: "user"})
+		x.wantSent(event.AnswerApproval{ID: "a2", Decision: event.Deny})
+		x.feed(event.ApprovalAnswered{ID: "a2", Decision: event.Deny, By: "user"})
 		x.Want("Run this command?  1 of 2", "Press F8 to answer")
 		x.Type("y") // too early for the dialog: it goes to the prompt
-		x.took()
+		x.wantSent()
 		x.Want("> y")
 	})
 }
@@ -368,41 +368,41 @@ func TestSeveralRequests(t *testing.T) {
 func TestQuestionTakesOwnWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.tell(running...)
+		x.feed(running...)
 		ask := func(id string) {
-			x.tell(event.QuestionAsked{ID: id, Text: "Which port?", Choices: []string{"80", "8080"}})
+			x.feed(event.QuestionAsked{ID: id, Text: "Which port?", Choices: []string{"80", "8080"}})
 		}
 		x.Type("a dra")
 		ask("q")
 		x.Type("ft\n")
-		x.took(event.Submit{Text: "a draft"})
+		x.wantSent(event.Submit{Text: "a draft"})
 		x.rest()
 		x.Type("8443, as on the other host")
 		x.Want("> 8443, as on the other host", " answer\n")
 		x.Press("Enter")
-		x.took(event.Answer{ID: "q", Text: "8443, as on the other host"})
-		x.tell(event.QuestionAnswered{ID: "q", By: "user"})
+		x.wantSent(event.Answer{ID: "q", Text: "8443, as on the other host"})
+		x.feed(event.QuestionAnswered{ID: "q", By: "user"})
 		ask("r")
 		x.rest()
 		x.Type("10 or so") // 1 is a choice, but continues as text
 		x.Want("> 10 or so")
 		x.Press("Enter")
-		x.took(event.Answer{ID: "r", Text: "10 or so"})
-		x.tell(event.QuestionAnswered{ID: "r", By: "user"})
+		x.wantSent(event.Answer{ID: "r", Text: "10 or so"})
+		x.feed(event.QuestionAnswered{ID: "r", By: "user"})
 		ask("s")
 		x.rest()
 		x.decide("2")
-		x.took(event.Answer{ID: "s", Text: "8080"})
-		x.tell(event.QuestionAnswered{ID: "s", By: "user"})
+		x.wantSent(event.Answer{ID: "s", Text: "8080"})
+		x.feed(event.QuestionAnswered{ID: "s", By: "user"})
 		ask("t")
 		x.rest()
 		x.Press("Enter") // chooses the marked one
-		x.took(event.Answer{ID: "t", Text: "80"})
-		x.tell(event.QuestionAnswered{ID: "t", By: "user"})
+		x.wantSent(event.Answer{ID: "t", Text: "80"})
+		x.feed(event.QuestionAnswered{ID: "t", By: "user"})
 		ask("u")
 		x.rest()
 		x.Press("Down", "Enter")
-		x.took(event.Answer{ID: "u", Text: "8080"})
+		x.wantSent(event.Answer{ID: "u", Text: "8080"})
 	})
 }
 
@@ -410,7 +410,7 @@ func TestQuestionTakesOwnWords(t *testing.T) {
 func TestStatusSaysWhatInterrupts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.tell(running...)
+		x.feed(running...)
 		x.Want("Esc interrupts")
 		x.u.v.prompt.SetVi(true)
 		x.Type("x")

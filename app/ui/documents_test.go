@@ -127,7 +127,7 @@ func TestValuesAreChanged(t *testing.T) {
 		}
 		x.Press("Enter", "Enter")
 		x.Want("tools.limit: not a number; nothing was changed")
-		x.tell(event.Notice{Text: "something else"}) // other events leave the dialog alone
+		x.feed(event.Notice{Text: "something else"}) // other events leave the dialog alone
 		x.Want("> limit_7")
 		x.u.deps.Run = run
 		x.Press("Esc")

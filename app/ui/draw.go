@@ -106,7 +106,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	u.v.queue.SetLocked(u.dock.hasKeys())
 	drawIn(s, u.v.queue, lay.Queue)
 	drawIn(s, u.v.strip, lay.Strip)
-	lay.drawStatus(s, u.v.status, beside(u))
+	lay.drawStatus(s, u.v.status, statusEnd(u))
 	drawIn(s, u.v.prompt, lay.Input)
 	for _, r := range []layout.Rect{lay.Above, lay.Below} {
 		u.v.border.Rule(s, r.X, r.Y, r.W, u.arranged.rules)
@@ -193,9 +193,9 @@ func (p *placed) drawJoints(s tcell.Screen, border *draw.Border) {
 	}
 }
 
-// beside returns the right end of the status line: what the prompt is for and, without a header, the approval mode
+// statusEnd returns the right end of the status line: what the prompt is for and, without a header, the approval mode
 // unless it is ask.
-func beside(u *UI) string {
+func statusEnd(u *UI) string {
 	text := borderMode(u)
 	if m := u.state.Info.Mode; u.arranged.lay.Header.Empty() && m != "" && m != action.ModeAsk {
 		text = strings.TrimPrefix(text+" · "+string(m), " · ")

@@ -103,7 +103,7 @@ func (x *storedUI) record(payloads ...event.Event) {
 			x.file = append(x.file, event.Envelope{Seq: x.seq + uint64(i) + 1, Time: time.Now().UnixMilli(), Session: "7f3a-0000", Task: 1, Payload: p})
 		}
 	}
-	x.tell(payloads...)
+	x.feed(payloads...)
 	x.rest()
 }
 

@@ -33,7 +33,7 @@ func TestPromptAndBlocksInTheEditor(t *testing.T) {
 		x.Type("/edit\n")
 		x.Want("> line 1")
 		x.Press("Ctrl+C")
-		x.tell(event.PromptSubmitted{ID: 1, Text: "how?"}, answer("**so**"))
+		x.feed(event.PromptSubmitted{ID: 1, Text: "how?"}, answer("**so**"))
 		x.rest()
 		x.Press("Tab", "e")
 		if name != "block.md" || given != "**so**" {

@@ -36,17 +36,17 @@ func TestAnsweredAtAnotherScreen(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					x := open(t, size[0], size[1])
 					x.u.deps.Later(func() { SetPlace(x.u, "pts/1") })
-					x.tell(running...)
-					x.tell(tt.asked)
-					x.tell(tt.answer)
+					x.feed(running...)
+					x.feed(tt.asked)
+					x.feed(tt.answer)
 					if tt.want == "" {
 						x.unwanted("another screen")
 						return
 					}
 					x.Want(tt.want)
-					x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
+					x.feed(event.TaskFinished{ID: 1, Outcome: event.Completed})
 					x.Want(tt.want) // stays for a user who looks later
-					x.tell(event.TaskStarted{ID: 2, Kind: event.MainTask, Title: "next"})
+					x.feed(event.TaskStarted{ID: 2, Kind: event.MainTask, Title: "next"})
 					x.unwanted("another screen")
 				})
 			}
@@ -58,9 +58,9 @@ func TestAnsweredAtAnotherScreen(t *testing.T) {
 func TestCallSaysWhereItWasApproved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
+		x.feed(running...)
 		code := 0
-		x.tell(asked, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user", Screen: "pts/3"},
+		x.feed(asked, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user", Screen: "pts/3"},
 			event.ToolStarted{CallID: "c1", Name: "run_shell"}, event.ToolResult{CallID: "c1", Name: "run_shell", ExitCode: &code},
 			event.TaskFinished{ID: 1, Outcome: event.Completed})
 		x.unwanted("answered on")
@@ -83,8 +83,8 @@ func TestReasonWhenAnsweredElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := open(t, 120, 32)
-				x.tell(running...)
-				x.tell(asked)
+				x.feed(running...)
+				x.feed(asked)
 				x.rest()
 				if tt.draft != "" {
 					x.Paste(tt.draft)
@@ -99,7 +99,7 @@ func TestReasonWhenAnsweredElsewhere(t *testing.T) {
 					x.Press("Enter")
 					by.Decision, by.Reason = event.Deny, "not there"
 				}
-				x.tell(by)
+				x.feed(by)
 				if got := x.u.Prompt().Text(); got != tt.want {
 					t.Errorf("the prompt has %q, want %q\n%s", got, tt.want, x.Screen())
 				}

@@ -127,16 +127,16 @@ func busyScreen(t *testing.T, store sessions.Store) *testUI {
 	code := 0
 	output := strings.Join(lines, "\n")
 	for id := 1; id <= 3; id++ {
-		x.tell(event.PromptSubmitted{ID: id, Text: fmt.Sprintf("prompt %d", id)}, event.TaskStarted{ID: id, Kind: event.MainTask, Title: "do it"},
+		x.feed(event.PromptSubmitted{ID: id, Text: fmt.Sprintf("prompt %d", id)}, event.TaskStarted{ID: id, Kind: event.MainTask, Title: "do it"},
 			event.ToolRequested{CallID: fmt.Sprint("c", id), Name: "run_shell", Action: ls}, event.ToolStarted{CallID: fmt.Sprint("c", id), Name: "run_shell"},
 			event.ToolResult{CallID: fmt.Sprint("c", id), Name: "run_shell", Result: output, Tail: output, ExitCode: &code},
 			event.ModelMessage{Message: model.Message{Content: long}})
 		if id < 3 {
-			x.tell(event.TaskFinished{ID: id, Outcome: event.Completed})
+			x.feed(event.TaskFinished{ID: id, Outcome: event.Completed})
 		}
 	}
 	for _, pane := range []string{"%1", "%2", "%3"} {
-		x.tell(event.PaneOpened{Pane: pane, Title: "pane " + pane, Target: "local", Attach: "tmux attach"},
+		x.feed(event.PaneOpened{Pane: pane, Title: "pane " + pane, Target: "local", Attach: "tmux attach"},
 			event.PaneScreen{Pane: pane, W: 80, H: 40, Rows: rows[:40], Cursor: event.Cursor{Y: 39}})
 	}
 	x.mu.Lock()
@@ -165,7 +165,7 @@ func rested(p layout.Pane) func(*testUI) {
 func approvalFor(press ...string) func(*testUI) {
 	return func(x *testUI) {
 		act := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Risk: action.Low, Why: "to see", Command: strings.Repeat("echo words of it\n", 90)}
-		x.tell(event.ToolRequested{CallID: "asked", Name: "run_shell", Arguments: `{"command":"echo words of it"}`, Action: act},
+		x.feed(event.ToolRequested{CallID: "asked", Name: "run_shell", Arguments: `{"command":"echo words of it"}`, Action: act},
 			event.ApprovalAsked{ID: "a1", CallID: "asked", Action: act, Context: action.ApprovalContext{Similar: "allow echo", Memory: action.Memory{Scopes: []string{"folder"}}}})
 		time.Sleep(draw.GracePeriod)
 		x.Press("F8")
@@ -175,7 +175,7 @@ func approvalFor(press ...string) func(*testUI) {
 
 // questionFor asks a question with more lines than fit.
 func questionFor(x *testUI) {
-	x.tell(event.QuestionAsked{ID: "q1", CallID: "c3", Text: strings.Repeat("a line\n", 80), Choices: strings.Split(strings.Repeat("a choice,", 9), ",")})
+	x.feed(event.QuestionAsked{ID: "q1", CallID: "c3", Text: strings.Repeat("a line\n", 80), Choices: strings.Split(strings.Repeat("a choice,", 9), ",")})
 	x.Press("F8", "PgDn", "Down", "Down", "Down", "Down")
 }
 
@@ -222,14 +222,14 @@ var places = map[keymap.Scope]func(*testUI){
 	keymap.Panes: func(x *testUI) {
 		focusOn(layout.Live)(x)
 		x.Press("PgUp")
-		x.tell(event.PaneHistory{Pane: "%3", Rows: strings.Split(strings.Repeat("an earlier row\n", 90), "\n")})
+		x.feed(event.PaneHistory{Pane: "%3", Rows: strings.Split(strings.Repeat("an earlier row\n", 90), "\n")})
 	},
 	keymap.Typing: func(x *testUI) {
 		rested(layout.Live)(x)
 		x.Press("i")
 	},
 	keymap.Tasks: func(x *testUI) {
-		x.tell(event.TaskStarted{ID: 4, Kind: event.BackgroundTask, Title: "do more"})
+		x.feed(event.TaskStarted{ID: 4, Kind: event.BackgroundTask, Title: "do more"})
 		focusOn(layout.Tasks)(x)
 	},
 	keymap.Approval: approvalFor("End", "PgUp", "Down"),

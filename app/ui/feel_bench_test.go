@@ -29,7 +29,7 @@ type cable struct {
 	cols    int
 	rows    int
 	resized func()
-	left    []byte // typed and not read yet
+	unread    []byte // typed and not read yet
 	written int64
 	seen    func(frame []byte) // may be nil
 
@@ -49,15 +49,15 @@ func (d *cable) LimitWrites(time.Duration) {}
 func (d *cable) Interrupt()                { d.once.Do(func() { close(d.stop) }) }
 
 func (d *cable) Read(p []byte) (int, error) {
-	if len(d.left) == 0 {
+	if len(d.unread) == 0 {
 		select {
 		case <-d.stop:
 			return 0, os.ErrDeadlineExceeded
-		case d.left = <-d.typed:
+		case d.unread = <-d.typed:
 		}
 	}
-	n := copy(p, d.left)
-	d.left = d.left[n:]
+	n := copy(p, d.unread)
+	d.unread = d.unread[n:]
 	return n, nil
 }
 
@@ -177,8 +177,8 @@ func goLive(b *testing.B, cols, rows int, prepare func(*liveUI)) *liveUI {
 	return x
 }
 
-// tell sends events of task 1 as the runtime does.
-func (x *liveUI) tell(payloads ...event.Event) {
+// send sends events of task 1 as the runtime does.
+func (x *liveUI) send(payloads ...event.Event) {
 	for _, env := range x.envelopes(payloads...) {
 		x.events <- env
 	}
@@ -294,14 +294,14 @@ func (x *liveUI) stream(stop <-chan struct{}, perSecond, panes int) {
 		}
 		for due := int(time.Since(began).Seconds() * float64(perSecond)); deltas < due; deltas++ {
 			if at+20 > len(text) {
-				x.tell(event.ModelMessage{}, event.PromptSubmitted{ID: deltas, Text: "and then?"})
+				x.send(event.ModelMessage{}, event.PromptSubmitted{ID: deltas, Text: "and then?"})
 				at = 0
 			}
-			x.tell(event.TextDelta{Text: text[at : at+20]})
+			x.send(event.TextDelta{Text: text[at : at+20]})
 			at += 20
 		}
 		for due := int(time.Since(began).Seconds() * float64(10*panes)); pictures < due; pictures++ {
-			x.tell(event.PaneScreen{Pane: fmt.Sprint("%", pictures%panes), W: 120, H: 40, Rows: paneRows(pictures), Cursor: event.Cursor{Y: 39}})
+			x.send(event.PaneScreen{Pane: fmt.Sprint("%", pictures%panes), W: 120, H: 40, Rows: paneRows(pictures), Cursor: event.Cursor{Y: 39}})
 		}
 	}
 }
@@ -312,10 +312,10 @@ func BenchmarkKeyEcho(b *testing.B) {
 	for _, load := range []struct{ deltas, panes int }{{0, 0}, {2000, 0}, {2000, 4}} {
 		b.Run(fmt.Sprintf("%d-deltas-%d-panes", load.deltas, load.panes), func(b *testing.B) {
 			x := goLive(b, 160, 50, func(x *liveUI) { x.u.arranged.shape.Side = 55 })
-			x.tell(event.SessionCreated{Cwd: "/src/shop", Target: "local", Model: "demo"}, event.ModeChanged{Mode: action.ModeAsk},
+			x.send(event.SessionCreated{Cwd: "/src/shop", Target: "local", Model: "demo"}, event.ModeChanged{Mode: action.ModeAsk},
 				event.PromptSubmitted{ID: 1, Text: "why?"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "why?"})
 			for i := range load.panes {
-				x.tell(event.PaneOpened{Pane: fmt.Sprint("%", i), Title: "shared", Target: fmt.Sprint("web-", i)})
+				x.send(event.PaneOpened{Pane: fmt.Sprint("%", i), Title: "shared", Target: fmt.Sprint("web-", i)})
 			}
 			if load.panes > 0 {
 				x.do(func() { // side by side

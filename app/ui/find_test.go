@@ -19,11 +19,11 @@ func answer(text string) event.Event {
 func TestFindFlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(event.PromptSubmitted{ID: 1, Text: "where is the needle?"}, answer("In the haystack."))
+		x.feed(event.PromptSubmitted{ID: 1, Text: "where is the needle?"}, answer("In the haystack."))
 		for range 30 {
-			x.tell(answer("hay"), event.PromptSubmitted{ID: 2, Text: "and?"})
+			x.feed(answer("hay"), event.PromptSubmitted{ID: 2, Text: "and?"})
 		}
-		x.tell(answer("No needle here, but needle work."))
+		x.feed(answer("No needle here, but needle work."))
 		x.Press("Tab", "/")
 		x.Type("needle")
 		x.Want("find: needle", "3 of 3", "No needle here", "keep (n next")
@@ -60,10 +60,10 @@ func TestFindFlow(t *testing.T) {
 func TestFindCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(event.PromptSubmitted{ID: 1, Text: "where is the needle?"})
+		x.feed(event.PromptSubmitted{ID: 1, Text: "where is the needle?"})
 		x.Paste("/find the needle")
 		x.Press("Enter")
-		x.took()
+		x.wantSent()
 		x.Want("1 of 1")
 		x.Press("Esc", "Esc")
 		x.Paste("/find")
@@ -79,9 +79,9 @@ func TestFindInLongSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		hay := answer(strings.Repeat("hay and straw\n\n", 1000))
-		x.tell(answer("the needle"))
+		x.feed(answer("the needle"))
 		for range 200 {
-			x.tell(hay)
+			x.feed(hay)
 		}
 		x.Paste("/find needle")
 		x.Press("Enter")
@@ -99,9 +99,9 @@ func TestFindInLongSession(t *testing.T) {
 func TestNewTextIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(answer(strings.Repeat("line\n\n", 50)))
+		x.feed(answer(strings.Repeat("line\n\n", 50)))
 		x.Press("Tab", "PgUp")
-		x.tell(answer("one more"))
+		x.feed(answer("one more"))
 		x.Want("↓ 2 new lines")
 		x.Press("Esc")
 		x.Want("↓ 2 new lines")

@@ -39,7 +39,7 @@ func TestFindingsOnScreen(t *testing.T) {
 			if size[0] > 40 {
 				x.Want("no review of this session has found anything")
 			}
-			x.tell(found)
+			x.feed(found)
 			x.golden("review-block")
 			x.Type("/findings\n")
 			x.Want("Findings in what is not", "▸ the rounding is")
@@ -99,18 +99,18 @@ func TestFindingsOpenTheirFiles(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(event.SessionCreated{Cwd: dir, Target: "local", Model: "demo"}, done)
+		x.feed(event.SessionCreated{Cwd: dir, Target: "local", Model: "demo"}, done)
 		x.inside(func() { x.u.arranged.setFocus(layout.Conversation) })
 		x.Press("Enter") // on the block of the review
 		x.Want("Findings in it · 7")
-		opens := func(said string, want ...string) {
+		opens := func(message string, want ...string) {
 			t.Helper()
 			x.opened = nil
 			x.Press("Enter")
 			x.decide("1")
 			x.Settle()
-			if said != "" {
-				x.Want(said)
+			if message != "" {
+				x.Want(message)
 			}
 			if len(want) > 0 {
 				want[0] = filepath.Join(dir, want[0])
@@ -159,7 +159,7 @@ func TestFindingsOfAnotherMachine(t *testing.T) {
 	done.Target = "web-02"
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
-		x.tell(event.SessionCreated{Cwd: dir, Target: "local", Model: "demo"}, done)
+		x.feed(event.SessionCreated{Cwd: dir, Target: "local", Model: "demo"}, done)
 		x.Type("/findings 1\n")
 		x.Want("a.go:3 is on web-02, where your editor is not")
 		if len(x.opened) > 0 {
@@ -213,7 +213,7 @@ func TestHostileFindings(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
-		x.tell(event.ReviewFinished{Of: evil, Files: 1, Target: evil, Findings: []event.Finding{
+		x.feed(event.ReviewFinished{Of: evil, Files: 1, Target: evil, Findings: []event.Finding{
 			{Severity: event.Severity(evil), Stated: evil, File: evil, Line: 1, Text: evil, Fix: evil, Note: evil},
 		}})
 		x.Want("␛]2;owned")
@@ -232,8 +232,8 @@ func TestHostileFindings(t *testing.T) {
 func TestReviewWhileATaskWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
-		x.tell(running...)
+		x.feed(running...)
 		x.Type("/review main\n")
-		x.took(event.Review{Base: "main"})
+		x.wantSent(event.Review{Base: "main"})
 	})
 }

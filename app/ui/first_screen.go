@@ -143,9 +143,9 @@ func offered(u *UI, text string) int {
 	return int(text[0] - '1')
 }
 
-// takeOffer runs the choice or opens the session whose digit was sent, and reports whether text was one. The digit
+// runOffer runs the choice or opens the session whose digit was sent, and reports whether text was one. The digit
 // needs Enter because a prompt may start with a digit.
-func takeOffer(u *UI, text string) bool {
+func runOffer(u *UI, text string) bool {
 	n := offered(u, strings.TrimSpace(text))
 	if n < 0 {
 		return false

@@ -35,11 +35,11 @@ func TestRecentSessionsOpenWithDigitAndEnter(t *testing.T) {
 				x := open(t, 80, 24)
 				x.u.deps.Later(func() { OfferRecent(x.u, []Recent{{first, "one"}, {second, "two"}}) })
 				if c.notice {
-					x.tell(event.Warning{Text: "a limit is reached"})
+					x.feed(event.Warning{Text: "a limit is reached"})
 					x.Want("a limit is reached", " 1  one", " 2  two")
 				}
 				if c.busy {
-					x.tell(event.PromptSubmitted{ID: 1, Text: "first"})
+					x.feed(event.PromptSubmitted{ID: 1, Text: "first"})
 				}
 				x.Settle()
 				x.Type(c.typed)
@@ -54,9 +54,9 @@ func TestRecentSessionsOpenWithDigitAndEnter(t *testing.T) {
 					t.Errorf("left for %+v, want %+v", x.left, want)
 				}
 				if c.sends != "" {
-					x.took(event.Submit{Text: c.sends})
+					x.wantSent(event.Submit{Text: c.sends})
 				} else {
-					x.took()
+					x.wantSent()
 				}
 			})
 		})
@@ -68,7 +68,7 @@ func TestChoicesWithoutModel(t *testing.T) {
 	apptest.Home(t)
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
-		x.tell(event.ModelSwitched{Profile: model.Demo, Model: model.Demo, API: model.Demo})
+		x.feed(event.ModelSwitched{Profile: model.Demo, Model: model.Demo, API: model.Demo})
 		x.u.deps.Later(func() {
 			SetFirst(x.u, First{Missing: "No API key found.", Local: "Ollama"})
 			OfferRecent(x.u, []Recent{{"0001", "one"}})
@@ -86,10 +86,10 @@ func TestChoicesWithoutModel(t *testing.T) {
 		x.Want("Models on this machine")
 		x.Press("Esc")
 		x.Type("3 tests fail\n")
-		x.took(event.Submit{Text: "3 tests fail"})
+		x.wantSent(event.Submit{Text: "3 tests fail"})
 		x.Type("3\n")
-		x.took(event.Submit{Text: "tour"})
-		x.tell(event.ModelSwitched{Profile: "openai", Model: "gpt", API: "responses"})
+		x.wantSent(event.Submit{Text: "tour"})
+		x.feed(event.ModelSwitched{Profile: "openai", Model: "gpt", API: "responses"})
 		x.unwanted("Add an API key")
 	})
 }
@@ -111,16 +111,16 @@ func TestEnterTakesTheLocalModel(t *testing.T) {
 				x.Settle()
 				x.Want("Press Enter to use qwen3 of Ollama on this machine.", " 1  Add an API key")
 				if c.begun {
-					x.tell(event.PromptSubmitted{ID: 1, Text: "first"})
+					x.feed(event.PromptSubmitted{ID: 1, Text: "first"})
 				}
 				x.Press("Enter")
 				x.Settle()
 				if c.switches {
-					x.took(event.SwitchModel{Profile: "ollama/qwen3"})
-					x.tell(event.ModelSwitched{Profile: "ollama/qwen3", Model: "qwen3", API: "completions"})
+					x.wantSent(event.SwitchModel{Profile: "ollama/qwen3"})
+					x.feed(event.ModelSwitched{Profile: "ollama/qwen3", Model: "qwen3", API: "completions"})
 					x.unwanted("use qwen3 of")
 				}
-				x.took()
+				x.wantSent()
 				if c.use == "" {
 					x.Want("Models on this machine")
 				}
@@ -137,7 +137,7 @@ func TestCheatSheet(t *testing.T) {
 			help        bool
 		}{{"h", "h", false}, {"?", "?", false}, {"Space", " ", false}, {"Esc", "", false}, {"Ctrl+C", "", false}, {"Enter", "", false}, {"F1", "", true}} {
 			x := open(t, 80, 24)
-			x.tell(event.TaskStarted{ID: 1, Kind: event.MainTask})
+			x.feed(event.TaskStarted{ID: 1, Kind: event.MainTask})
 			x.Type("?")
 			x.Want("any key closes", "new line", "paste a picture")
 			x.Press(c.key)
@@ -145,7 +145,7 @@ func TestCheatSheet(t *testing.T) {
 			if got := x.u.v.prompt.Text(); got != c.prompt || x.u.overlays.help != c.help {
 				t.Errorf("%s: the prompt is %q, help %v", c.key, got, x.u.overlays.help)
 			}
-			x.took() // the task was not stopped
+			x.wantSent() // the task was not stopped
 		}
 	})
 }
@@ -156,7 +156,7 @@ func TestCheatSheetInTheConversation(t *testing.T) {
 		x := open(t, 80, 24)
 		code := 0
 		output := strings.Repeat("a row\n", 30)
-		x.tell(event.PromptSubmitted{ID: 1, Text: "list them"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "list them"},
+		x.feed(event.PromptSubmitted{ID: 1, Text: "list them"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "list them"},
 			event.ToolRequested{CallID: "c1", Name: "run_shell", Action: ls}, event.ToolStarted{CallID: "c1", Name: "run_shell"},
 			event.ToolResult{CallID: "c1", Name: "run_shell", Result: output, Tail: output, ExitCode: &code}, event.TaskFinished{ID: 1, Outcome: event.Completed})
 		focusOn(layout.Conversation)(x)

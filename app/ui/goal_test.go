@@ -91,9 +91,9 @@ func TestBrowserGoesToHitInThisSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openOn(t, 80, 24, store)
 		x.u.state.Info.Session = ids[0]
-		x.tell(event.PromptSubmitted{ID: 1, Text: "first one"}, answer("Answer to first one."))
+		x.feed(event.PromptSubmitted{ID: 1, Text: "first one"}, answer("Answer to first one."))
 		for i := range 30 {
-			x.tell(answer(fmt.Sprintf("hay %d", i)))
+			x.feed(answer(fmt.Sprintf("hay %d", i)))
 		}
 		x.u.state.Info.Session = ids[0]
 		x.Press("F4")

@@ -66,9 +66,9 @@ func TestBordersMeet(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 9))
 			x := open(t, 120, 32)
-			x.tell(running...)
-			x.tell(event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("out\n", 50)})
-			x.tell(twoPanes...)
+			x.feed(running...)
+			x.feed(event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("out\n", 50)})
+			x.feed(twoPanes...)
 			x.inside(func() { x.u.arranged.setFocus(layout.Live) })
 			x.Press("s") // several panes have lines between them
 			var done []string
@@ -110,7 +110,7 @@ func TestBordersMeet(t *testing.T) {
 					do("scroll")
 					x.inside(func() { x.u.arranged.setFocus(layout.Conversation) })
 					x.Press("PgUp")
-					x.tell(event.Notice{Text: "something\nhappened"})
+					x.feed(event.Notice{Text: "something\nhappened"})
 				case 9:
 					do("pager")
 					x.inside(func() { x.u.openOutput(x.u.state.Focused) })
@@ -120,7 +120,7 @@ func TestBordersMeet(t *testing.T) {
 				default:
 					id := 10 + rnd.IntN(6)
 					do("task %d", id)
-					x.tell(event.TaskStarted{ID: id, Kind: event.ShellTask, Title: "task"})
+					x.feed(event.TaskStarted{ID: id, Kind: event.ShellTask, Title: "task"})
 				}
 				meet()
 			}

@@ -20,7 +20,7 @@ func TestLoginOnScreen(t *testing.T) {
 	apptest.Home(t)
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.tell(event.ModelSwitched{Profile: model.Demo, Model: model.Demo, API: model.Demo})
+		x.feed(event.ModelSwitched{Profile: model.Demo, Model: model.Demo, API: model.Demo})
 		var recorded []string
 		x.setup = &compose.Setup{Problem: "no model could be used"}
 		kept := func() string {
@@ -63,11 +63,11 @@ func TestLoginOnScreen(t *testing.T) {
 		if s := strings.Join(recorded, "\n") + x.u.v.prompt.Text() + x.Screen(); strings.Contains(s, "sk-") {
 			t.Errorf("the key is in %q", s)
 		}
-		x.took(event.SwitchModel{Profile: "openai"})
+		x.wantSent(event.SwitchModel{Profile: "openai"})
 		x.setup.Problem = "" // as with --model demo
 		x.Type("/login openai\n")
 		x.Type("sk-typed-again\n")
-		x.took()
+		x.wantSent()
 		x.Want("switches to it")
 	})
 }

@@ -78,8 +78,8 @@ func TestOpenOutput(t *testing.T) { // o opens the complete output
 		x.Type("/output\n")
 		x.Want("no such call")
 		code := 0
-		x.tell(running...)
-		x.tell(event.ToolStarted{CallID: "c1", Dir: dir}, event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}", ExitCode: &code, Tail: "the end\n"},
+		x.feed(running...)
+		x.feed(event.ToolStarted{CallID: "c1", Dir: dir}, event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}", ExitCode: &code, Tail: "the end\n"},
 			event.TaskFinished{ID: 1, Outcome: event.Completed})
 		for name, do := range map[string]func(){
 			"command":      func() { x.u.arranged.setFocus(layout.Prompt); x.Type("/output 1\n") },
@@ -108,7 +108,7 @@ func TestOpenOutput(t *testing.T) { // o opens the complete output
 			t.Errorf("Ctrl+C copied %q", x.copied)
 		}
 		x.unwanted("again to quit")
-		x.tell(event.ToolRequested{CallID: "c2", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: "rm x"}},
+		x.feed(event.ToolRequested{CallID: "c2", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: "rm x"}},
 			event.ApprovalAsked{ID: "a2", CallID: "c2", Action: ls})
 		x.Want("‖ 1 approval") // below the pager
 		x.Press("F8")
@@ -126,8 +126,8 @@ func TestOpenOutputOfATerminal(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "out"), "before\r\n\x1b[?1049h\x1b[2;1HGARBLE\x1b[?1049l\x1b[1mafter\x1b[m\r\n")
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
-		x.tell(event.ToolStarted{CallID: "c1", Dir: dir, Terminal: true}, event.TaskStarted{ID: 7, Kind: event.ShellTask, Title: "vim", Dir: dir},
+		x.feed(running...)
+		x.feed(event.ToolStarted{CallID: "c1", Dir: dir, Terminal: true}, event.TaskStarted{ID: 7, Kind: event.ShellTask, Title: "vim", Dir: dir},
 			event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}"})
 		for name, do := range map[string]func(){
 			"call": func() { x.u.arranged.setFocus(layout.Prompt); x.Type("/output\n") },
@@ -147,7 +147,7 @@ func TestOpenOutputOfATerminal(t *testing.T) {
 func TestTranscriptOnScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.tell(running[:3]...)
+		x.feed(running[:3]...)
 		x.Type("a draft")
 		x.Press("Ctrl+O")
 		x.Want("Transcript", "[user]", `→ use_tool {"name":"x"}`)

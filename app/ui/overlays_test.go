@@ -20,7 +20,7 @@ import (
 func TestOverlaysAreOneStack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.tell(append(running, event.ApprovalAsked{ID: "a1", CallID: "c1"})...)
+		x.feed(append(running, event.ApprovalAsked{ID: "a1", CallID: "c1"})...)
 		x.Settle()
 		checked := false
 		x.u.deps.Later(func() { checkStack(t, x.u); checked = true })

@@ -13,9 +13,9 @@ import (
 // updates. 30 frames a second and BenchmarkWatch of package tmux together may use 6 % of a core.
 func BenchmarkPanesFrame(b *testing.B) {
 	f := newFrames(b)
-	f.tell(event.SessionCreated{Cwd: "/home/ann/shop", Target: "local", Model: "m"})
+	f.apply(event.SessionCreated{Cwd: "/home/ann/shop", Target: "local", Model: "m"})
 	for i := range 16 {
-		f.tell(event.PaneOpened{Pane: fmt.Sprint("%", i), Title: "shared", Target: fmt.Sprint("web-", i)})
+		f.apply(event.PaneOpened{Pane: fmt.Sprint("%", i), Title: "shared", Target: fmt.Sprint("web-", i)})
 	}
 	f.u.arranged.setFocus(layout.Live)
 	f.u.arranged.toggleZoom()
@@ -29,7 +29,7 @@ func BenchmarkPanesFrame(b *testing.B) {
 		for i := range 5 {
 			batch = append(batch, picture((5*n+i)%16))
 		}
-		f.tell(batch...)
+		f.apply(batch...)
 		f.draw()
 	}
 	for n := range 16 {

@@ -25,11 +25,11 @@ var twoPanes = []event.Event{
 // openPanes starts the screen with two panes, the focus on the second.
 func openPanes(t *testing.T, cols, rows int) *testUI {
 	x := open(t, cols, rows)
-	x.tell(twoPanes...)
+	x.feed(twoPanes...)
 	time.Sleep(2 * draw.GracePeriod) // a pane can't be typed into right after it opened
 	x.u.deps.Later(func() { x.u.arranged.setFocus(layout.Live) })
 	x.Settle()
-	x.took()
+	x.wantSent()
 	return x
 }
 
@@ -73,15 +73,15 @@ func TestTypingIntoPane(t *testing.T) { // i … Ctrl+]
 			t.Errorf("typed %q, want %q", got, want)
 		}
 		x.Paste("two\nlines")
-		x.took(event.PanePaste{Pane: "%2", Text: "two\nlines"})
-		x.tell(event.PaneScreen{Pane: "%2", W: 50, H: 8, Rows: []string{"vi"}, AppKeys: true})
+		x.wantSent(event.PanePaste{Pane: "%2", Text: "two\nlines"})
+		x.feed(event.PaneScreen{Pane: "%2", W: 50, H: 8, Rows: []string{"vi"}, AppKeys: true})
 		x.Press("Up")
 		if got := typed(x, "%2"); got != "\x1bOA" {
 			t.Errorf("typed %q for an arrow in a program with keys of its own", got)
 		}
 		x.Press("Ctrl+]")
 		x.unwanted("typing ·")
-		x.took(event.FitPane{Pane: "%2"})
+		x.wantSent(event.FitPane{Pane: "%2"})
 		x.Press("h")
 		if got := typed(x, "%2"); got != "" {
 			t.Errorf("typed %q after typing has ended", got)
@@ -95,8 +95,8 @@ func TestApprovalWhileTyping(t *testing.T) {
 		x := openPanes(t, 120, 32)
 		x.Press("i")
 		sentAs[event.FitPane](x)
-		x.tell(running...)
-		x.tell(asked)
+		x.feed(running...)
+		x.feed(asked)
 		x.Want("Run this command?", "Press F8 to answer")
 		time.Sleep(draw.GracePeriod)
 		x.Press("y", "F8", "n")
@@ -104,13 +104,13 @@ func TestApprovalWhileTyping(t *testing.T) {
 			t.Errorf("typed %q", got)
 		}
 		sentAs[event.FitPane](x)
-		x.took()
+		x.wantSent()
 		x.Press("Ctrl+]")
 		x.rest()
 		x.Want("Run this command?", "Press F8 to answer") // the panes have the focus
 		sentAs[event.FitPane](x)
 		x.decide("F8", "y")
-		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
+		x.wantSent(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }
 
@@ -121,7 +121,7 @@ func TestTypingEndsWithThePane(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := openPanes(t, 120, 32)
 				x.Press("i", "a")
-				x.tell(gone)
+				x.feed(gone)
 				x.Want("the pane was closed")
 				x.Press("x", "y", "Tab")
 				if x.focus() != layout.Live {
@@ -151,7 +151,7 @@ func TestTypingEnds(t *testing.T) {
 		x.Click(5, 5)
 		x.unwanted("typing ·")
 		x.inside(func() { x.u.arranged.setFocus(layout.Live) })
-		x.tell(event.PaneLost{Pane: "%2", Why: "killed"}, event.PaneLost{Pane: "%1", Why: "killed"})
+		x.feed(event.PaneLost{Pane: "%2", Why: "killed"}, event.PaneLost{Pane: "%1", Why: "killed"})
 		x.Press("i")
 		x.unwanted("typing ·")
 	})
@@ -161,7 +161,7 @@ func TestTypingEnds(t *testing.T) {
 func TestWatchedPanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(twoPanes...)
+		x.feed(twoPanes...)
 		x.inside(func() { x.u.arranged.setFocus(layout.Live) })
 		watched := func(want ...string) {
 			t.Helper()
@@ -197,17 +197,17 @@ func TestKillPane(t *testing.T) { // x asks and kills; never the shared pane
 		x.Press("n")
 		x.unwanted("Kill this pane?")
 		x.Press("x", "Esc", "x", "y")
-		x.took(event.KillPane{Pane: "%2"})
+		x.wantSent(event.KillPane{Pane: "%2"})
 		x.Press("h", "x")
 		x.Want("The shell can't be killed")
-		x.took()
+		x.wantSent()
 	})
 }
 
 func TestQuitWhilePanesRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(twoPanes...)
+		x.feed(twoPanes...)
 		x.Press("Ctrl+D")
 		x.Want("Quit?", "1 task is still running", "npm run dev", "1  Detach (everything keeps running)", "2  Stop it and quit", "3  Stay")
 		x.Press("Esc")
@@ -224,7 +224,7 @@ func TestQuitWhilePanesRun(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(twoPanes...)
+		x.feed(twoPanes...)
 		x.Type("/quit\n")
 		x.Settle()
 		x.Press("Enter") // within the grace period: nothing was chosen
@@ -236,7 +236,7 @@ func TestQuitWhilePanesRun(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(append(twoPanes, event.TaskFinished{ID: 9, Outcome: event.Completed})...)
+		x.feed(append(twoPanes, event.TaskFinished{ID: 9, Outcome: event.Completed})...)
 		x.Press("Ctrl+D") // nothing runs, so nothing is asked
 		_ = x.Ended()
 	})
@@ -250,26 +250,26 @@ func TestPaneHistory(t *testing.T) {
 			rows[i] = fmt.Sprintf("row %d.", i+1)
 		}
 		x.Press("k")
-		x.took(event.ReadPane{Pane: "%2"})
+		x.wantSent(event.ReadPane{Pane: "%2"})
 		x.Want("loading the scrollback")
-		x.tell(event.PaneHistory{Pane: "%2", Rows: rows})
+		x.feed(event.PaneHistory{Pane: "%2", Rows: rows})
 		x.Want("row 499.", "of 500 · End live")
 		x.unwanted("row 500.")
 		x.Press("PgUp")
 		x.unwanted("row 499.")
-		x.tell(event.PaneScreen{Pane: "%2", W: 120, H: 40, Rows: []string{"newer"}})
+		x.feed(event.PaneScreen{Pane: "%2", W: 120, H: 40, Rows: []string{"newer"}})
 		x.unwanted("newer") // scrolled output does not move
 		x.Press("g")
 		x.Want("row 1.", "─ row 1 of 500")
 		x.Press("Esc")
 		x.Want("newer")
 		x.Mouse(apptest.MouseWheelUp, 80, 5)
-		x.took(event.ReadPane{Pane: "%2"})
-		x.tell(event.PaneHistory{Pane: "%2", Rows: rows})
+		x.wantSent(event.ReadPane{Pane: "%2"})
+		x.feed(event.PaneHistory{Pane: "%2", Rows: rows})
 		x.Want("row 497.")
 		x.Mouse(apptest.MouseWheelDown, 80, 5)
 		x.Want("newer")
-		x.took()
+		x.wantSent()
 	})
 }
 
@@ -277,17 +277,17 @@ func TestPaneHistory(t *testing.T) {
 func TestPaneGrid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openPanes(t, 160, 40)
-		x.tell(
+		x.feed(
 			event.PaneOpened{Pane: "web-01:%3", Title: "shared", Target: "web-01"}, event.PaneOpened{Pane: "web-02:%3", Title: "shared", Target: "web-02"},
 			event.ToolRequested{CallID: "a", Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "web-01", Command: "uptime"}}, event.ToolStarted{CallID: "a"},
 			event.ToolRequested{CallID: "b", Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "web-02", Command: "uptime"}}, event.ToolStarted{CallID: "b"},
 			event.PaneScreen{Pane: "web-02:%3", W: 80, H: 24, Rows: []string{"up 3 days"}},
 		)
 		failed := 3
-		x.tell(event.ToolResult{CallID: "b", ExitCode: &failed})
+		x.feed(event.ToolResult{CallID: "b", ExitCode: &failed})
 		x.Press("z")
 		x.Want("shell", "server ● in the background", "web-01 ◐ running", "web-02 ✗ exit 3", "up 3 days")
-		x.tell(event.TaskFinished{ID: 9, Outcome: event.Completed})
+		x.feed(event.TaskFinished{ID: 9, Outcome: event.Completed})
 		x.Want("server ✔ exit 0")
 		x.Press("l")
 		x.Want("▸web-01", "web-02 ✗ exit 3")
@@ -303,12 +303,12 @@ func TestPaneGrid(t *testing.T) {
 func TestPanesFollowCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(twoPanes...)
+		x.feed(twoPanes...)
 		x.Want("▸server")
-		x.tell(event.ToolRequested{CallID: "a", Name: "run_shell"}, event.ToolStarted{CallID: "a", Name: "run_shell", Pane: "%1"})
+		x.feed(event.ToolRequested{CallID: "a", Name: "run_shell"}, event.ToolStarted{CallID: "a", Name: "run_shell", Pane: "%1"})
 		x.Want("▸shell")
 		x.inside(func() { x.u.arranged.setFocus(layout.Live) })
-		x.tell(event.ToolRequested{CallID: "b", Name: "run_shell"}, event.ToolStarted{CallID: "b", Name: "run_shell", Pane: "%2"})
+		x.feed(event.ToolRequested{CallID: "b", Name: "run_shell"}, event.ToolStarted{CallID: "b", Name: "run_shell", Pane: "%2"})
 		x.Want("▸shell") // it has the focus
 		time.Sleep(draw.GracePeriod)
 		x.Press("i", "a")
@@ -332,16 +332,16 @@ func TestPanesFollowCommands(t *testing.T) {
 func TestSendToTheBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
+		x.feed(running...)
 		x.Type("/bg\n")
-		x.took(event.Background{})
+		x.wantSent(event.Background{})
 		x.u.deps.Later(func() { x.u.arranged.setFocus(layout.Live) })
 		x.Settle()
 		x.Press("b")
-		x.took(event.Background{})
-		x.tell(event.TaskStarted{ID: 7, Kind: event.ShellTask, Title: "make all", Pane: "%1"})
+		x.wantSent(event.Background{})
+		x.feed(event.TaskStarted{ID: 7, Kind: event.ShellTask, Title: "make all", Pane: "%1"})
 		x.Want("make all")
-		x.tell(event.Error{Text: "no command is running that could move to the background"})
+		x.feed(event.Error{Text: "no command is running that could move to the background"})
 		x.Want("no command is running that could move to the background")
 	})
 }
@@ -352,9 +352,9 @@ func TestTwoRunningPanesShowAtOnce(t *testing.T) {
 	for _, size := range [][2]int{{120, 32}, {200, 60}, {80, 24}} {
 		synctest.Test(t, func(t *testing.T) {
 			x := open(t, size[0], size[1])
-			x.tell(running...)
-			x.tell(twoPanes...)
-			x.tell(
+			x.feed(running...)
+			x.feed(twoPanes...)
+			x.feed(
 				event.PaneScreen{Pane: "%1", W: 120, H: 40, Rows: []string{"$ go test"}},
 				event.ToolRequested{CallID: "a", Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "local", Command: "go test"}},
 				event.ToolStarted{CallID: "a", Name: "run_shell", Pane: "%1"},
@@ -382,12 +382,12 @@ func TestTwoRunningPanesShowAtOnce(t *testing.T) {
 				x.Press("F3")
 				both(true)
 			}
-			x.tell(event.ToolResult{CallID: "a", Name: "run_shell"})
+			x.feed(event.ToolResult{CallID: "a", Name: "run_shell"})
 			if x.focus() != layout.Live { // a pane with the focus does not change
 				x.Want("login:")
 				x.unwanted("$ go test")
 			}
-			x.tell(event.PaneClosed{Pane: "%2"})
+			x.feed(event.PaneClosed{Pane: "%2"})
 			x.unwanted("login:")
 		})
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // pickTheme lets the user choose a theme, previewed while moving.
-func pickTheme(l *overlays, c *colouring, tell func(string)) {
+func pickTheme(l *overlays, c *colouring, notify func(string)) {
 	before, auto := c.Theme, c.Auto
 	p := l.pick(dialog.PickerOptions{
 		Title: "Themes", Hint: "type to filter; move to preview",
@@ -28,12 +28,12 @@ func pickTheme(l *overlays, c *colouring, tell func(string)) {
 		},
 		OnChoose: func(r show.Row) {
 			l.unpick()
-			if err := c.take(r.ID); err != nil {
+			if err := c.load(r.ID); err != nil {
 				c.set(before)
-				tell(err.Error())
+				notify(err.Error())
 				return
 			}
-			tell(keepTheme(r.ID))
+			notify(keepTheme(r.ID))
 		},
 		OnClose: func() {
 			c.set(before)

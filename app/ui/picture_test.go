@@ -32,7 +32,7 @@ func TestPicturesAreChips(t *testing.T) {
 		x.unwanted("[image 2]", "[image 1] and [")
 		x.Type(" that\n")
 		x.Settle()
-		x.took(event.Submit{Text: "see @/pics/a.png and  that"})
+		x.wantSent(event.Submit{Text: "see @/pics/a.png and  that"})
 		x.Paste("/tmp/a.png is not a path alone")
 		x.Want("> /tmp/a.png is not a path alone")
 		failure = errors.New("the clipboard has no picture")

@@ -32,8 +32,8 @@ func TestPlanOnScreen(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 32}} {
 		synctest.Test(t, func(t *testing.T) {
 			x := open(t, size[0], size[1])
-			x.tell(planning()...)
-			x.tell(aPlan)
+			x.feed(planning()...)
+			x.feed(aPlan)
 			name := fmt.Sprintf("plan-%dx%d", size[0], size[1])
 			viewtest.GoldenText(t, name+"-opens", x.Screen())
 			x.rest()
@@ -42,14 +42,14 @@ func TestPlanOnScreen(t *testing.T) {
 			x.Type("nd thought: which test?")
 			viewtest.GoldenText(t, name+"-remark", x.Screen())
 			x.Press("Enter")
-			x.took(event.Answer{ID: "p1", Text: "2nd thought: which test?"})
+			x.wantSent(event.Answer{ID: "p1", Text: "2nd thought: which test?"})
 			second := aPlan
 			second.ID = "p2"
-			x.tell(event.QuestionAnswered{ID: "p1", By: "user", Text: "2nd thought: which test?"}, second)
+			x.feed(event.QuestionAnswered{ID: "p1", By: "user", Text: "2nd thought: which test?"}, second)
 			x.rest()
 			x.Press("1", "Enter")
-			x.took(event.Answer{ID: "p2", Text: event.PlanApprove})
-			x.tell(event.QuestionAnswered{ID: "p2", By: "user", Text: event.PlanApprove}, event.PlanExited{Approved: true, Plan: aPlan.Text}, event.ModeChanged{Mode: action.ModeAsk})
+			x.wantSent(event.Answer{ID: "p2", Text: event.PlanApprove})
+			x.feed(event.QuestionAnswered{ID: "p2", By: "user", Text: event.PlanApprove}, event.PlanExited{Approved: true, Plan: aPlan.Text}, event.ModeChanged{Mode: action.ModeAsk})
 			viewtest.GoldenText(t, name+"-approved", x.Screen())
 		})
 	}
@@ -68,8 +68,8 @@ func TestPlanIsEdited(t *testing.T) {
 			}
 			return left, failed
 		}
-		x.tell(planning()...)
-		x.tell(aPlan)
+		x.feed(planning()...)
+		x.feed(aPlan)
 		for _, c := range []struct {
 			left   string
 			failed error
@@ -78,15 +78,15 @@ func TestPlanIsEdited(t *testing.T) {
 			left, failed = c.left, c.failed
 			x.rest()
 			x.Press("Ctrl+G")
-			x.took()
+			x.wantSent()
 			x.Want(c.want, "1  Yes, and ask before each change")
 		}
 		left, failed = "# Other\n", nil
 		x.Press("Ctrl+G")
-		x.took(event.Answer{ID: "p1", Text: "# Other\n", Edited: true})
+		x.wantSent(event.Answer{ID: "p1", Text: "# Other\n", Edited: true})
 		other := aPlan
 		other.ID, other.Text = "p2", "# Other\n"
-		x.tell(event.QuestionAnswered{ID: "p1", By: "user", Text: "# Other\n", Edited: true}, other)
+		x.feed(event.QuestionAnswered{ID: "p1", By: "user", Text: "# Other\n", Edited: true}, other)
 		x.Want("you changed the plan", " Other")
 	})
 }
@@ -96,22 +96,22 @@ func TestPlanIsEdited(t *testing.T) {
 func TestPlanIsLeftOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.tell(planning()...)
+		x.feed(planning()...)
 		x.Type("what about ")
-		x.tell(aPlan)
+		x.feed(aPlan)
 		x.Type("1\n")
-		x.took(event.Submit{Text: "what about 1"})
+		x.wantSent(event.Submit{Text: "what about 1"})
 		x.Press("Shift+Tab")
-		x.took()
+		x.wantSent()
 		x.Want("Answer first")
 		x.rest()
 		x.Press("Esc")
-		x.took()
+		x.wantSent()
 		x.Want("Press F8 to answer")
 		x.Press("F8")
 		time.Sleep(draw.GracePeriod)
 		x.Press("4", "Enter")
-		x.took(event.Answer{ID: "p1", Text: event.PlanDiscard})
+		x.wantSent(event.Answer{ID: "p1", Text: event.PlanDiscard})
 	})
 }
 
@@ -137,18 +137,18 @@ func TestPlanChoices(t *testing.T) {
 			x := open(t, 100, 30)
 			q := aPlan
 			q.Before, q.Choices = tt.before, plan.Choices(tt.before)
-			x.tell(planning()...)
-			x.tell(q)
+			x.feed(planning()...)
+			x.feed(q)
 			x.rest()
 			x.Want("Carry out this plan?", tt.want)
 			x.Press(tt.keys...)
 			if tt.answer == "" {
-				x.took()
+				x.wantSent()
 				x.rest()
 				x.Want(tt.want)
 				return
 			}
-			x.took(event.Answer{ID: "p1", Text: tt.answer})
+			x.wantSent(event.Answer{ID: "p1", Text: tt.answer})
 		})
 	}
 }
@@ -158,11 +158,11 @@ func TestPlanCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
 		x.Type("/plan\n")
-		x.took(event.SetMode{Mode: action.ModePlan})
+		x.wantSent(event.SetMode{Mode: action.ModePlan})
 		x.Type("/plan round the taxes\n")
-		x.took(event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "round the taxes"})
-		x.tell(event.ModeChanged{Mode: action.ModeEdits})
+		x.wantSent(event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "round the taxes"})
+		x.feed(event.ModeChanged{Mode: action.ModeEdits})
 		x.Press("Shift+Tab")
-		x.took(event.CycleMode{})
+		x.wantSent(event.CycleMode{})
 	})
 }

@@ -101,10 +101,10 @@ func (p *player) wait(ctx context.Context, until time.Time) bool {
 	}
 	p.since = time.Now()
 	p.mu.Unlock()
-	left := longestGap
+	remaining := longestGap
 	for {
 		p.mu.Lock()
-		gap := min(left, time.Duration(float64(until.Sub(p.clock()))/p.speed))
+		gap := min(remaining, time.Duration(float64(until.Sub(p.clock()))/p.speed))
 		paused, changed, began := p.paused, p.changed, time.Now()
 		if !paused && gap <= 0 {
 			p.at, p.since = until, began
@@ -116,7 +116,7 @@ func (p *player) wait(ctx context.Context, until time.Time) bool {
 			return false
 		}
 		if !paused {
-			left -= time.Since(began)
+			remaining -= time.Since(began)
 		}
 	}
 }

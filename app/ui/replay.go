@@ -57,7 +57,7 @@ type viewer struct {
 	player *player
 	events chan event.Envelope
 	ended  string // message after the last event
-	told   string // shown instead of the player's status until the next key
+	message   string // shown instead of the player's status until the next key
 }
 
 // errWatching answers everything that a replay can't do.
@@ -103,7 +103,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 		},
 		Leave: func(n slash.Next) {
 			if n.Detach { // nothing would keep running
-				v.told = errWatching.Error()
+				v.message = errWatching.Error()
 				return
 			}
 			v.loop.Quit()
@@ -144,7 +144,7 @@ func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 		v.loop.Quit()
 	case ev.Key() == tcell.KeyRune && scope != keymap.Finding && v.control(ev.Rune()):
 	default:
-		v.told = ""
+		v.message = ""
 		leaves := v.ui.following.on() && !transcript.Finds(v.ui.v.conversation) && scope == keymap.Conversation
 		if p := v.ui.key(ev); leaves && p.Action == keymap.Back && v.ui.arranged.focus == layout.Prompt { // there was no search or selection to end
 			follow(v.ui, 0)
@@ -165,7 +165,7 @@ func (v *viewer) run(c slash.Command) {
 	case "help", "find", "output", "copy", "theme", "quit":
 		v.ui.runChosen(c)
 	default:
-		v.told = errWatching.Error()
+		v.message = errWatching.Error()
 	}
 }
 
@@ -205,5 +205,5 @@ func (v *viewer) status() {
 	if v.ended == "" {
 		text += " · + - speed"
 	}
-	v.ui.hint("", cmp.Or(v.told, text+" · q quits"))
+	v.ui.hint("", cmp.Or(v.message, text+" · q quits"))
 }

@@ -19,23 +19,23 @@ func backAtRest(u *UI, pending keymap.Action) {
 	}
 }
 
-// goesBack records the prompt that a rewind goes back to before, whose text the editor gets when the rewind is done.
-func goesBack(u *UI, c event.Command) {
+// noteRewind records the prompt that a rewind goes back to before, whose text the editor gets when the rewind is done.
+func noteRewind(u *UI, c event.Command) {
 	r, ok := c.(event.Rewind)
 	i := slices.IndexFunc(u.state.Back.Borders, func(b state.Border) bool { return b.Seq == r.ToSeq })
 	if ok && r.Conversation && i >= 0 {
-		u.heard.back = u.state.Back.Borders[i]
+		u.received.rewindTo = u.state.Back.Borders[i]
 	}
 }
 
-// tookBack puts the text of the prompt that this screen rewound to before into the editor, after saving the draft in
+// restorePrompt puts the text of the prompt that this screen rewound to before into the editor, after saving the draft in
 // the history. It ignores the zero event.
-func tookBack(u *UI, p event.HistoryRewound) {
+func restorePrompt(u *UI, p event.HistoryRewound) {
 	if p.ToSeq == 0 {
 		return
 	}
-	b := u.heard.back
-	u.heard.back = state.Border{}
+	b := u.received.rewindTo
+	u.received.rewindTo = state.Border{}
 	if p.Redo || b.Seq == 0 || p.ToSeq != b.Seq || u.following.on() {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 // asked shows finished exchanges, one for each prompt.
 func (x *testUI) asked(prompts ...string) {
 	for i, text := range prompts {
-		x.tell(
+		x.feed(
 			event.PromptSubmitted{ID: i + 1, Text: text, Kind: event.Opening},
 			event.TaskStarted{ID: i + 1, Kind: event.MainTask, Title: text},
 			event.Notice{Text: "answer to " + text},
@@ -59,9 +59,9 @@ func TestEscTwiceGoesBack(t *testing.T) {
 		x.wants("Rewind to before “fix the tests”", "1  conversation and files (12 files +1345 −21)", "4  fork", "5  show all changes")
 		x.decide("1")
 		at := x.seqOf(0)
-		x.took(event.Rewind{ToSeq: at, Conversation: true, Files: true})
+		x.wantSent(event.Rewind{ToSeq: at, Conversation: true, Files: true})
 		x.wants("!conversation and files", "a draft")
-		x.tell(event.HistoryRewound{ToSeq: at, Prompt: "fix the tests", Files: []string{"/w/a"}})
+		x.feed(event.HistoryRewound{ToSeq: at, Prompt: "fix the tests", Files: []string{"/w/a"}})
 		x.wants("went back to before “fix the tests”, 1 file put back", "> fix the tests", "!write docs", "!a draft")
 		x.Press("Up")
 		x.wants("a draft")
@@ -73,9 +73,9 @@ func TestEscWhileATaskRunsStopsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
 		x.asked("first")
-		x.tell(event.PromptSubmitted{ID: 2, Text: "second", Kind: event.Opening}, event.TaskStarted{ID: 2, Kind: event.MainTask, Title: "second"})
+		x.feed(event.PromptSubmitted{ID: 2, Text: "second", Kind: event.Opening}, event.TaskStarted{ID: 2, Kind: event.MainTask, Title: "second"})
 		x.Press("Esc", "Esc")
-		x.took(event.Cancel{})
+		x.wantSent(event.Cancel{})
 		x.wants("!Rewind to before")
 	})
 }
@@ -92,7 +92,7 @@ func TestRewindChoices(t *testing.T) {
 			x.asked("first", "second")
 			x.Press("F9", "Enter")
 			x.decide(map[string]string{"conversation": "2", "files": "3", "fork": "4"}[choice])
-			x.took(want(x.seqOf(1))...)
+			x.wantSent(want(x.seqOf(1))...)
 			if choice == "fork" && x.left != (slash.Next{Again: true, Resume: "copy1"}) {
 				t.Errorf("left for %+v", x.left)
 			}
@@ -108,20 +108,20 @@ func TestUndoAsks(t *testing.T) {
 		x.since = []undo.Change{{Prompt: 2, Files: 1, Added: 1}}
 		x.Type("/undo")
 		x.Press("Esc", "Enter") // closes the completion list
-		x.took(event.Undo{})
+		x.wantSent(event.Undo{})
 		x.since = []undo.Change{{Prompt: 1, Files: 2, Added: 3, Removed: 1, Later: 1}}
 		x.Type("/undo")
 		x.Press("Esc", "Enter")
-		x.took()
+		x.wantSent()
 		x.wants("Undo?", "The last prompt that changed files is “fix the tests”.", "1  undo its changes: 2 files +3 −1", "2  cancel")
 		x.decide("1")
-		x.took(event.Undo{Steps: 1})
+		x.wantSent(event.Undo{Steps: 1})
 		x.Type("/undo 2 --force")
 		x.Press("Enter")
-		x.took(event.Undo{Steps: 2, Force: true})
+		x.wantSent(event.Undo{Steps: 2, Force: true})
 		x.Type("/redo")
 		x.Press("Esc", "Enter")
-		x.took(event.Redo{})
+		x.wantSent(event.Redo{})
 	})
 }
 
@@ -131,7 +131,7 @@ func TestJoinedPromptsAreInTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
 		x.asked("earlier")
-		x.tell(
+		x.feed(
 			event.PromptSubmitted{ID: 2, Text: "fix the tests", Kind: event.Opening},
 			event.TaskStarted{ID: 2, Kind: event.MainTask, Title: "fix the tests"},
 			event.PromptSubmitted{ID: 3, Text: "and the docs", Queued: true},
@@ -145,8 +145,8 @@ func TestJoinedPromptsAreInTheList(t *testing.T) {
 		x.wants("Rewind to before “fix the tests”", "“and the docs” was sent while this prompt ran")
 		x.decide("1")
 		at := x.seqOf(1)
-		x.took(event.Rewind{ToSeq: at, Conversation: true, Files: true})
-		x.tell(event.HistoryRewound{ToSeq: at, Prompt: "fix the tests"})
+		x.wantSent(event.Rewind{ToSeq: at, Conversation: true, Files: true})
+		x.feed(event.HistoryRewound{ToSeq: at, Prompt: "fix the tests"})
 		x.Press("Esc", "Esc")
 		x.wants("Rewind to before", "earlier", "!↳ and the docs")
 	})

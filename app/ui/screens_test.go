@@ -31,8 +31,8 @@ func ended(id, tool, result string, code int) event.Event {
 	return event.ToolResult{CallID: id, Name: tool, Result: "[exit code 0, no output]", Aside: "[exit code 0, no output]", ExitCode: &code, DurationMS: 3200, Tail: result}
 }
 
-// begun is an answered prompt in a session with a title.
-func begun(more ...[]event.Event) []event.Event {
+// startedSession is an answered prompt in a session with a title.
+func startedSession(more ...[]event.Event) []event.Event {
 	all := []event.Event{
 		event.SessionRenamed{Title: "checkout taxes"},
 		event.ContextUsage{Estimated: 34, Limit: 100, Percent: 34},
@@ -92,23 +92,23 @@ func longDiff() []event.Event {
 // scenes lists the screens of a day's work.
 var scenes = []scene{
 	{name: "first"},
-	{name: "idle", tell: begun(testRun(), []event.Event{
+	{name: "idle", tell: startedSession(testRun(), []event.Event{
 		ended("c1", "run_shell", "FAIL\n", 1),
 		event.ModelMessage{Message: model.Message{Content: "The rounding in `tax.go` truncates instead of rounding."}},
 		event.TaskFinished{ID: 1, Outcome: event.Completed},
 		event.TaskFinished{ID: 3, Outcome: event.Completed},
 	})},
-	{name: "streaming", tell: begun([]event.Event{event.TextDelta{Text: "The rounding in `tax.go` truncates instead of rounding, so that a tax of half a cent is lost; " + strings.Repeat("and so on ", 20)}})},
-	{name: "command", tell: begun(testRun())},
-	{name: "fleet", tell: begun(fleet())},
-	{name: "approval", tell: begun(testRun(), []event.Event{ended("c1", "run_shell", "FAIL\n", 1)}), late: longDiff()},
-	{name: "question", tell: begun(), late: []event.Event{event.QuestionAsked{ID: "q1", Text: "Which way shall half a cent be rounded?", Choices: []string{"up", "to the even cent"}}}},
-	{name: "queue", tell: begun(testRun(), []event.Event{
+	{name: "streaming", tell: startedSession([]event.Event{event.TextDelta{Text: "The rounding in `tax.go` truncates instead of rounding, so that a tax of half a cent is lost; " + strings.Repeat("and so on ", 20)}})},
+	{name: "command", tell: startedSession(testRun())},
+	{name: "fleet", tell: startedSession(fleet())},
+	{name: "approval", tell: startedSession(testRun(), []event.Event{ended("c1", "run_shell", "FAIL\n", 1)}), late: longDiff()},
+	{name: "question", tell: startedSession(), late: []event.Event{event.QuestionAsked{ID: "q1", Text: "Which way shall half a cent be rounded?", Choices: []string{"up", "to the even cent"}}}},
+	{name: "queue", tell: startedSession(testRun(), []event.Event{
 		event.PromptSubmitted{ID: 2, Text: "and add a test for the rounding", Queued: true},
 		event.PromptSubmitted{ID: 3, Text: "then run all tests", Queued: true},
 		event.PromptSubmitted{ID: 4, Text: "and write it into the changelog", Queued: true},
 	})},
-	{name: "error", tell: begun([]event.Event{event.ModelRetry{Attempt: 3, Of: 6, WaitMS: 12_000, Why: "the model's server is overloaded", Short: "529 overloaded", Raw: `{"error":"overloaded"}`}})},
+	{name: "error", tell: startedSession([]event.Event{event.ModelRetry{Attempt: 3, Of: 6, WaitMS: 12_000, Why: "the model's server is overloaded", Short: "529 overloaded", Raw: `{"error":"overloaded"}`}})},
 }
 
 // screenSizes are those of phones, old terminals, windows and whole monitors.
@@ -151,9 +151,9 @@ func TestScreensHaveTheColoursOfTheTheme(t *testing.T) {
 // open starts the screen with the events of the scene.
 func (s scene) open(t *testing.T, cols, rows int) *testUI {
 	x := open(t, cols, rows)
-	x.tell(s.tell...)
+	x.feed(s.tell...)
 	if len(s.late) > 0 {
-		x.tell(s.late...)
+		x.feed(s.late...)
 	}
 	time.Sleep(1500 * time.Millisecond) // shown times are in whole seconds
 	return x

@@ -36,7 +36,7 @@ func seekOn(u *UI) {
 	if f == nil {
 		return
 	}
-	tellBeyond(u, f)
+	showBeyond(u, f)
 	if u.earlier.counts || u.earlier.reads || search.By == 0 && search.Full || state.Awaits(&u.state) {
 		return
 	}
@@ -154,8 +154,8 @@ func beyond(s *state.State, by int) (order []int) {
 	return order
 }
 
-// tellBeyond shows the number of known matches outside the shown parts in the conversation.
-func tellBeyond(u *UI, f *sought) {
+// showBeyond shows the number of known matches outside the shown parts in the conversation.
+func showBeyond(u *UI, f *sought) {
 	from, to, gone := state.Span(&u.state)
 	above, below, all := 0, 0, true
 	for n := range gone {

@@ -96,7 +96,7 @@ func TestPromptEndsTheWayToAMatch(t *testing.T) {
 		x.Paste("run ls")
 		x.Press("Enter")
 		x.rest()
-		x.took(event.Submit{Text: "run ls"})
+		x.wantSent(event.Submit{Text: "run ls"})
 		x.exchange(601, "run ls")
 		x.letAll()
 		x.Want("answer 601.")
@@ -161,7 +161,7 @@ func TestRewindWhileSomebodyLooksBack(t *testing.T) {
 				back := x.u.state.Back.Borders[199]
 				if own {
 					back = x.u.state.Back.Borders[589]
-					x.u.heard.back = back
+					x.u.received.rewindTo = back
 				}
 				x.record(event.HistoryRewound{ToSeq: back.Seq, Prompt: back.Text})
 				if own {

@@ -13,9 +13,9 @@ import (
 func TestArrange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
-		x.tell(event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: "out"})
-		x.tell(twoPanes...)
+		x.feed(running...)
+		x.feed(event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: "out"})
+		x.feed(twoPanes...)
 		x.Settle()
 		width := func(p layout.Pane) int { x.Settle(); lay, _ := x.arranged(); return lay.Panes[p].W }
 		border := func() int { x.Settle(); lay, _ := x.arranged(); return lay.Panes[layout.Tasks].Y }
@@ -72,9 +72,9 @@ func TestArrange(t *testing.T) {
 func TestFullScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
-		x.tell(event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: "out"})
-		x.tell(twoPanes...)
+		x.feed(running...)
+		x.feed(event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: "out"})
+		x.feed(twoPanes...)
 		width := func(p layout.Pane) int { lay, _ := x.arranged(); return lay.Panes[p].W }
 		for _, p := range []layout.Pane{layout.Conversation, layout.Live, layout.Tasks} {
 			x.inside(func() { x.u.arranged.setFocus(p) })

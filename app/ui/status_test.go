@@ -29,10 +29,10 @@ var failed = event.Error{
 func TestRetryTakesTheFailedAttemptBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running[:2]...)
-		x.tell(event.ReasoningDelta{Text: "a thought"}, event.TextDelta{Text: "half an answ"})
+		x.feed(running[:2]...)
+		x.feed(event.ReasoningDelta{Text: "a thought"}, event.TextDelta{Text: "half an answ"})
 		x.Want("half an answ")
-		x.tell(overloaded(1), event.TextDelta{Text: "a whole answer"})
+		x.feed(overloaded(1), event.TextDelta{Text: "a whole answer"})
 		x.Want("a whole answer", "↻ Overloaded (529). Answered on attempt 2")
 		x.unwanted("half an answ", "thinking", "Busy")
 	})
@@ -44,8 +44,8 @@ func TestWaitsToTryAgain(t *testing.T) {
 	for _, size := range sizes {
 		synctest.Test(t, func(t *testing.T) {
 			x := open(t, size[0], size[1])
-			x.tell(running[:2]...)
-			x.tell(overloaded(1))
+			x.feed(running[:2]...)
+			x.feed(overloaded(1))
 			time.Sleep(4 * time.Second)
 			x.Settle()
 			x.Want("Overloaded (529). Retrying in 8 s (2 of 6)")
@@ -53,15 +53,15 @@ func TestWaitsToTryAgain(t *testing.T) {
 			x.unwanted("Busy", "{")
 			x.golden("retry-waits")
 			x.Press("Enter")
-			x.took(event.RetryNow{})
-			x.tell(event.ModelAlive{})
+			x.wantSent(event.RetryNow{})
+			x.feed(event.ModelAlive{})
 			x.unwanted("8 s", "retry now", "Esc: stop")
-			x.tell(overloaded(2))
+			x.feed(overloaded(2))
 			x.Want("Retrying in 12 s (3 of 6)")
 			once(x, "529")
 			x.Press("Esc")
-			x.took(event.Cancel{})
-			x.tell(event.Interrupted{Task: 1, Text: "interrupted"}, event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+			x.wantSent(event.Cancel{})
+			x.feed(event.Interrupted{Task: 1, Text: "interrupted"}, event.TaskFinished{ID: 1, Outcome: event.Cancelled})
 			x.Want("Interrupted while retrying (529)")
 			once(x, "529", "nterrupted")
 		})
@@ -84,8 +84,8 @@ func TestErrorOnce(t *testing.T) {
 	for _, size := range sizes {
 		synctest.Test(t, func(t *testing.T) {
 			x := open(t, size[0], size[1])
-			x.tell(running[:2]...)
-			x.tell(overloaded(1), overloaded(2), failed, event.TaskFinished{ID: 1, Outcome: event.Failed, Error: failed.Text + "; " + failed.NextStep})
+			x.feed(running[:2]...)
+			x.feed(overloaded(1), overloaded(2), failed, event.TaskFinished{ID: 1, Outcome: event.Failed, Error: failed.Text + "; " + failed.NextStep})
 			once(x, "529", "tried 6 times", "/model")
 			x.unwanted("{", "https://", "attempt 3")
 			x.golden("error")
@@ -106,12 +106,12 @@ func TestErrorOnce(t *testing.T) {
 func TestRetryElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
-		x.tell(running[:2]...)
-		x.tell(event.ModelMessage{Message: model.Message{Content: strings.Repeat("a line\n\n", 50)}})
-		x.tell(overloaded(1))
+		x.feed(running[:2]...)
+		x.feed(event.ModelMessage{Message: model.Message{Content: strings.Repeat("a line\n\n", 50)}})
+		x.feed(overloaded(1))
 		x.Want("Retrying in 12 s (2 of 6)", "Enter: retry now")
 		x.u.v.conversation.Scroll(-30)
-		x.tell(event.Notice{Text: "something"})
+		x.feed(event.Notice{Text: "something"})
 		time.Sleep(2 * time.Second)
 		x.Settle()
 		x.Want("↻ Overloaded (529). Retrying in 10 s (2 of 6)", "Esc stops")
@@ -125,9 +125,9 @@ func TestQueueOnScreen(t *testing.T) {
 	for _, size := range [][2]int{{120, 32}, {80, 24}, {40, 12}} {
 		synctest.Test(t, func(t *testing.T) {
 			x := open(t, size[0], size[1])
-			x.tell(running...)
+			x.feed(running...)
 			for i, text := range []string{"and add a test\nfor the rounding", "then commit", "and push", "and rest"} {
-				x.tell(event.PromptSubmitted{ID: 10 + i, Text: text, Queued: true})
+				x.feed(event.PromptSubmitted{ID: 10 + i, Text: text, Queued: true})
 			}
 			x.golden("queue")
 			if size[1] >= 16 {
@@ -138,9 +138,9 @@ func TestQueueOnScreen(t *testing.T) {
 			}
 			x.Press("Up")
 			x.Want("> and rest")
-			x.took(event.Unqueue{ID: 13})
-			x.tell(event.PromptWithdrawn{ID: 13})
-			x.tell(event.PromptSubmitted{ID: 10, Text: "and add a test\nfor the rounding"})
+			x.wantSent(event.Unqueue{ID: 13})
+			x.feed(event.PromptWithdrawn{ID: 13})
+			x.feed(event.PromptSubmitted{ID: 10, Text: "and add a test\nfor the rounding"})
 			if size[1] >= 16 {
 				x.unwanted("⏎ queued  and add")
 				once(x, "⏎ queued  then commit", "⏎ queued  and push")
@@ -154,11 +154,11 @@ func TestNewModeShowsForAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.unwanted("Ask mode")
-		x.tell(event.ModeChanged{Mode: action.ModeEdits})
+		x.feed(event.ModeChanged{Mode: action.ModeEdits})
 		x.Want("Accept-edits mode: files in this folder change without asking")
 		time.Sleep(1500 * time.Millisecond)
 		x.Type("a")
-		x.tell(event.ModeChanged{Mode: action.ModePlan})
+		x.feed(event.ModeChanged{Mode: action.ModePlan})
 		x.Want("Plan mode: read-only until you approve a plan")
 		time.Sleep(1500 * time.Millisecond)
 		x.Type("b")
@@ -177,8 +177,8 @@ func TestTypeIntoTheCommand(t *testing.T) {
 			x := open(t, size[0], size[1])
 			x.Press("F6")
 			x.Want("no command is running in a terminal pane")
-			x.tell(running...)
-			x.tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"}, event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"})
+			x.feed(running...)
+			x.feed(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"}, event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"})
 			x.Press("F6")
 			x.Want("has only just started")
 			if got := typed(x, "%1"); got != "" {
@@ -207,11 +207,11 @@ func TestIdleHasNoTimer(t *testing.T) {
 		if ticks() != "false" {
 			t.Error("something runs at first")
 		}
-		x.tell(running...)
+		x.feed(running...)
 		if ticks() != "true" {
 			t.Error("nothing runs while a task does")
 		}
-		x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
+		x.feed(event.TaskFinished{ID: 1, Outcome: event.Completed})
 		if ticks() != "false" {
 			t.Error("something runs after the task")
 		}
@@ -224,10 +224,10 @@ func TestCommandThatWaitsForKeys(t *testing.T) {
 	for _, size := range sizes {
 		synctest.Test(t, func(t *testing.T) {
 			x := open(t, size[0], size[1])
-			x.tell(running...)
-			x.tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"}, event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"})
+			x.feed(running...)
+			x.feed(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"}, event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"})
 			time.Sleep(3 * time.Second)
-			x.tell(event.ToolWaits{CallID: "c1", Waits: true})
+			x.feed(event.ToolWaits{CallID: "c1", Waits: true})
 			x.Want("‖ Waiting for your input: ls -la · 3s", "F6 to type · Esc interrupts")
 			x.golden("waits-for-keys")
 			x.Press("F6")
@@ -235,7 +235,7 @@ func TestCommandThatWaitsForKeys(t *testing.T) {
 			if got := typed(x, "%1"); len(got) != 2 || got[0] != 'y' {
 				t.Errorf("typed %q", got)
 			}
-			x.tell(event.ToolWaits{CallID: "c1"})
+			x.feed(event.ToolWaits{CallID: "c1"})
 			x.unwanted("waits for your keys")
 			x.Press("Ctrl+]", "Esc")
 			x.Want("Running ls -la", "Esc interrupts · F6 types into it")
@@ -248,17 +248,17 @@ func TestCommandThatWaitsForKeys(t *testing.T) {
 func TestRetryKeysStayWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
-		x.tell(running[:2]...)
+		x.feed(running[:2]...)
 		x.Want("Enter send")
-		x.tell(event.ModelRetry{Attempt: 1, Of: 6, WaitMS: 12_000, Why: "429", Short: "Rate limited (429): your plan allows so much in a minute"})
+		x.feed(event.ModelRetry{Attempt: 1, Of: 6, WaitMS: 12_000, Why: "429", Short: "Rate limited (429): your plan allows so much in a minute"})
 		x.Want("(2 of 6)\n   Enter: retry now · Esc: stop")
 		x.unwanted("Enter send")
 		x.Type("and then")
 		x.Want("Enter send")
 		x.Press("Ctrl+U")
 		x.Press("Enter")
-		x.took(event.RetryNow{})
-		x.tell(event.ModelAlive{})
+		x.wantSent(event.RetryNow{})
+		x.feed(event.ModelAlive{})
 		x.Want("Enter send")
 	})
 }

@@ -55,16 +55,16 @@ func BenchmarkAnswerBytes(b *testing.B) {
 	x := goLive(b, 160, 50, nil)
 	const part = "The rounding in `tax.go` **truncates** instead of rounding, so a price of 19.99 becomes 19.98.\n\n```go\nfunc Tax(cents int) int {\n\treturn (cents*19 + 50) / 100\n}\n```\n\n- one item\n- and another one\n\n"
 	text := strings.Repeat(part, 200<<10/len(part))
-	x.tell(event.SessionCreated{Cwd: "/src/shop", Target: "local", Model: "demo"})
+	x.send(event.SessionCreated{Cwd: "/src/shop", Target: "local", Model: "demo"})
 	n := 0
 	before := x.cable.bytes()
 	for b.Loop() {
 		n++
-		x.tell(event.PromptSubmitted{ID: n, Text: "go"}, event.TaskStarted{ID: n, Kind: event.MainTask})
+		x.send(event.PromptSubmitted{ID: n, Text: "go"}, event.TaskStarted{ID: n, Kind: event.MainTask})
 		for i := 0; i < len(text); i += 16 {
-			x.tell(event.TextDelta{Text: text[i:min(i+16, len(text))]})
+			x.send(event.TextDelta{Text: text[i:min(i+16, len(text))]})
 		}
-		x.tell(event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: text}}, event.TaskFinished{ID: n, Outcome: event.Completed})
+		x.send(event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: text}}, event.TaskFinished{ID: n, Outcome: event.Completed})
 		for done := false; !done; {
 			x.do(func() { done = x.u.state.Running() == nil && x.u.state.Info.Last > 0 && len(x.events) == 0 })
 		}

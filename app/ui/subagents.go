@@ -152,7 +152,7 @@ func sendForMain(u *UI, c event.Command) {
 
 // Send sends a command to the session as if the user had given it here. Call it on the UI goroutine.
 func Send(u *UI, c event.Command) {
-	goesBack(u, c)
+	noteRewind(u, c)
 	sendForMain(u, c)
 }
 

@@ -51,7 +51,7 @@ func (x *testUI) works(n int, says, tool, subject string) {
 // team is a main agent with two working subagents, one of them in the background, and one that has ended.
 func team(t *testing.T, cols, rows int) *testUI {
 	x := open(t, cols, rows)
-	x.tell(event.PromptSubmitted{ID: 1, Text: "Who calls retry()?"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "Who calls retry()?"},
+	x.feed(event.PromptSubmitted{ID: 1, Text: "Who calls retry()?"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "Who calls retry()?"},
 		event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: "I let three agents look."}})
 	x.begins(2, "explore", "find callers", false)
 	x.begins(3, "general", "run the tests", true)
@@ -112,20 +112,20 @@ func TestFollowingASubagent(t *testing.T) {
 			x.Type("only in tests")
 			x.golden("agents-followed")
 			x.Press("Enter")
-			x.took(event.Submit{Text: "only in tests", Task: 2})
+			x.wantSent(event.Submit{Text: "only in tests", Task: 2})
 			x.on(2, 2, event.PromptSubmitted{ID: 9, Text: "only in tests", Queued: true})
 			x.Want("⏎ queued  only in tests")
 			x.on(2, 2, event.PromptSubmitted{ID: 9, Text: "only in tests", Kind: event.Steering}, event.TextDelta{Text: "Then I look "}, event.TextDelta{Text: "in tests."})
 			x.Want("▌ only in tests", "Then I look in tests.")
 			x.Type("half")
 			x.Press("Esc")
-			x.took()
+			x.wantSent()
 			x.Want("> and main?", "I let three agents look.")
 			x.unwanted("half", "Then I look")
 			x.openAgent(2)
 			x.Want("explore #2> half")
 			x.Press("Ctrl+C")
-			x.took(event.Cancel{Task: 2})
+			x.wantSent(event.Cancel{Task: 2})
 		})
 	}
 }
@@ -146,29 +146,29 @@ func (x *testUI) openAgent(id int) {
 func TestNothingTypedToASubagentReachesTheMainAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := team(t, 120, 32)
-		x.tell(event.CommandsListed{Commands: []event.CustomCommand{{Name: "ship", Help: "ship it"}}})
+		x.feed(event.CommandsListed{Commands: []event.CustomCommand{{Name: "ship", Help: "ship it"}}})
 		x.openAgent(2)
 		for _, line := range []string{"!rm -rf x", "/bg look around", "/ship", "/init"} {
 			x.Press("Ctrl+U")
 			x.Type(line)
 			x.Press("Enter")
-			x.took()
+			x.wantSent()
 			x.Want("go back to it first")
 		}
 		x.Press("Ctrl+U", "Enter")
-		x.took()
+		x.wantSent()
 		x.Type("are you sure")
 		x.on(2, 2, event.TaskFinished{ID: 2, Outcome: event.Completed})
 		x.Want("explore #2 has ended")
 		x.Press("Enter")
-		x.took()
+		x.wantSent()
 		x.Want("this agent has ended", "are you sure")
 		x.Press("Esc")
 		x.unwanted("are you sure")
 		if x.u.state.Running() == nil {
 			t.Error("the main task was stopped")
 		}
-		x.took()
+		x.wantSent()
 	})
 }
 
@@ -195,7 +195,7 @@ func TestSevenSubagentsAskAtOnce(t *testing.T) {
 	for _, size := range sizes {
 		synctest.Test(t, func(t *testing.T) {
 			x := open(t, size[0], size[1])
-			x.tell(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"})
+			x.feed(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"})
 			for n := 2; n <= 8; n++ {
 				x.begins(n, "explore", fmt.Sprint("part ", n), false)
 			}
@@ -207,7 +207,7 @@ func TestSevenSubagentsAskAtOnce(t *testing.T) {
 			}
 			x.Want("1 of 7", "explore: part 2 asks", "make part2", "> half a prom")
 			x.Type("pt, yes ")
-			x.took()
+			x.wantSent()
 			x.Want("> half a prompt, yes")
 			<-time.After(time.Second / 2) // avoids the edge of a second, where either count may show
 			x.golden("agents-ask")
@@ -219,12 +219,12 @@ func TestSevenSubagentsAskAtOnce(t *testing.T) {
 				id := fmt.Sprint("a", n)
 				if n%2 == 0 {
 					x.decide("y")
-					x.took(event.AnswerApproval{ID: id, Decision: event.Once})
+					x.wantSent(event.AnswerApproval{ID: id, Decision: event.Once})
 					x.on(n, n, event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Once, By: "user"})
 					continue
 				}
 				x.decide("n")
-				x.took(event.AnswerApproval{ID: id, Decision: event.Deny})
+				x.wantSent(event.AnswerApproval{ID: id, Decision: event.Deny})
 				x.on(n, n, event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Deny, By: "user"})
 			}
 			x.unwanted("Run this command?")
@@ -244,11 +244,11 @@ func TestCancellingASubagent(t *testing.T) {
 		x := team(t, 120, 32)
 		x.u.arranged.setFocus(layout.Tasks)
 		x.Press("Up", "Up", "Up", "Up", "Down", "Down", "x")
-		x.took(event.Cancel{Task: 3})
+		x.wantSent(event.Cancel{Task: 3})
 		x.on(3, 3, event.TaskCancelling{ID: 3}, event.TaskFinished{ID: 3, Outcome: event.Cancelled})
 		x.Want("└ ⊘ #3", "cancelled")
 		x.Press("x") // it has ended
-		x.took()
+		x.wantSent()
 	})
 }
 

@@ -10,13 +10,13 @@ import (
 
 // submit handles a line sent from the prompt.
 func (u *UI) submit(text string) {
-	if takeOffer(u, text) {
+	if runOffer(u, text) {
 		return
 	}
-	if u.heard.lost && !quits(text) {
+	if u.received.lost && !quits(text) {
 		u.v.prompt.SetText(text)
 		u.hint("", "not sent: the session is restarting; press Enter again to send")
-		goOn(u)
+		resumeSession(u)
 		return
 	}
 	if !slash.Private(text) {
@@ -45,10 +45,10 @@ func quits(line string) bool {
 	return known && c.Name == "quit"
 }
 
-// goOn continues an interrupted session, or restarts one that no process runs, whichever conversation is shown.
-func goOn(u *UI) {
-	if u.heard.lost {
-		u.heard.lost = false // one restart is enough
+// resumeSession continues an interrupted session, or restarts one that no process runs, whichever conversation is shown.
+func resumeSession(u *UI) {
+	if u.received.lost {
+		u.received.lost = false // one restart is enough
 		u.deps.Send(event.Continue{})
 		return
 	}

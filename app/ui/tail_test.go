@@ -43,7 +43,7 @@ func TestTailFirst(t *testing.T) {
 		x.Want("the very first", "list the files", "~/shop")
 		x.unwanted("Run this command?")
 		x.seq = 100
-		x.tell(event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo", Interrupted: true}, asked)
+		x.feed(event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo", Interrupted: true}, asked)
 		x.Want("Run this command?")
 	})
 }
@@ -97,9 +97,9 @@ func TestCommandsWaitForTheBeginning(t *testing.T) {
 func TestPagingFromThePrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
+		x.feed(running...)
 		for i := range 60 {
-			x.tell(event.ModelMessage{Message: model.Message{Content: fmt.Sprintf("answer %d.", i)}})
+			x.feed(event.ModelMessage{Message: model.Message{Content: fmt.Sprintf("answer %d.", i)}})
 		}
 		x.Want("answer 59.")
 		x.Type("a draft")
@@ -111,7 +111,7 @@ func TestPagingFromThePrompt(t *testing.T) {
 		x.Want("answer 59.", "> a draft")
 		x.unwanted("lines below")
 		x.Press("PgUp")
-		x.tell(event.ModelMessage{Message: model.Message{Content: "the newest"}})
+		x.feed(event.ModelMessage{Message: model.Message{Content: "the newest"}})
 		x.Want("↓ 2 new lines")
 		x.rest()
 		x.Press("PgUp", "Tab")

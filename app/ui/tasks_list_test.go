@@ -13,7 +13,7 @@ import (
 func TestListOfTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"})
+		x.feed(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"})
 		row := show.Row{ID: "1", Cells: []string{"#1 go", "your prompt", "2s", ""}, Title: "Stop this task?", More: []string{"go"}, Deeds: []show.Deed{
 			{Label: "stop it", Run: []string{"kill", "1"}}, {Label: "say when", Run: []string{"timeout"}, Typed: true, Edit: "5m"},
 		}}
@@ -25,16 +25,16 @@ func TestListOfTasks(t *testing.T) {
 		x.Want("Stop this task?", "1  stop it", "2  say when")
 		x.didRun()
 		x.decide("1")
-		x.took(event.Cancel{Task: 1})
+		x.wantSent(event.Cancel{Task: 1})
 		x.Press("Enter")
 		x.decide("2")
 		x.Want("timeout:", "5m")
 		x.Press("Backspace")
 		x.Type("0s\n")
-		x.took(event.SetTimeout{Duration: 50 * time.Second})
+		x.wantSent(event.SetTimeout{Duration: 50 * time.Second})
 		list.Rows = nil
 		x.lists["ps"] = list
-		x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+		x.feed(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
 		x.Want("Nothing is running.")
 	})
 }

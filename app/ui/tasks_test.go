@@ -16,7 +16,7 @@ func TestTaskKeys(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "out"), "listening on :3000\n")
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(event.TaskStarted{ID: 1, Kind: event.BackgroundTask, Title: "why"},
+		x.feed(event.TaskStarted{ID: 1, Kind: event.BackgroundTask, Title: "why"},
 			event.TurnFinished{Usage: &model.Usage{Prompt: 1000, Completion: 50}, Cost: 1500},
 			event.TurnFinished{Usage: &model.Usage{Prompt: 2000, Completion: 70}, Cost: 1500},
 			event.TaskFinished{ID: 1, Outcome: event.Completed},
@@ -31,7 +31,7 @@ func TestTaskKeys(t *testing.T) {
 		x.Type("10")
 		x.Paste("m")
 		x.Press("Enter")
-		x.took(event.SetTimeout{Task: 2, Duration: 10 * time.Minute})
+		x.wantSent(event.SetTimeout{Task: 2, Duration: 10 * time.Minute})
 		x.unwanted("Time limit")
 		x.Press("t", "Esc")
 		x.Want("#1")
@@ -41,6 +41,6 @@ func TestTaskKeys(t *testing.T) {
 		x.Want("Task #1", "state     completed", "used      2 turns, 3000 tokens in, 120 out", "cost")
 		x.Press("Esc", "t") // it has ended
 		x.unwanted("Time limit")
-		x.took()
+		x.wantSent()
 	})
 }

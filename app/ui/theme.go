@@ -73,8 +73,8 @@ func (c *colouring) background(of tcell.Color) {
 	}
 }
 
-// take loads and applies a theme by name.
-func (c *colouring) take(name string) error {
+// load loads and applies a theme by name.
+func (c *colouring) load(name string) error {
 	t, err := c.Colours.Load(name)
 	if err != nil {
 		return errors.New(strings.ReplaceAll(err.Error(), "\n", " "))
@@ -94,12 +94,12 @@ func (c *colouring) use(name string, t *themes.Theme) {
 // theme changes the theme, or opens the list of themes.
 func theme(u *UI, name string) error {
 	if name == "" {
-		pickTheme(&u.overlays, &u.colours, u.Tell)
+		pickTheme(&u.overlays, &u.colours, u.ShowHint)
 		return nil
 	}
-	err := u.colours.take(name)
+	err := u.colours.load(name)
 	if err == nil {
-		u.Tell(keepTheme(name))
+		u.ShowHint(keepTheme(name))
 	}
 	return err
 }
@@ -112,8 +112,8 @@ func keepTheme(name string) string {
 // Follow switches to the theme for the terminal's background as soon as the terminal reports it.
 func (u *UI) Follow() { u.colours.follow() }
 
-// TakeTheme applies a theme that was loaded under a name.
-func (u *UI) TakeTheme(name string, t *themes.Theme) { u.colours.use(name, t) }
+// UseTheme applies a theme that was loaded under a name.
+func (u *UI) UseTheme(name string, t *themes.Theme) { u.colours.use(name, t) }
 
 // Theme returns the theme in use, and whether it follows the terminal's background.
 func (u *UI) Theme() (t *themes.Theme, auto bool) { return u.colours.Theme, u.colours.Auto }

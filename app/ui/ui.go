@@ -52,7 +52,7 @@ type UI struct {
 	pending   pending
 	busy      bool
 	start     start
-	heard     heard
+	received     received
 	earlier   earlier
 
 	pressed pressed // by the mouse
@@ -64,12 +64,12 @@ type UI struct {
 }
 
 // heard holds how much of the session this screen has received, and its name in the session.
-type heard struct {
+type received struct {
 	newest uint64       // number of the newest event
 	place  string       // the session's name for this screen in answers; "" while unknown
-	told   bool         // whether an answer at another screen is shown, until the next task starts
+	shownElsewhere   bool         // whether an answer at another screen is shown, until the next task starts
 	lost   bool         // whether no process runs the session; see Lose
-	back   state.Border // the prompt that this screen asked to rewind to before; Seq 0 for none
+	rewindTo   state.Border // the prompt that this screen asked to rewind to before; Seq 0 for none
 }
 
 // pending is an action that takes effect when its key comes twice in a row.
@@ -262,7 +262,7 @@ func (u *UI) connect() {
 	u.v.pager.OnCopy, u.v.pager.Later = u.copy, d.Later
 	u.v.pager.OnEdit = func(doc dialog.Document) { editOutput(u, doc) }
 	u.v.prompt.OnUnqueue = func(id int) { d.Send(event.Unqueue{ID: id}) }
-	u.v.prompt.OnContinue = func() { goOn(u) }
+	u.v.prompt.OnContinue = func() { resumeSession(u) }
 	u.v.prompt.OnRetry = func() { sendForMain(u, event.RetryNow{}) }
 }
 
@@ -290,14 +290,14 @@ func (u *UI) apply(batch []event.Envelope) bool {
 	var back event.HistoryRewound
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
-		u.heard.newest = env.Seq
+		u.received.newest = env.Seq
 		if event.Durable(env.Payload) {
 			u.earlier.durable = env.Seq
 		}
-		other = cmp.Or(elsewhere(env.Payload, u.heard.place), other)
+		other = cmp.Or(elsewhere(env.Payload, u.received.place), other)
 		switch p := env.Payload.(type) {
 		case event.TaskStarted:
-			stale = u.heard.told
+			stale = u.received.shownElsewhere
 		case event.HistoryRewound:
 			back, u.earlier.sought = p, nil
 		case event.ModelSwitched:
@@ -309,10 +309,10 @@ func (u *UI) apply(batch []event.Envelope) bool {
 	}
 	changed := u.update(ch)
 	trimBlocks(u)
-	tookBack(u, back)
+	restorePrompt(u, back)
 	if other != "" || stale {
-		u.Tell(other)
-		u.heard.told = other != ""
+		u.ShowHint(other)
+		u.received.shownElsewhere = other != ""
 	}
 	return changed || other != ""
 }
@@ -324,7 +324,7 @@ func (u *UI) ApplyTail(session string, newest []event.Envelope, resumed *event.S
 	env := event.Envelope{Session: session}
 	if n := len(newest); n > 0 {
 		env.Seq, env.Time = newest[n-1].Seq, newest[n-1].Time
-		u.heard.newest = env.Seq
+		u.received.newest = env.Seq
 	}
 	if resumed != nil {
 		env.Payload = *resumed
@@ -388,8 +388,8 @@ func Begin(u *UI, n slash.Next) {
 // Info returns what the header shows. Call it on the UI goroutine, or after the loop has ended.
 func (u *UI) Info() state.Info { return u.state.Info }
 
-// Tell shows a line until the next key.
-func (u *UI) Tell(text string) { u.hint("", text) }
+// ShowHint shows a line until the next key.
+func (u *UI) ShowHint(text string) { u.hint("", text) }
 
 // Prompt returns the view of the prompt.
 func (u *UI) Prompt() *prompt.Prompt { return u.v.prompt }
@@ -405,8 +405,8 @@ func (u *UI) Prepend(before *state.State) {
 	}
 }
 
-// TakeKeys replaces the key map.
-func (u *UI) TakeKeys(keys *keymap.Map) {
+// UseKeys replaces the key map.
+func (u *UI) UseKeys(keys *keymap.Map) {
 	u.deps.Keys.Take(keys)
 	u.update(state.Everything)
 }

@@ -177,12 +177,12 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 		l.SetFocus(x.u)
 		return l.Run(ctx)
 	})
-	x.tell(event.SessionCreated{Cwd: "/home/ann/shop", Target: "local", Model: "demo"}, event.ModeChanged{Mode: action.ModeAsk})
+	x.feed(event.SessionCreated{Cwd: "/home/ann/shop", Target: "local", Model: "demo"}, event.ModeChanged{Mode: action.ModeAsk})
 	return x
 }
 
-// tell sends events of task 1 and waits until they are drawn.
-func (x *testUI) tell(payloads ...event.Event) {
+// feed sends events of task 1 and waits until they are drawn.
+func (x *testUI) feed(payloads ...event.Event) {
 	for _, p := range payloads {
 		x.seq++
 		x.events <- event.Envelope{Seq: x.seq, Time: time.Now().UnixMilli(), Session: "7f3a-0000", Task: 1, Payload: p}
@@ -197,8 +197,8 @@ func (x *testUI) decide(keys ...string) {
 	x.Settle()
 }
 
-// took checks the commands sent since the last time, except WatchPanes.
-func (x *testUI) took(want ...event.Command) {
+// wantSent checks the commands sent since the last time, except WatchPanes.
+func (x *testUI) wantSent(want ...event.Command) {
 	x.t.Helper()
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -246,14 +246,14 @@ func TestExchangeOnScreen(t *testing.T) {
 		x.Want("buddy runs commands", "local ~/shop", "● demo", "F1 help")
 		x.Type("list the files")
 		x.Press("Enter")
-		x.took(event.Submit{Text: "list the files"})
-		x.tell(running...)
-		x.tell(asked)
+		x.wantSent(event.Submit{Text: "list the files"})
+		x.feed(running...)
+		x.feed(asked)
 		x.Want("▌ list the files", "I will look.", "Run this command?", "ls -la", "to see them")
 		x.rest()
 		x.decide("y")
-		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
-		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"},
+		x.wantSent(event.AnswerApproval{ID: "a1", Decision: event.Once})
+		x.feed(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"},
 			event.ToolStarted{CallID: "c1", Name: "run_shell"},
 			event.PaneOpened{Pane: "%1", Title: "shared", Target: "local", Attach: "tmux attach"},
 			event.ToolOutput{CallID: "c1", Stream: "stdout", Text: "total 16\n", BytesTotal: 9},
@@ -262,7 +262,7 @@ func TestExchangeOnScreen(t *testing.T) {
 		time.Sleep(1100 * time.Millisecond)
 		x.Want("shell ◐", "total 16")
 		code := 0
-		x.tell(event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}", ExitCode: &code, DurationMS: 40, Tail: "total 16\n"},
+		x.feed(event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}", ExitCode: &code, DurationMS: 40, Tail: "total 16\n"},
 			event.TextDelta{Text: "There are "}, event.TextDelta{Text: "**16**."},
 			event.ModelMessage{Message: model.Message{Content: "There are **16**."}},
 			event.TaskFinished{ID: 1, Outcome: event.Completed})
@@ -274,26 +274,26 @@ func TestExchangeOnScreen(t *testing.T) {
 func TestKeysMeantForThePromptNeverApprove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
+		x.feed(running...)
 		x.Type("yes ")
-		x.tell(asked)
+		x.feed(asked)
 		x.Type("y") // the prompt is not empty
 		x.Want("> yes y", "Run this command?", "Press F8 to answer")
 		x.rest()
 		x.Type("n")
 		x.Press("Enter")
-		x.took(event.Submit{Text: "yes yn"})
+		x.wantSent(event.Submit{Text: "yes yn"})
 		x.rest()
 		x.Want("Run this command?", "Press F8 to answer") // after a prompt the next one may follow
 		x.Type("yes, and")
-		x.took()
+		x.wantSent()
 		x.Want("> yes, and")
 		x.Press("Ctrl+U", "F8")
 		time.Sleep(draw.GracePeriod)
 		x.Settle()
 		x.unwanted("Press F8 to answer")
 		x.decide("n")
-		x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny})
+		x.wantSent(event.AnswerApproval{ID: "a1", Decision: event.Deny})
 	})
 }
 
@@ -301,15 +301,15 @@ func TestKeysMeantForThePromptNeverApprove(t *testing.T) {
 func TestKeysMeantForTheConversationNeverApprove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
+		x.feed(running...)
 		x.Press("Tab")
-		x.tell(asked)
+		x.feed(asked)
 		x.rest()
 		x.Press("y") // copies, and the prompt has the focus again
 		x.rest()
 		x.Want("Run this command?", "Press F8 to answer")
 		x.Press("y")
-		x.took()
+		x.wantSent()
 		x.Want("> y")
 	})
 }
@@ -317,32 +317,32 @@ func TestKeysMeantForTheConversationNeverApprove(t *testing.T) {
 func TestEscLeavesTheApprovalOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
-		x.tell(asked)
+		x.feed(running...)
+		x.feed(asked)
 		x.rest()
 		x.Press("Esc")
 		x.rest()
 		x.Want("Run this command?", "Press F8 to answer")
 		x.Type("first the tests")
 		x.Want("> first the tests")
-		x.took()
+		x.wantSent()
 		x.Press("F8")
 		x.decide("d")
 		x.Type("use make")
 		x.Press("Enter")
-		x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use make"})
+		x.wantSent(event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use make"})
 	})
 }
 
 func TestCtrlC(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
+		x.feed(running...)
 		x.Type("a draft")
 		x.Press("Ctrl+C")
-		x.took(event.Cancel{Task: 1})
+		x.wantSent(event.Cancel{Task: 1})
 		x.Want("> a draft", "Ctrl+C again")
-		x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+		x.feed(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
 		x.Press("Right") // any other key cancels the confirmation
 		x.Press("Ctrl+C")
 		x.unwanted("a draft")
@@ -365,13 +365,13 @@ func TestCtrlC(t *testing.T) {
 func TestEscInterrupts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
-		x.tell(asked)
+		x.feed(running...)
+		x.feed(asked)
 		x.Type("/s")
 		x.Press("Esc")
-		x.took()
+		x.wantSent()
 		x.Press("Esc")
-		x.took(event.Cancel{})
+		x.wantSent(event.Cancel{})
 		x.Want("> /s")
 	})
 }
@@ -379,7 +379,7 @@ func TestEscInterrupts(t *testing.T) {
 func TestQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"},
+		x.feed(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"},
 			event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
 		x.Want("Which port?", "2  8080")
 		x.unwanted("warning")
@@ -392,11 +392,11 @@ func TestQuestion(t *testing.T) {
 		x.Want(" answer\n", "Enter sends what you typed as your answer. F8 goes back to the choices.")
 		x.unwanted("❯", "Press F8 to answer", "Typing goes to")
 		x.Press("Enter")
-		x.took(event.Answer{ID: "q", Text: "8080"})
-		x.tell(event.QuestionAnswered{ID: "q", Text: "8080", By: "user"})
+		x.wantSent(event.Answer{ID: "q", Text: "8080"})
+		x.feed(event.QuestionAnswered{ID: "q", Text: "8080", By: "user"})
 		x.Paste("go on")
 		x.Press("Enter")
-		x.took(event.Submit{Text: "go on"})
+		x.wantSent(event.Submit{Text: "go on"})
 	})
 }
 
@@ -404,10 +404,10 @@ func TestQuestion(t *testing.T) {
 func TestQueueNamesItsKeyOnlyWhereItWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
-		x.tell(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"},
+		x.feed(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"},
 			event.PromptSubmitted{ID: 2, Text: "and the rest", Queued: true})
 		x.Want("queued  and the rest", "Up edits it")
-		x.tell(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
+		x.feed(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
 		x.Want("Up edits it")
 		x.Press("F8")
 		x.Want("queued  and the rest", "or type your answer")
@@ -456,9 +456,9 @@ func TestCommands(t *testing.T) {
 				x.Paste(tt.line)
 				x.Press("Enter")
 				if tt.sent == nil {
-					x.took()
+					x.wantSent()
 				} else {
-					x.took(tt.sent)
+					x.wantSent(tt.sent)
 				}
 				x.Want(tt.want)
 			})
@@ -477,7 +477,7 @@ func TestChangingTheSession(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := open(t, 120, 32)
-				x.tell(running...)
+				x.feed(running...)
 				x.Type(line + "\n")
 				if line == "/quit" {
 					x.Want("1 task is still running", "list the files", "1  Detach")
@@ -497,7 +497,7 @@ func TestThemeChangesAtOnce(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("/theme light\n")
 		x.Want(`To keep it, set [ui] theme = "light"`)
-		x.tell(running...)
+		x.feed(running...)
 		if x.u.deps.Theme.Name != "light" {
 			t.Errorf("theme %s", x.u.deps.Theme.Name)
 		}
@@ -523,7 +523,7 @@ func TestHelpOpensAndCloses(t *testing.T) {
 func TestTabVisitsWhatThereIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
+		x.feed(running...)
 		var seen []string
 		for range 4 {
 			seen = append(seen, x.u.arranged.focus.String())
@@ -541,7 +541,7 @@ func TestHostileText(t *testing.T) {
 		x := open(t, 120, 40)
 		act := ls
 		act.Command, act.Why = "echo "+hostile, hostile
-		x.tell(event.PromptSubmitted{ID: 1, Text: hostile}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: hostile},
+		x.feed(event.PromptSubmitted{ID: 1, Text: hostile}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: hostile},
 			event.ModelMessage{Message: model.Message{Content: hostile}, Reasoning: hostile},
 			event.ToolRequested{CallID: "c1", Name: hostile, Action: act},
 			event.Notice{Text: hostile}, event.Error{Text: hostile}, event.Warning{Text: hostile},
@@ -550,7 +550,7 @@ func TestHostileText(t *testing.T) {
 			event.ToolOutput{CallID: "c1", Stream: "stdout", Text: hostile},
 			event.PaneScreen{Pane: "%1", W: 80, H: 24, Rows: []string{hostile}})
 		x.Want("[red]tag[-]", "‹U+202E›gnp.exe")
-		x.tell(event.ApprovalAsked{ID: "a1", CallID: "c1", Action: act})
+		x.feed(event.ApprovalAsked{ID: "a1", CallID: "c1", Action: act})
 		x.Want("Run this command?", "‹U+202E›gnp.exe", "␛[31mred")
 		written, _ := x.Written()
 		for _, raw := range []string{"\x1b]0;title", "\u202e", "\u009b", "\x00"} {
@@ -564,9 +564,9 @@ func TestHostileText(t *testing.T) {
 func TestGiantLine(t *testing.T) { // a 10 MB line of output and of an answer
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
+		x.feed(running...)
 		giant := strings.Repeat("0123456789", 1<<20)
-		x.tell(event.ToolStarted{CallID: "c1", Name: "run_shell"}, event.ToolOutput{CallID: "c1", Stream: "stdout", Text: giant, BytesTotal: int64(len(giant))},
+		x.feed(event.ToolStarted{CallID: "c1", Name: "run_shell"}, event.ToolOutput{CallID: "c1", Stream: "stdout", Text: giant, BytesTotal: int64(len(giant))},
 			event.TextDelta{Text: giant})
 		x.Type("still here")
 		x.Want("> still here", "0123456789")
@@ -578,8 +578,8 @@ func TestSmallScreens(t *testing.T) {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := open(t, 120, 32)
-				x.tell(running...)
-				x.tell(asked)
+				x.feed(running...)
+				x.feed(asked)
 				x.Resize(size[0], size[1])
 				x.Press("F1", "Esc", "Tab", "Tab")
 				x.Resize(120, 32)
@@ -592,9 +592,9 @@ func TestSmallScreens(t *testing.T) {
 func TestInterruptedContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(event.Interrupted{Task: 1, Text: "interrupted · press Enter to continue", CanContinue: true})
+		x.feed(event.Interrupted{Task: 1, Text: "interrupted · press Enter to continue", CanContinue: true})
 		x.Press("Enter")
-		x.took(event.Continue{})
+		x.wantSent(event.Continue{})
 	})
 }
 
@@ -608,7 +608,7 @@ func TestEnterOnALostSession(t *testing.T) {
 			x.Settle()
 			x.Type(text)
 			x.Press("Enter")
-			x.took(event.Continue{})
+			x.wantSent(event.Continue{})
 			if got := x.u.Prompt().Text(); got != text {
 				t.Errorf("the prompt has %q, want %q", got, text)
 			}
@@ -620,7 +620,7 @@ func TestEnterOnALostSession(t *testing.T) {
 		x.Settle()
 		x.Type("/quit")
 		x.Press("Enter")
-		x.took()
+		x.wantSent()
 		if err := x.Ended(); err != nil {
 			t.Error(err)
 		}
@@ -631,8 +631,8 @@ func TestEnterOnALostSession(t *testing.T) {
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running[:2]...)
-		x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
+		x.feed(running[:2]...)
+		x.feed(event.TaskFinished{ID: 1, Outcome: event.Completed})
 		x.Written()
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -646,7 +646,7 @@ func TestIdle(t *testing.T) {
 func TestFloodOfDeltas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running[:2]...)
+		x.feed(running[:2]...)
 		var want strings.Builder
 		for i := range 2000 {
 			text := fmt.Sprint(i, " ")
@@ -668,10 +668,10 @@ func TestFloodOfDeltas(t *testing.T) {
 func TestHintAboutATaskEndsWithIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.tell(running...)
+		x.feed(running...)
 		x.Press("Ctrl+C")
 		x.Want("Cancelling. Press Ctrl+C again to quit.")
-		x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+		x.feed(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
 		x.unwanted("again")
 		x.Press("Ctrl+C")
 		x.Want("Ctrl+C again")

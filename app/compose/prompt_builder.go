@@ -12,14 +12,14 @@ import (
 )
 
 // telling holds the system prompt and tools of a session for any model.
-type telling struct {
+type promptBuilder struct {
 	facts prompt.Facts
 	tools *tools.Registry
 }
 
-// to returns the system prompt and the tools for a model, adapted to its family. They depend on the model alone, so
+// forModel returns the system prompt and the tools for a model, adapted to its family. They depend on the model alone, so
 // that a session resumed with the same model sends the same.
-func (t telling) to(m model.Info) (string, *tools.Registry) {
+func (t promptBuilder) forModel(m model.Info) (string, *tools.Registry) {
 	if m.Blocks != "" {
 		return strings.TrimSpace(blocks.System + "\n\n" + t.facts.Extra), t.tools.Only(blocks.Has).Without(blocks.Read)
 	}

@@ -27,7 +27,7 @@ const (
 
 // door is the socket of a host. The host makes the socket again if it is removed, and records its path next to the
 // session's file.
-type door struct {
+type hostSocket struct {
 	host *Host
 
 	mu       sync.Mutex // guards the fields below
@@ -36,28 +36,28 @@ type door struct {
 	noted    string      // the recorded path
 }
 
-// openDoor returns the door for the socket that a host was started with.
-func openDoor(h *Host, l *net.UnixListener) *door {
-	d := &door{host: h}
-	d.take(l)
+// openSocket returns the door for the socket that a host was started with.
+func openSocket(h *Host, l *net.UnixListener) *hostSocket {
+	d := &hostSocket{host: h}
+	d.setListener(l)
 	return d
 }
 
-func (d *door) take(l *net.UnixListener) {
+func (d *hostSocket) setListener(l *net.UnixListener) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.listener = l
 	d.is, _ = os.Lstat(l.Addr().String())
 }
 
-func (d *door) path() string {
+func (d *hostSocket) path() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.listener.Addr().String()
 }
 
 // answers reports whether the path still leads to this host.
-func (d *door) answers() bool {
+func (d *hostSocket) answers() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now, err := os.Lstat(d.listener.Addr().String())
@@ -65,7 +65,7 @@ func (d *door) answers() bool {
 }
 
 // keep serves screens until ctx ends, and makes the socket again if it is removed.
-func (d *door) keep(ctx context.Context, serve func(*net.UnixListener)) {
+func (d *hostSocket) keep(ctx context.Context, serve func(*net.UnixListener)) {
 	go serve(d.listener)
 	w, err := fswatch.New()
 	if err != nil {
@@ -99,7 +99,7 @@ func (d *door) keep(ctx context.Context, serve func(*net.UnixListener)) {
 }
 
 // again makes another socket.
-func (d *door) again(serve func(*net.UnixListener)) {
+func (d *hostSocket) again(serve func(*net.UnixListener)) {
 	path, err := socket.Path(os.Getenv, d.host.flags.Session)
 	if err != nil {
 		log.Print(err)
@@ -111,14 +111,14 @@ func (d *door) again(serve func(*net.UnixListener)) {
 		return
 	}
 	old := d.listener
-	d.take(l)
+	d.setListener(l)
 	_ = old.Close() // it can't be reached any more
 	go serve(l)
 	d.note()
 }
 
 // note records the path of the socket, if the session has a file.
-func (d *door) note() {
+func (d *hostSocket) note() {
 	if d == nil || d.host.program == nil || !d.host.program.Stored() {
 		return
 	}
@@ -140,7 +140,7 @@ func (d *door) note() {
 }
 
 // close removes the socket and its note.
-func (d *door) close() {
+func (d *hostSocket) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	path := d.listener.Addr().String()
