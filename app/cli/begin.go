@@ -20,7 +20,7 @@ import (
 type beginning struct {
 	*cli
 	resumeLast, print bool
-	resume      string // the session to resume, or chosen for the list
+	resume            string // the session to resume, or chosen for the list
 }
 
 // chosen is the value of --resume without a session. No session has that id or title.

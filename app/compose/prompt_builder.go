@@ -11,7 +11,7 @@ import (
 	"buddy/tools/toolset"
 )
 
-// telling holds the system prompt and tools of a session for any model.
+// promptBuilder holds the system prompt and tools of a session for any model.
 type promptBuilder struct {
 	facts prompt.Facts
 	tools *tools.Registry

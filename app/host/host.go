@@ -50,7 +50,7 @@ type Host struct {
 	awake   atomic.Pointer[func()] // called on any activity
 
 	unwatched unwatched
-	socket      *hostSocket // nil if its screens are in the same process
+	socket    *hostSocket // nil if its screens are in the same process
 
 	mu      sync.Mutex // guards the fields below, and those of each screen
 	screens map[*screen]bool

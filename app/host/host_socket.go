@@ -25,7 +25,7 @@ const (
 	slowest = time.Minute
 )
 
-// door is the socket of a host. The host makes the socket again if it is removed, and records its path next to the
+// hostSocket is the socket of a host. The host makes the socket again if it is removed, and records its path next to the
 // session's file.
 type hostSocket struct {
 	host *Host
@@ -36,7 +36,7 @@ type hostSocket struct {
 	noted    string      // the recorded path
 }
 
-// openSocket returns the door for the socket that a host was started with.
+// openSocket returns the socket for the socket that a host was started with.
 func openSocket(h *Host, l *net.UnixListener) *hostSocket {
 	d := &hostSocket{host: h}
 	d.setListener(l)

@@ -19,7 +19,7 @@ type settings struct {
 	began config.Config // at the start of the session
 	now   config.Config // with the rules in force
 
-	shown    map[string]bool // notices shown before
+	shown   map[string]bool // notices shown before
 	wrong   string          // the error shown last; "" for none
 	pending []string        // settings that need a restart, as shown last
 }
@@ -32,7 +32,7 @@ func newSettings(p *compose.Setup) *settings {
 	return s
 }
 
-// takenOver holds the result of a reading.
+// reloaded holds the result of a reading.
 type reloaded struct {
 	notices []string
 	warning string

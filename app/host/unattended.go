@@ -19,7 +19,7 @@ import (
 const (
 	// takeTime keeps a session without a prompt alive after its last screen has gone: a prompt sent just before may
 	// still have to be handled.
-	promptTime   = 2 * time.Second
+	promptTime = 2 * time.Second
 	notifyTime = 10 * time.Second // for notify_command
 	notifySize = 500              // bytes of the text for notify_command
 )

@@ -14,13 +14,13 @@ import (
 
 // asking holds the state of reading lines.
 type asking struct {
-	reading bool     // a line is being read
-	wants   wants    // the purpose of the line
-	shown   wants    // the question that was asked last
-	announced    wants    // the question that was announced while a line was typed
-	queue   []string // lines to send after the work
-	edited  edited   // the edited call or plan
-	reason  string   // for denying a call, while the scope to remember it in is asked
+	reading   bool     // a line is being read
+	wants     wants    // the purpose of the line
+	shown     wants    // the question that was asked last
+	announced wants    // the question that was announced while a line was typed
+	queue     []string // lines to send after the work
+	edited    edited   // the edited call or plan
+	reason    string   // for denying a call, while the scope to remember it in is asked
 }
 
 // typedLine holds a line or the error of reading it.

@@ -17,15 +17,15 @@ import (
 
 // typedAhead holds the typed bytes that are not used yet.
 type typedAhead struct {
-	ahead []byte   // lines end as Enter does: with \r where lines are edited here, else \n
-	lined int      // the number of unread bytes that the terminal itself took as lines
-	quiet bool     // the prompt shows only once something is typed
+	ahead   []byte   // lines end as Enter does: with \r where lines are edited here, else \n
+	lined   int      // the number of unread bytes that the terminal itself took as lines
+	quiet   bool     // the prompt shows only once something is typed
 	yielded bool     // reading a line has to stop
-	wake  *os.File // the end of a pipe that wakes the reader
-	woken *os.File // the reader's end
+	wake    *os.File // the end of a pipe that wakes the reader
+	woken   *os.File // the reader's end
 }
 
-// errAside replaces a line that was not started, when another question must be answered first.
+// errYield replaces a line that was not started, when another question must be answered first.
 var errYield = errors.New("another question must be answered first")
 
 // attend allows the next line to be read, after a yield. A quiet line shows no prompt until something is typed or
@@ -118,7 +118,7 @@ func (c *console) gather() {
 	}
 }
 
-// fetch waits for typed bytes and reads them, or returns errAside.
+// fetch waits for typed bytes and reads them, or returns errYield.
 func (c *console) fetch() error {
 	if err := c.await(); err != nil {
 		return err

@@ -130,9 +130,9 @@ type Block struct {
 	Raw    string // the provider's answer; untrusted; shown only on request
 	Retry  *Retry // of a RetryBlock while the request waits to be sent again; else nil
 
-	last   uint64 // Seq of the last event in it
+	last     uint64 // Seq of the last event in it
 	parallel bool   // it is about another branch
-	passes bool   // it is about a running command, and is removed with the last one
+	passes   bool   // it is about a running command, and is removed with the last one
 }
 
 // CallState is the progress of a tool call.

@@ -12,7 +12,7 @@ import (
 	"buddy/agent/record"
 )
 
-// told is a session with the events that a test applied.
+// testSession is a session with the events that a test applied.
 type testSession struct {
 	s   State
 	all []event.Envelope

@@ -16,7 +16,7 @@ import (
 	"buddy/views/markup"
 )
 
-// maxSaid limits the message line of a list, in characters.
+// maxMessage limits the message line of a list, in characters.
 const maxMessage = 200
 
 // runWords runs a command and shows its answer.

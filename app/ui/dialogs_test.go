@@ -432,7 +432,7 @@ func TestEscTwiceAtOnce(t *testing.T) {
 		x.feed(running...)
 		x.Terminal.Type("\x1b\x1b")
 		time.Sleep(100 * time.Millisecond) // Esc is a key of its own after this time
-		x.wantSent(event.Cancel{})             // one cancel is enough
+		x.wantSent(event.Cancel{})         // one cancel is enough
 		x.Type("Cab")
 		x.Want("> Cab")
 		x.Type("\x1b\x1b[D") // Alt+Left of some terminals

@@ -37,13 +37,13 @@ type dock struct {
 
 // docked holds what is reset when another request shows.
 type docked struct {
-	request string        // id of the shown approval or question, "" for none
-	held    bool          // whether it has the keys
-	heldAt  time.Time     // since when
-	dismissed    bool          // the user went back to the prompt: only a key or a click leads to the request again
-	full    bool          // whether it fills all rows between header and prompt
-	pressed time.Time     // time of the last key, or of the request if that was later
-	letter  *keymap.Press // a letter kept back until the next key; nil for none
+	request   string        // id of the shown approval or question, "" for none
+	held      bool          // whether it has the keys
+	heldAt    time.Time     // since when
+	dismissed bool          // the user went back to the prompt: only a key or a click leads to the request again
+	full      bool          // whether it fills all rows between header and prompt
+	pressed   time.Time     // time of the last key, or of the request if that was later
+	letter    *keymap.Press // a letter kept back until the next key; nil for none
 }
 
 // dockedView is a dialog that docks on the prompt.

@@ -29,7 +29,7 @@ type cable struct {
 	cols    int
 	rows    int
 	resized func()
-	unread    []byte // typed and not read yet
+	unread  []byte // typed and not read yet
 	written int64
 	seen    func(frame []byte) // may be nil
 

@@ -52,12 +52,12 @@ func Replay(ctx context.Context, s *screen.Screen, look Looks, keys *keymap.Map,
 
 // viewer is the full screen of a replayed session, without a runtime.
 type viewer struct {
-	ui     *UI
-	loop   *loop.Loop[event.Envelope]
-	player *player
-	events chan event.Envelope
-	ended  string // message after the last event
-	message   string // shown instead of the player's status until the next key
+	ui      *UI
+	loop    *loop.Loop[event.Envelope]
+	player  *player
+	events  chan event.Envelope
+	ended   string // message after the last event
+	message string // shown instead of the player's status until the next key
 }
 
 // errWatching answers everything that a replay can't do.

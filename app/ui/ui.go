@@ -52,7 +52,7 @@ type UI struct {
 	pending   pending
 	busy      bool
 	start     start
-	received     received
+	received  received
 	earlier   earlier
 
 	pressed pressed // by the mouse
@@ -63,13 +63,13 @@ type UI struct {
 	noted     noted
 }
 
-// heard holds how much of the session this screen has received, and its name in the session.
+// received holds how much of the session this screen has received, and its name in the session.
 type received struct {
-	newest uint64       // number of the newest event
-	place  string       // the session's name for this screen in answers; "" while unknown
-	shownElsewhere   bool         // whether an answer at another screen is shown, until the next task starts
-	lost   bool         // whether no process runs the session; see Lose
-	rewindTo   state.Border // the prompt that this screen asked to rewind to before; Seq 0 for none
+	newest         uint64       // number of the newest event
+	place          string       // the session's name for this screen in answers; "" while unknown
+	shownElsewhere bool         // whether an answer at another screen is shown, until the next task starts
+	lost           bool         // whether no process runs the session; see Lose
+	rewindTo       state.Border // the prompt that this screen asked to rewind to before; Seq 0 for none
 }
 
 // pending is an action that takes effect when its key comes twice in a row.
