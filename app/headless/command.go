@@ -13,7 +13,7 @@ import (
 	"buddy/views/markup"
 )
 
-// instead says for commands of a session what exec has in place of them. The others have no counterpart.
+// instead maps commands of a session to their counterparts for exec. Others have none.
 var instead = map[string]string{
 	"approve": "buddy exec --approve MODE", "plan": "buddy exec --approve plan", "goal": "buddy exec --check COMMAND or --verdict", "timeout": "buddy exec --timeout",
 	"model": "buddy exec --model NAME", "target": "buddy exec --ssh HOST or --container NAME", "session": "buddy exec --resume ID, and buddy sessions", "clear": "each buddy exec starts a session",
@@ -22,7 +22,7 @@ var instead = map[string]string{
 	"trust": "buddy trust", "mcp": "buddy mcp", "memory": "buddy memory", "remember": "buddy memory add TEXT", "find": "buddy sessions search TEXT", "workflow": "buddy workflow",
 }
 
-// wordsOnly returns the error of a goal that is a command.
+// wordsOnly returns an error for a goal that is a command.
 func (o Options) wordsOnly(prompt string) error {
 	if _, _, ok := slash.Split(prompt); ok && o.goal() {
 		return exit.Usage("a goal is plain text, and %s is a command (put a space in front to send it as text)", typed(prompt))
@@ -33,14 +33,14 @@ func (o Options) wordsOnly(prompt string) error {
 // typed returns the command of a prompt as it was typed.
 func typed(prompt string) string { return markup.Shorten(strings.Fields(prompt)[0], 40) }
 
-// extensions hold what a session has for prompts that begin with a slash.
+// extensions holds a session's commands for prompts that start with a slash.
 type extensions struct {
 	commands func(context.Context) []event.CustomCommand
-	prompt   func(ctx context.Context, words []string) (string, error) // the text of a prompt of an MCP server; nil: there are none
+	prompt   func(ctx context.Context, words []string) (string, error) // returns the text of an MCP server's prompt; nil if there are none
 }
 
-// meant returns what a prompt that begins with a slash is a command for, or the text that is the answer to it, where
-// nothing is left to do. Any other is returned as it is.
+// meant returns the command for a prompt that starts with a slash, or its answer if nothing is left to do. Any other
+// prompt is returned unchanged.
 func meant(ctx context.Context, first event.Command, from extensions) (c event.Command, answer string, err error) {
 	submit, ok := first.(event.Submit)
 	if !ok {
@@ -76,7 +76,7 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 	}
 	all := from.commands(ctx)
 	if _, custom := slash.FindCustom(all, name); custom {
-		return first, "", nil // the session puts its text behind the prompt
+		return first, "", nil // the session adds the command's text to the prompt
 	}
 	switch other, there := instead[name]; {
 	case there:
@@ -87,7 +87,7 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 	return nil, "", exit.Usage("unknown command %s%s; buddy exec /help lists the commands; put a space in front to send it as text", typed(submit.Text), slash.DidYouMean(all, name))
 }
 
-// helpText lists what exec runs after a slash.
+// helpText lists the slash commands of exec.
 func helpText(custom []event.CustomCommand) string {
 	var b strings.Builder
 	for _, name := range slash.InExec {
@@ -100,10 +100,10 @@ func helpText(custom []event.CustomCommand) string {
 	return b.String() + "MCP servers' prompts are /mcp__SERVER__NAME. buddy help exec lists the flags.\n"
 }
 
-// listTime limits how long a session in a process of its own may take to say which commands it has.
+// listTime limits how long a host may take to list its commands.
 const listTime = 10 * time.Second
 
-// listed waits until a session has said which commands it has; one in which all are off says nothing.
+// listed waits for the list of a session's commands, which it does not send if all are off.
 func listed(ctx context.Context, batches <-chan []event.Envelope) []event.CustomCommand {
 	late := time.After(listTime)
 	for {

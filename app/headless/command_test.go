@@ -11,7 +11,8 @@ import (
 	"buddy/app/slash"
 )
 
-// What begins with a slash is a command, as on the screen: it runs, or exec says why not, with the code of a wrong usage.
+// A prompt that starts with a slash is a command, as on the screen: it runs, or exec explains why not, with the exit
+// code of a usage error.
 func TestPromptsThatAreCommands(t *testing.T) {
 	custom := extensions{
 		commands: func(context.Context) []event.CustomCommand {
@@ -27,7 +28,7 @@ func TestPromptsThatAreCommands(t *testing.T) {
 	for _, tt := range []struct {
 		prompt string
 		once   Options
-		sent   string // part of what is submitted; "" for nothing
+		sent   string // part of the submitted text; "" for none
 		answer string
 		fault  string
 	}{
@@ -64,7 +65,7 @@ func TestPromptsThatAreCommands(t *testing.T) {
 	}
 }
 
-// Each counterpart stands for a command that there is.
+// Each counterpart belongs to an existing command.
 func TestCounterpartsAreOfCommands(t *testing.T) {
 	for name := range instead {
 		if c, ok := slash.Find(name); !ok || c.Name != name {

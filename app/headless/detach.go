@@ -15,11 +15,11 @@ import (
 	"buddy/app/socket"
 )
 
-// takeTime limits how long a session may take to start and to take its prompt.
+// startTime limits how long a session may take to start and to accept its prompt.
 const startTime = time.Minute
 
-// Detach starts a session that works on a prompt in a process of its own, and returns its id as
-// soon as the prompt is stored. One to resume that runs already gets the prompt as from a screen.
+// Detach starts a session that works on a prompt in its own process, and returns its id as soon as the prompt is
+// stored. A running session to resume gets the prompt like one from a screen.
 func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.File) (id string, err error) {
 	prompt, err := ReadPrompt(args, stdin, nil, once, stderr)
 	if err != nil {
@@ -42,7 +42,7 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	}
 	options := *f
 	options.Session = setup.ID
-	socket.Private() // it knows the secret of the host
+	socket.Private() // this process knows the host's secret
 	session, err := host.Start(&options, setup.Store, once.Resume != "", true)
 	if err != nil {
 		return "", exit.Failure(err)
@@ -74,8 +74,8 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	return setup.ID, nil
 }
 
-// resolvePrompt returns what a prompt is a command for in a session that was just started, or why it is not taken. A new session to
-// which nobody will come is then ended.
+// resolvePrompt returns the command of a prompt in a session that has just started, or why the session does not accept
+// it. A new session is then ended, because nobody would attach to it.
 func resolvePrompt(ctx context.Context, session *host.Process, begin event.Command, batches <-chan []event.Envelope, once Options) (event.Command, error) {
 	c, answer, err := meant(ctx, begin, extensions{commands: func(ctx context.Context) []event.CustomCommand { return listed(ctx, batches) }})
 	if err == nil && c == nil {
@@ -91,7 +91,7 @@ func resolvePrompt(ctx context.Context, session *host.Process, begin event.Comma
 	return c, err
 }
 
-// awaitPrompt waits until a prompt is in the session.
+// awaitPrompt waits until the session has accepted a prompt.
 func awaitPrompt(batches <-chan []event.Envelope, begin event.Command) error {
 	text := ""
 	switch c := begin.(type) {

@@ -1,4 +1,4 @@
-// Package headless answers one prompt without a person at a screen.
+// Package headless answers one prompt without a user at a screen.
 //
 //	err := headless.Run(options, headless.Options{Quiet: true}, []string{"what is this?"}, os.Stdin, os.Stdout, os.Stderr)
 package headless
@@ -26,8 +26,8 @@ import (
 	"buddy/views/markup"
 )
 
-// Run answers one prompt, the argument, what is piped in, or both: the answer on stdout, all
-// else on stderr.
+// Run answers one prompt, from the argument, piped input, or both: the answer goes to stdout, everything else to
+// stderr.
 func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr *os.File) error {
 	var end <-chan time.Time // nil is never
 	if once.Timeout > 0 {
@@ -54,21 +54,21 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 	return run(f, once, begin, schema, end, stdout, stderr)
 }
 
-// run sends the command that begins an exchange, and prints what comes of it.
+// run sends the first command and prints the result.
 func run(f *compose.Options, once Options, first event.Command, schema *answerSchema, end <-chan time.Time, stdout, stderr *os.File) error {
 	f.Headless = true
 	t, err := compose.NewDestination(f)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = t.Close() }() // whatever it says, the answer is there
+	defer func() { _ = t.Close() }() // an error does not change the answer
 	p, err := composeOnce(f, once, t, schema, stderr)
 	if err != nil {
 		return err
 	}
 	ctx, stop := exit.UntilEnded()
 	defer stop()
-	if w, ok := first.(event.RunWorkflow); ok { // a session of one that there is not would become the last one
+	if w, ok := first.(event.RunWorkflow); ok { // otherwise the session of an unknown workflow would become the last one
 		if _, err := p.Workflows.Find(ctx, w.Name); err != nil {
 			p.Close(stderr)
 			return exit.Failure(err)
@@ -102,7 +102,7 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 		l.Remark(e)
 	}
 	p.Live.Send(first)
-	outcome := l.follow(events, interrupts) // ends with ctx, too: then the events do
+	outcome := l.follow(events, interrupts) // ends with ctx, too, which ends the events
 	if ctx.Err() != nil {
 		p.Desert(stderr)
 		return context.Cause(ctx)
@@ -114,8 +114,8 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 	return l.exit(outcome, stored)
 }
 
-// composeOnce is compose for one prompt: on a target that is there, with the limits of the
-// command line, and in a session that can be written.
+// composeOnce composes a program for one prompt: on a reachable target, with the limits of the command line, in a
+// writable session.
 func composeOnce(f *compose.Options, once Options, d *compose.Destination, schema *answerSchema, stderr *os.File) (*compose.Program, error) {
 	if err := d.Reach(once.Said(stderr)); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func composeOnce(f *compose.Options, once Options, d *compose.Destination, schem
 	return p, nil
 }
 
-// exit returns what the process ends with.
+// exit returns the error to exit with.
 func (l *line) exit(outcome event.Outcome, stored bool) error {
 	switch {
 	case l.broken != nil: // which has cancelled the rest
@@ -151,12 +151,12 @@ func (l *line) exit(outcome event.Outcome, stored bool) error {
 	return exit.Error{Code: exit.Failed}
 }
 
-// bounds are those of all that exec asks of the model. The runtime's are for one exchange.
+// bounds holds the limits of a whole exec; the runtime's limits are for one exchange.
 type bounds struct {
 	end   <-chan time.Time
-	cost  model.Money // 0 is no limit
+	cost  model.Money // 0 for no limit
 	spent model.Money
-	hit   string // what is said of the limit that was reached
+	hit   string // the message about the exceeded limit
 }
 
 // line prints a session as lines.
@@ -166,25 +166,25 @@ type line struct {
 	out       io.Writer
 	flags     Options
 	limits    bounds
-	schema    *answerSchema // nil: the answer may be anything
-	answers   int           // that did not fit it
-	met       bool          // the goal
-	broken    error         // of out
-	task      int           // that works on it
-	passGates bool          // of workflows
-	text      string        // of the last answer
-	readings  readings      // of a prompt
-	cut       bool          // it met the limit of the model's output, and goes on in the next message
+	schema    *answerSchema // nil if any answer is allowed
+	answers   int           // answers that did not fit the schema
+	met       bool          // whether the goal is met
+	broken    error         // the error of writing to out
+	task      int           // the task of the prompt
+	passGates bool          // approve the gates of workflows
+	text      string        // the last answer
+	readings  readings      // progress of reading a prompt
+	cut       bool          // the model's output limit cut the answer, which continues in the next message
 }
 
-// follow prints events until there is an answer, or there will be none.
+// follow handles events until there is an answer, or can't be any more.
 func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal) event.Outcome {
 	cancelled := false
-	var late <-chan time.Time // when what was told to stop has not
+	var late <-chan time.Time // set when a cancelled task does not end
 	for {
 		select {
 		case <-interrupts:
-			if cancelled || l.task == 0 { // nothing that could be cancelled in order
+			if cancelled || l.task == 0 { // nothing can be cancelled
 				return event.Cancelled
 			}
 			cancelled = true
@@ -206,13 +206,13 @@ func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal)
 	}
 }
 
-// stop cancels the work because of a limit.
+// stop cancels the task because of a limit.
 func (l *line) stop(why string) {
 	l.limits.hit = why
 	l.program.Live.Send(event.Cancel{})
 }
 
-// handle prints one event; it returns the outcome when it was the last of the exchange.
+// handle prints one event; it returns the outcome if the event ended the exchange.
 func (l *line) handle(env event.Envelope) event.Outcome {
 	if l.flags.JSON {
 		l.printJSON(env)
@@ -249,7 +249,7 @@ func (l *line) handle(env event.Envelope) event.Outcome {
 	return ""
 }
 
-// fault says an error, and ends the work if the prompt was not taken.
+// fault prints an error, and ends the work if the prompt was rejected.
 func (l *line) fault(p event.Error) event.Outcome {
 	l.Remark(p)
 	if p.Code == event.BadCommand && l.task == 0 {
@@ -258,14 +258,14 @@ func (l *line) fault(p event.Error) event.Outcome {
 	return ""
 }
 
-// read says how much of the prompt the server has processed, when it is time to say that.
+// read prints the server's progress with the prompt from time to time.
 func (l *line) read(p event.ModelReading) {
 	if text := l.readings.progress(p, time.Now()); text != "" {
 		l.Say("%s", text)
 	}
 }
 
-// finished ends the work if the task that did it has ended.
+// finished ends the work if its task has ended.
 func (l *line) finished(p event.TaskFinished) event.Outcome {
 	if p.ID != l.task {
 		return ""
@@ -273,14 +273,14 @@ func (l *line) finished(p event.TaskFinished) event.Outcome {
 	return l.finish(p.Outcome)
 }
 
-// approve asks about a call, unless an earlier process asked: the prompt, which comes now, drops that.
+// approve asks about a call, unless an earlier process asked: the new prompt drops that approval.
 func (l *line) approve(p event.ApprovalAsked) {
 	if l.task != 0 {
 		go l.Approve(p)
 	}
 }
 
-// question answers that nobody is there. A plan is what exec was run for: it is the answer.
+// question answers that no user is there. A plan is the result of exec.
 func (l *line) question(q event.QuestionAsked) {
 	switch {
 	case q.Gate != "" && l.passGates && slices.Contains(q.Choices, event.GatePass):
@@ -298,8 +298,8 @@ func (l *line) question(q event.QuestionAsked) {
 	l.program.Live.Send(event.Answer{ID: q.ID, Nobody: true})
 }
 
-// handleParallel does what must be done in the conversation of a subagent. What that says and does is not
-// printed: the call that began it and its result are remarks of its caller.
+// handleParallel handles the required events of a subagent's conversation. Its texts and calls are not printed: its
+// call and result are remarks of its caller.
 func (l *line) handleParallel(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.MetricsUsage:
@@ -313,7 +313,7 @@ func (l *line) handleParallel(env event.Envelope) {
 	}
 }
 
-// submitted learns which task works on the prompt.
+// submitted records the task of the prompt.
 func (l *line) submitted(task int, p event.PromptSubmitted) {
 	if !p.Queued {
 		l.task = task
@@ -323,8 +323,8 @@ func (l *line) submitted(task int, p event.PromptSubmitted) {
 	}
 }
 
-// spend counts what requests cost. The runtime ends the first exchange at the limit; one
-// that asks for a better answer ends here.
+// spend adds the cost of requests. The runtime ends the first exchange at the limit; later tries for a better answer
+// end here.
 func (l *line) spend(cost model.Money) {
 	l.limits.spent += cost
 	if max := l.limits.cost; l.answers > 0 && max > 0 && l.limits.spent >= max && l.limits.hit == "" {
@@ -346,7 +346,7 @@ func (l *line) finish(o event.Outcome) event.Outcome {
 		}
 	}
 	if o == event.Completed && strings.TrimSpace(l.text) == "" && !l.flags.Workflow && !l.flags.goal() {
-		return event.Failed // a warning has said so
+		return event.Failed // a warning has reported it
 	}
 	if o == event.Cancelled && l.limits.hit != "" {
 		l.partial()
@@ -357,7 +357,7 @@ func (l *line) finish(o event.Outcome) event.Outcome {
 	return o
 }
 
-// unfit asks for another answer, unless there were enough.
+// unfit asks for another answer, unless the tries are used up.
 func (l *line) unfit(err error) (again bool) {
 	l.answers++
 	if l.limits.hit == "" && l.answers < schemaTries {
@@ -374,7 +374,7 @@ func (l *line) unfit(err error) (again bool) {
 	return false
 }
 
-// partial shows what was said that is not the answer.
+// partial prints text that is not the answer.
 func (l *line) partial() {
 	if l.text != "" {
 		l.Say("%s", l.text)
@@ -397,7 +397,7 @@ func (l *line) printJSON(env event.Envelope) {
 	l.note(err)
 }
 
-// note keeps the first error of stdout and stops the work that nobody will read.
+// note records the first error of stdout, and cancels the task because nobody reads its answer.
 func (l *line) note(err error) {
 	if err != nil && l.broken == nil {
 		l.broken = err
@@ -405,7 +405,7 @@ func (l *line) note(err error) {
 	}
 }
 
-// answering follows an answer.
+// answering handles the events of an answer.
 func (l *line) answering(e event.Event) {
 	switch p := e.(type) {
 	case event.ModelMessage:
@@ -415,7 +415,7 @@ func (l *line) answering(e event.Event) {
 	}
 }
 
-// message remembers an answer; one that calls tools is not the last and is a remark.
+// message records an answer; one that calls tools is not the last and is printed as a remark.
 func (l *line) message(m event.ModelMessage) {
 	if m.Reasoning != "" {
 		l.Say("✎ %s", m.Reasoning)
@@ -429,7 +429,7 @@ func (l *line) message(m event.ModelMessage) {
 	}
 }
 
-// offer says how to go on after a limit that was only of this prompt.
+// offer tells how to continue after a limit that applied only to this prompt.
 func (l *line) offer(o event.Outcome) string {
 	if o != event.MaxTurns && o != event.MaxCost {
 		return ""
@@ -437,8 +437,8 @@ func (l *line) offer(o event.Outcome) string {
 	return fmt.Sprintf("; to continue: buddy exec --resume %s \"continue\"", l.program.ID)
 }
 
-// answer prints the answer alone. What an exchange that did not complete had said goes
-// to stderr: it is not an answer.
+// answer prints only the answer to stdout. The text of an incomplete exchange goes to stderr, because it is not an
+// answer.
 func (l *line) answer(o event.Outcome) {
 	if o != event.Completed {
 		l.partial()

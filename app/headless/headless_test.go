@@ -7,7 +7,7 @@ import (
 	"buddy/agent/event"
 )
 
-// Before the prompt was taken there is nothing to cancel: the first signal ends exec.
+// Before the prompt is accepted there is nothing to cancel: the first signal ends exec.
 func TestInterruptBeforeTheTask(t *testing.T) {
 	interrupts := make(chan os.Signal, 1)
 	interrupts <- os.Interrupt

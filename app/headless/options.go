@@ -11,25 +11,24 @@ import (
 	"buddy/features/goal"
 )
 
-// Options holds what the command line says of one prompt.
+// Options holds the options of the command line for one prompt.
 type Options struct {
-	Resume   string        // a session: its id, the beginning of one, or last
+	Resume   string        // a session: its id, the start of one, or last
 	JSON     bool          // print every event instead of the answer
-	Quiet    bool          // print nothing but errors and lost limits on stderr
-	Schema   string        // a file with a JSON Schema that the answer has to fit
-	Timeout  time.Duration // 0 is none
+	Quiet    bool          // print only errors and lost limits on stderr
+	Schema   string        // a file with a JSON Schema for the answer
+	Timeout  time.Duration // 0 for none
 	Workflow bool          // a workflow is run: it has outputs, and may need no model
-	MaxTurns *int          // nil: as the configuration says; 0 is no limit
-	MaxCost  *model.Money  // nil: as the configuration says; 0 is no limit
-	Check    string        // the prompt is a goal, which is met when this command exits with 0
-	Outside  bool          // Check runs outside the fence in mode auto, too
-	Verdict  bool          // the prompt is a goal, of which a subagent says whether it is met
+	MaxTurns *int          // nil for the setting; 0 for no limit
+	MaxCost  *model.Money  // nil for the setting; 0 for no limit
+	Check    string        // the prompt is a goal that is met when this command exits with 0
+	Outside  bool          // in auto mode, too, Check runs outside the sandbox
+	Verdict  bool          // the prompt is a goal that a subagent judges
 }
 
-// goal reports whether the prompt is a goal.
 func (o Options) goal() bool { return o.Check != "" || o.Verdict }
 
-// begin returns the command that begins the work on a prompt.
+// begin returns the first command for a prompt.
 func (o Options) begin(p request) (event.Command, error) {
 	if err := o.wordsOnly(p.text); err != nil {
 		return nil, err
@@ -43,7 +42,7 @@ func (o Options) begin(p request) (event.Command, error) {
 	return event.SetGoal{Goal: p.text, Check: o.Check, Outside: o.Outside, Verdict: o.Verdict}, nil
 }
 
-// Said returns where to print what is no error.
+// Said returns the writer for messages that are not errors.
 func (o Options) Said(stderr io.Writer) io.Writer {
 	if o.Quiet {
 		return io.Discard
@@ -51,7 +50,7 @@ func (o Options) Said(stderr io.Writer) io.Writer {
 	return stderr
 }
 
-// limit puts the limits of the command line in place of those of the configuration.
+// limit applies the limits of the command line.
 func (o Options) limit(p *compose.Program) {
 	to, goals := &p.Options, goal.Settings.In(&p.Config)
 	if o.MaxTurns != nil {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	pipeWait = 3 * time.Second // for stdin, before a line says what is waited for
-	silence  = time.Second     // for the first byte on stdin beside a prompt, before exec answers without
+	pipeWait = 3 * time.Second // for stdin, before a message explains the wait
+	silence  = time.Second     // for the first byte on stdin in addition to a prompt, before exec answers without it
 )
 
 // request holds what exec sends to the model.
@@ -25,9 +25,9 @@ type request struct {
 	images []model.Image
 }
 
-// ReadPrompt returns the prompt: the argument, what is piped in, or both. Beside an argument an open pipe without a
-// byte in it is not waited for: programs that start exec often leave one. That line is printed in spite of --quiet,
-// because a pipe that is only slow loses its text.
+// ReadPrompt returns the prompt: the argument, piped input, or both. With an argument, it does not wait for an open
+// pipe without a byte, which programs that start exec often leave. That message is printed in spite of --quiet, because
+// the text of a slow pipe is lost.
 func ReadPrompt(args []string, stdin *os.File, end <-chan time.Time, once Options, stderr io.Writer) (request, error) {
 	arg, given := "-", len(args) > 0
 	if given {
@@ -60,20 +60,20 @@ func ReadPrompt(args []string, stdin *os.File, end <-chan time.Time, once Option
 		arg = r.text
 	}
 	var err error
-	if r.images, err = input.Attached(arg); err != nil { // names in what was piped in mean nothing
+	if r.images, err = input.Attached(arg); err != nil { // names in piped input are not attached
 		return r, exit.Failure(err)
 	}
 	return r, nil
 }
 
-// pipedIn reports whether somebody gave stdin on purpose: a pipe or a file. A terminal, a
-// socket and /dev/null have no text for the prompt.
+// pipedIn reports whether stdin was set on purpose: a pipe or a file. A terminal, a socket and /dev/null have no text
+// for the prompt.
 func pipedIn(stdin *os.File) bool {
 	fi, err := stdin.Stat()
 	return err == nil && (fi.Mode().IsRegular() || fi.Mode()&os.ModeNamedPipe != 0)
 }
 
-// readPipe reads stdin. Beside a prompt one on which nothing comes in time is none, and that is said.
+// readPipe reads stdin. If there is a prompt already, it does not wait for a silent pipe, and prints that.
 func readPipe(stdin io.Reader, end <-chan time.Time, beside bool, once Options, stderr io.Writer) (string, error) {
 	var silent <-chan time.Time // nil is never
 	if beside {
@@ -87,10 +87,10 @@ func readPipe(stdin io.Reader, end <-chan time.Time, beside bool, once Options, 
 	return piped, err
 }
 
-// errSilent is the error of a stdin on which nothing came in time.
+// errSilent reports a stdin without input in time.
 var errSilent = errors.New("no input on stdin")
 
-// announced is a reader that closes began when it has read something.
+// announced is a reader that closes began with its first byte.
 type announced struct {
 	io.Reader
 	began chan struct{}
@@ -105,8 +105,8 @@ func (a *announced) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readStdin reads all of it, until end, or until silent while nothing has come. A person who gave a pipe without
-// knowing reads what is waited for.
+// readStdin reads all of stdin, until end, or until silent if no byte has come. After pipeWait it prints what it waits
+// for.
 func readStdin(stdin io.Reader, end, silent <-chan time.Time, say io.Writer) (string, error) {
 	type answer struct {
 		data []byte

@@ -12,7 +12,7 @@ import (
 	"buddy/app/input"
 )
 
-// What is piped in belongs to the prompt; what is not a pipe is left alone.
+// Piped input belongs to the prompt; other stdin is not read.
 func TestReadPrompt(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -57,13 +57,13 @@ func TestReadPrompt(t *testing.T) {
 	}
 }
 
-// A pipe that stays open and silent beside a prompt is not waited for; one that has begun is, and so is one that is
-// the prompt.
+// A silent open pipe in addition to a prompt is not waited for; one that has started is, and so is one that is the
+// prompt.
 func TestSilentStdin(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		first  time.Duration // after which something comes; 0: never
-		beside bool          // a prompt is there already
+		first  time.Duration // the delay of the first byte; 0 for never
+		beside bool          // there is a prompt already
 		want   string
 		fault  error
 	}{
@@ -75,7 +75,7 @@ func TestSilentStdin(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, w := io.Pipe()
-				defer time.Sleep(200 * silence) // of the test's clock: what still writes ends
+				defer time.Sleep(200 * silence) // of the test's clock: the writer ends
 				defer r.Close()
 				if tt.first > 0 {
 					go func() {
@@ -99,7 +99,7 @@ func TestSilentStdin(t *testing.T) {
 	}
 }
 
-// What exec says of a pipe that it does not wait for is said with --quiet, too: its text is lost.
+// The message about a pipe that is not waited for is printed with --quiet, too: the pipe's text is lost.
 func TestSilentStdinIsSaid(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

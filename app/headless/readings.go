@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	longPrompt   = 500              // tokens of a prompt that is worth a line when a server begins to process it
-	readingEvery = 10 * time.Second // the least time to the next line
+	longPrompt   = 500              // tokens of a prompt long enough for a message when a server starts to process it
+	readingEvery = 10 * time.Second // minimum time between messages
 )
 
-// readings says how far a server on this machine is with a prompt, seldom and only to a terminal.
+// readings formats a local server's progress with a prompt, rarely and only for a terminal.
 type readings struct {
 	shown bool
-	last  time.Time // of a line, or of the beginning
+	last  time.Time // of a message, or of the start
 }
 
-// progress returns the line for an event, "" for none.
+// progress returns the message for an event, "" for none.
 func (r *readings) progress(p event.ModelReading, now time.Time) string {
 	done := p.Done - p.Cached
 	if !r.shown || p.Done >= p.Total {

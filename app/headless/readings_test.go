@@ -7,7 +7,7 @@ import (
 	"buddy/agent/event"
 )
 
-// TestReadings: a terminal is told of a long prompt when a server begins to process it, and then seldom.
+// TestReadings: a terminal gets a message about a long prompt when a server starts to process it, and then rarely.
 func TestReadings(t *testing.T) {
 	for _, shown := range []bool{true, false} {
 		r := readings{shown: shown}

@@ -17,18 +17,18 @@ import (
 	"buddy/views/markup"
 )
 
-// NoReview is the exit code when there is no result of a review, whatever the reason.
+// NoReview is the exit code if there is no result of a review, for any reason.
 const NoReview = exit.BadUsage
 
-// Review reviews what differs from a base. The result goes to stdout, all else to stderr. The error has
-// exit code 1 only when there are findings at or above failOn.
+// Review reviews the difference to a base. The result goes to stdout, everything else to stderr. The error has exit
+// code 1 only if there are findings at or above failOn.
 func Review(f *compose.Options, once Options, base string, failOn event.Severity, stdout, stderr *os.File) error {
 	f.Headless = true
 	d, err := compose.NewDestination(f)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = d.Close() }() // whatever it says, the result is there
+	defer func() { _ = d.Close() }() // an error does not change the result
 	p, err := composeOnce(f, once, d, nil, stderr)
 	if err != nil {
 		return noReview(err)
@@ -63,7 +63,7 @@ func Review(f *compose.Options, once Options, base string, failOn event.Severity
 	}
 	done.Findings = append([]event.Finding{}, done.Findings...)
 	for i := range done.Findings {
-		done.Findings[i].FileSum, done.Findings[i].LineSum = "", "" // of use in a session only
+		done.Findings[i].FileSum, done.Findings[i].LineSum = "", "" // used in a session only
 	}
 	if once.JSON {
 		err = printReview(stdout, p.ID, failOn, done)

@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	schemaTries = 3         // answers that are looked at
-	maxSchema   = 256 << 10 // bytes of a schema, which every request carries
+	schemaTries = 3         // answers that are checked
+	maxSchema   = 256 << 10 // bytes of a schema, which is part of every request
 )
 
-// answerSchema holds the JSON Schema that an answer has to fit (--output-schema).
+// answerSchema holds the JSON Schema of the answer (--output-schema).
 type answerSchema struct {
 	file string
 	text string
 	is   *jsonschema.Resolved
 }
 
-// readSchema reads a JSON Schema, nil for no file. It may refer to itself only.
+// readSchema reads a JSON Schema, nil for no file. Its references must be internal.
 func readSchema(file string) (*answerSchema, error) {
 	if file == "" {
 		return nil, nil
@@ -61,8 +61,7 @@ func readSchema(file string) (*answerSchema, error) {
 // types are the types of JSON Schema.
 var types = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
 
-// checkTypes reports a type in a schema, or in one that it contains, that does not exist: no answer would fit it.
-// Resolve takes any word.
+// checkTypes reports an unknown type in a schema or a nested one: no answer would fit it, and Resolve accepts any word.
 func checkTypes(s *jsonschema.Schema) error {
 	for _, t := range append([]string{s.Type}, s.Types...) {
 		if t != "" && !slices.Contains(types, t) {
@@ -91,7 +90,7 @@ func checkTypes(s *jsonschema.Schema) error {
 	return nil
 }
 
-// instructions tells the model what its answer has to be.
+// instructions tells the model the form of its answer.
 func (s *answerSchema) instructions() string {
 	return "\n\n# The form of the answer\nYour final answer to every prompt must be one JSON value that fits this JSON Schema, and nothing else: " +
 		"no words before or after it, no code fence.\n<output_schema>\n" + s.text + "\n</output_schema>\n"

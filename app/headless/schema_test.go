@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// An answer is the JSON value in it, with or without a fence around it, or a reason why
-// it does not fit that a model can act on.
+// An answer is its JSON value, with or without a code fence, or an error that helps the model to correct it.
 func TestAnswerSchema(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.json")
 	schema := `{"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"], "additionalProperties": false}`
@@ -44,7 +43,7 @@ func TestAnswerSchema(t *testing.T) {
 	}
 }
 
-// A schema is bounded, because every request carries it.
+// A schema is limited, because it is part of every request.
 func TestLargeSchema(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.json")
 	if err := os.WriteFile(file, make([]byte, maxSchema+1), 0o600); err != nil {
@@ -55,7 +54,7 @@ func TestLargeSchema(t *testing.T) {
 	}
 }
 
-// A type that there is not is found wherever it stands; what only looks like a schema is none.
+// An unknown type is found anywhere in a schema; a property that only looks like a type is ignored.
 func TestTypesOfASchema(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"type": "foo"}`:                                             `"foo" is not a type`,

@@ -14,8 +14,8 @@ import (
 	"buddy/texts"
 )
 
-// RunWorkflow begins or goes on with a run of a workflow, as c says: its outputs on stdout, how far it is
-// on stderr. Gates are asked on the terminal and denied without one, unless everything is approved.
+// RunWorkflow starts or continues a run of a workflow, according to c: its outputs go to stdout, its progress to
+// stderr. Gates are asked on the terminal and denied without one, unless everything is approved.
 func RunWorkflow(f *compose.Options, once Options, c event.Command, stdout, stderr *os.File) error {
 	var end <-chan time.Time // nil is never
 	if once.Timeout > 0 {
@@ -29,7 +29,7 @@ func runWorkflow(f *compose.Options, once Options, c event.Command, end <-chan t
 	return run(f, once, c, nil, end, stdout, stderr)
 }
 
-// workflow returns the command of a prompt that begins with /workflow, nil for any other prompt.
+// workflow returns the command of a prompt that starts with /workflow, nil for any other prompt.
 func (o Options) workflow(prompt string) (event.Command, error) {
 	name, args, ok := slash.Split(strings.TrimSpace(prompt))
 	if !ok || name != "workflow" {
@@ -52,13 +52,13 @@ func (o Options) workflow(prompt string) (event.Command, error) {
 	return nil, onlyRuns(args)
 }
 
-// onlyRuns says what of /workflow exec does.
+// onlyRuns returns the error for a verb of /workflow that exec does not have.
 func onlyRuns(args string) error {
 	return exit.Usage("/workflow %s: exec runs, resumes and cancels workflows; buddy workflow list and buddy workflow runs list them", texts.Clip(args, 80))
 }
 
-// workflow prints how a run ended, and takes its outputs for the answer. The outcome is that of giving up
-// a run that was paused, of which no task says how it ended.
+// workflow prints how a run ended, and uses its outputs as the answer. It returns an outcome only for cancelling a
+// paused run, which has no task.
 func (l *line) workflow(p event.WorkflowChanged) event.Outcome {
 	l.Remark(p)
 	var outputs []string

@@ -14,29 +14,29 @@ import (
 	"buddy/texts"
 )
 
-// ErrGone means that the host of a session has ended, and the session has not.
+// ErrGone reports that the host of a session has ended, and the session has not.
 var ErrGone = errors.New("the process that ran this session has ended")
 
-// Client is a session that runs in a host, as one screen has it. If the connection is lost it
-// connects anew, without losing an event. Close it.
+// Client is one screen's connection to a session in a host. If the connection is lost, it reconnects without losing an
+// event. Close it.
 type Client struct {
 	path   string
 	screen Screen
 	ctx    context.Context // ends with Close
 	cancel func()
 
-	greeted chan struct{} // closed when hello is known, or that there will be none
+	greeted chan struct{} // closed once hello has arrived or can't arrive any more
 	batches chan []event.Envelope
 
 	mu      sync.Mutex // guards all below
 	conn    *net.UnixConn
 	out     *writer
 	hello   live.Hello
-	asked   *subscription       // nil: events are not subscribed to yet
-	watched event.Command       // the latest WatchPanes, to be said anew
-	waiting map[uint64]answerTo // requests that have no reply yet
+	asked   *subscription       // nil before Subscribe
+	watched event.Command       // the latest WatchPanes, sent again after a reconnect
+	waiting map[uint64]answerTo // requests without a reply
 	number  uint64              // of the last request
-	closed  bool                // the session has been closed
+	closed  bool                // the session was closed
 	lost    error               // why the connection was given up
 }
 
@@ -51,8 +51,8 @@ type answered struct {
 	err   error
 }
 
-// Dial connects to the host that listens at path, or will: what a new host is told waits in the
-// socket. It fails when nobody has the socket open, or another user has.
+// Dial connects to the host that listens at path, or is about to: messages to a new host wait in the socket. It fails
+// if no process of this user has the socket open.
 func Dial(path string, screen Screen) (*Client, error) {
 	screen.Protocol = live.Protocol
 	ctx, cancel := context.WithCancel(context.Background())
@@ -68,7 +68,7 @@ func Dial(path string, screen Screen) (*Client, error) {
 	return c, nil
 }
 
-// Close leaves the session, which goes on.
+// Close disconnects from the session, which keeps running.
 func (c *Client) Close() {
 	c.cancel()
 	c.mu.Lock()
@@ -76,7 +76,7 @@ func (c *Client) Close() {
 	_ = c.conn.Close()
 }
 
-// connect opens a connection and says on it what the host needs to know.
+// connect opens a connection and sends the host the screen, the subscription and the watched panes.
 func (c *Client) connect() error {
 	raw, err := net.Dial("unix", c.path)
 	if err != nil {
@@ -89,13 +89,13 @@ func (c *Client) connect() error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forsake(errors.New("the connection to the session was lost; try again")) // on the one before
+	c.forsake(errors.New("the connection to the session was lost; try again")) // on the connection before
 	c.conn, c.out = conn, &writer{conn: conn, time: writeTime}
 	if c.ctx.Err() != nil {
 		_ = conn.Close()
 		return c.ctx.Err()
 	}
-	// A host that refuses has closed the connection maybe; what it said is still to be read.
+	// A host that refuses may have closed the connection, but its message can still be read.
 	_ = c.out.message("hello", c.screen)
 	if c.asked != nil {
 		_ = c.out.message("subscribe", *c.asked)
@@ -106,14 +106,14 @@ func (c *Client) connect() error {
 	return nil
 }
 
-// follow reads what the host says, over as many connections as it takes.
+// follow reads the host's messages, reconnecting as often as necessary.
 func (c *Client) follow() {
 	var err error
 	for {
 		var heard bool
 		heard, err = c.read()
 		if !heard || c.over() || c.connect() != nil {
-			break // a host that says nothing would not the next time
+			break // a host without any message would not send one the next time
 		}
 	}
 	c.mu.Lock()
@@ -134,14 +134,14 @@ func (c *Client) follow() {
 	}
 }
 
-// over reports whether there is nothing more to be read.
+// over reports whether there is nothing more to read.
 func (c *Client) over() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.closed || c.lost != nil || c.ctx.Err() != nil
 }
 
-// gone returns why there is no session any more. The caller holds c.mu.
+// gone returns why the session is no longer connected. The caller holds c.mu.
 func (c *Client) gone() error {
 	switch {
 	case c.lost != nil:
@@ -152,7 +152,7 @@ func (c *Client) gone() error {
 	return context.Canceled
 }
 
-// forsake answers the requests that get no reply any more. The caller holds c.mu.
+// forsake fails the requests without a reply. The caller holds c.mu.
 func (c *Client) forsake(err error) {
 	for _, w := range c.waiting {
 		w.done <- answered{err: err} // has room for one
@@ -160,7 +160,7 @@ func (c *Client) forsake(err error) {
 	clear(c.waiting)
 }
 
-// read takes what comes on one connection. heard reports whether anything did.
+// read reads one connection to its end. heard reports whether any message came.
 func (c *Client) read() (heard bool, err error) {
 	in := newLines(c.conn)
 	var batch []event.Envelope
@@ -195,7 +195,7 @@ func (c *Client) read() (heard bool, err error) {
 	}
 }
 
-// deliver hands events to the screen, and notes how far it has come.
+// deliver passes events to the screen, and records their last number.
 func (c *Client) deliver(batch []event.Envelope) bool {
 	select {
 	case c.batches <- batch:
@@ -211,7 +211,7 @@ func (c *Client) deliver(batch []event.Envelope) bool {
 	return true
 }
 
-// handle follows a message that is no event.
+// handle handles a message that is not an event.
 func (c *Client) handle(line []byte) error {
 	var m message
 	if err := json.Unmarshal(line, &m); err != nil {
@@ -234,7 +234,7 @@ func (c *Client) handle(line []byte) error {
 	return nil
 }
 
-// meet takes the first greeting of the session.
+// meet records the first greeting of the session.
 func (c *Client) meet(hello live.Hello) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -254,14 +254,14 @@ func (c *Client) meet(hello live.Hello) {
 	close(c.greeted)
 }
 
-// settle hands a reply to the request that waits for it.
+// settle passes a reply to its request.
 func (c *Client) settle(r reply) {
 	c.mu.Lock()
 	w, ok := c.waiting[r.ID]
 	delete(c.waiting, r.ID)
 	c.mu.Unlock()
 	if !ok {
-		return // nobody waits any more
+		return // no longer awaited
 	}
 	a := answered{value: w.request.Reply()}
 	if r.Error != "" {
@@ -301,12 +301,12 @@ func (c *Client) Subscribe(ctx context.Context, after uint64, every time.Duratio
 		return nil, ErrGone
 	}
 	c.asked = &subscription{After: after, EveryMS: int(every / time.Millisecond)}
-	_ = c.out.message("subscribe", *c.asked) // a lost connection is made anew
+	_ = c.out.message("subscribe", *c.asked) // a lost connection is replaced
 	context.AfterFunc(ctx, c.Close)
 	return c.batches, nil
 }
 
-// Send hands over a command. One that the host can't be told is lost, and so is the session.
+// Send sends a command. If it can't be written, the command and the connection are lost.
 func (c *Client) Send(command event.Command) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -314,7 +314,7 @@ func (c *Client) Send(command event.Command) {
 		c.watched = command
 	}
 	if c.write(command) != nil {
-		_ = c.conn.Close() // it is connected to anew, if it is there
+		_ = c.conn.Close() // it reconnects if the host is there
 	}
 }
 
@@ -369,7 +369,7 @@ func (c *Client) ask(q live.Request, args json.RawMessage, done chan<- answered)
 	return c.number, nil
 }
 
-// Err returns why the events ended; nil when the session was closed or still runs.
+// Err returns why the events ended; nil if the session was closed or still runs.
 func (c *Client) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

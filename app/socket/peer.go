@@ -18,10 +18,10 @@ import (
 	"buddy/tmux/pane"
 )
 
-// peer is the process on the other side.
+// peer is the process at the other end.
 type peer struct{ uid, pid int }
 
-// checkOwner returns nil when the other side belongs to this user or to root.
+// checkOwner returns nil if the other end belongs to this user or to root.
 func checkOwner(conn *net.UnixConn) error {
 	p, err := peerOf(conn)
 	if err != nil {
@@ -33,8 +33,8 @@ func checkOwner(conn *net.UnixConn) error {
 	return nil
 }
 
-// checkPeer returns the number of a process that may connect to the session, and its terminal, "" for none: one
-// of this user, and none that buddy itself has started. What the agent runs must not answer its own approvals.
+// checkPeer returns the pid and the terminal, "" for none, of a process that may connect to the session: one of this
+// user that buddy has not started. A command of the agent must not answer its own approvals.
 func (s *Server) checkPeer(conn *net.UnixConn) (pid int, terminal string, err error) {
 	p, err := peerOf(conn)
 	if err != nil {
@@ -47,26 +47,25 @@ func (s *Server) checkPeer(conn *net.UnixConn) (pid int, terminal string, err er
 	return p.pid, terminal, err
 }
 
-// Listening returns the process that made the socket at path and listens there, 0 if none does.
+// Listening returns the process that listens on the socket at path, 0 for none.
 func Listening(path string) int {
 	raw, err := net.DialTimeout("unix", path, time.Second)
 	if err != nil {
 		return 0
 	}
-	defer raw.Close() //nolint:errcheck // nothing is said
+	defer raw.Close() //nolint:errcheck // nothing is sent
 	p, _ := peerOf(raw.(*net.UnixConn))
 	return p.pid
 }
 
-// process holds what is known of a running process.
+// process describes a running process.
 type process struct {
 	parent   int
 	args     []string
-	terminal string // the one that controls it, such as pts/3; "" if none does
+	terminal string // its controlling terminal, such as pts/3; "" for none
 }
 
-// deepest limits the ancestors of a process, which ends a walk over numbers that are
-// used again meanwhile.
+// deepest limits the ancestors of a process, to end a walk over pids that are being reused.
 const deepest = 1000
 
 var (
@@ -74,11 +73,10 @@ var (
 	errOwnTmux        = errors.New("this terminal belongs to the tmux server that runs buddy's commands, which can't use its sessions: use another terminal")
 )
 
-// origin returns the terminal of a process, or of the nearest of its ancestors that has one. It fails for a process
-// that descends from a host, a supervisor of a pane or the tmux server of those. A screen in a tmux pane of the
-// person's own descends from another tmux server.
+// origin returns the terminal of a process, or of its nearest ancestor with one. It fails for a descendant of a host, a
+// pane supervisor or the supervisors' tmux server. A screen in the user's own tmux descends from another tmux server.
 func (s *Server) origin(pid int) (terminal string, err error) {
-	if pid < 1 { // in a container, say, whose processes are not seen from here
+	if pid < 1 { // such as in a container, whose processes are not visible from here
 		return "", errors.New("the connecting process is unknown")
 	}
 	look := look
@@ -95,7 +93,7 @@ func (s *Server) origin(pid int) (terminal string, err error) {
 		}
 		p, err := look(pid)
 		switch {
-		case err != nil && pid == 1: // hidden by /proc, and no process of ours
+		case err != nil && pid == 1: // hidden by /proc, so not started by buddy
 			return terminal, nil
 		case err != nil:
 			return "", fmt.Errorf("the parent of process %d is unknown: %w", pid, err)
@@ -121,9 +119,9 @@ func startedByBuddy(args []string) bool {
 	return err != nil || filepath.Base(args[0]) == filepath.Base(exe) || len(pane.OfWhich(args)) > 0
 }
 
-// Within returns an error when this process descends from a host or a supervisor, or from a hook or server, whose
-// session has one of these folders: its state and the person's settings. Sessions with other folders, such as those
-// in which programs are tested, don't count. What can't be looked at ends the search.
+// Within returns an error if this process descends from a host or a supervisor, or from a hook or server, of a session
+// with one of these folders: its state and the user's settings. Sessions with other folders, such as those of tests,
+// don't count. An unreadable ancestor ends the search.
 func Within(folders []string) error { return within(os.Getpid(), folders, look, environ) }
 
 func within(pid int, folders []string, look func(int) (process, error), environ func(int) []string) error {
@@ -163,18 +161,17 @@ func ofChild(env []string) []string {
 	return folders(cmp.Or(value("XDG_STATE_HOME"), filepath.Join(home, ".local", "state")), cmp.Or(value("XDG_CONFIG_HOME"), filepath.Join(home, ".config")))
 }
 
-// childMarker is the variable by which hooks and servers are known; see tmux/host/child.
+// childMarker is the variable that marks hooks and servers; see tmux/host/child.
 const childMarker = "BUDDY_CHILD"
 
-// Folders returns the folders by which sessions of this process are told from those of others: its state and the
-// person's settings.
+// Folders returns the folders that identify the sessions of this process: its state and the user's settings.
 func Folders() []string { return folders(xdg.StateHome, xdg.ConfigHome) }
 
 func folders(state, settings string) []string {
 	return []string{texts.RealPath(filepath.Join(state, "buddy")), texts.RealPath(filepath.Join(settings, "buddy"))}
 }
 
-// matches reports whether a peer shows the secret of who started the host.
+// matches reports whether a peer knows the secret of the process that started the host.
 func (s *Server) matches(secret string) bool {
 	return s.Secret != "" && subtle.ConstantTimeCompare([]byte(secret), []byte(s.Secret)) == 1
 }

@@ -16,7 +16,7 @@ const (
 	localPeerPID = 2
 )
 
-// peerOf asks the kernel who is on the other side (LOCAL_PEERCRED and LOCAL_PEERPID, man 4 unix).
+// peerOf asks the kernel for the peer (LOCAL_PEERCRED and LOCAL_PEERPID, man 4 unix).
 func peerOf(conn *net.UnixConn) (peer, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -48,7 +48,7 @@ func look(pid int) (process, error) {
 	}
 	raw, err := unix.SysctlRaw("kern.procargs2", pid)
 	if err != nil || len(raw) < 4 {
-		return p, nil // of another user: none of ours
+		return p, nil // of another user, so not started by buddy
 	}
 	// The number of arguments, the program's path, zeros, then the arguments.
 	count := int(binary.NativeEndian.Uint32(raw))
@@ -61,5 +61,5 @@ func look(pid int) (process, error) {
 	return p, nil
 }
 
-// environ returns none: what a process was started with is not looked at here.
+// environ returns none: it is not read on this system.
 func environ(int) []string { return nil }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerOf asks the kernel who is on the other side (SO_PEERCRED, man 7 unix).
+// peerOf asks the kernel for the peer (SO_PEERCRED, man 7 unix).
 func peerOf(conn *net.UnixConn) (peer, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -28,14 +28,14 @@ func peerOf(conn *net.UnixConn) (peer, error) {
 	return peer{uid: int(cred.Uid), pid: int(cred.Pid)}, nil
 }
 
-// look reads what there is of a process (man 5 proc).
+// look reads a process from /proc (man 5 proc).
 func look(pid int) (process, error) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
 	if err != nil {
 		return process{}, err
 	}
-	// The second field is the name in brackets, which may hold anything.
+	// The second field is the name in parentheses, which may hold anything.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 5 {
 		return process{}, fmt.Errorf("%s/stat has %d fields", dir, len(fields))
@@ -55,7 +55,7 @@ func look(pid int) (process, error) {
 	return process{parent, strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00"), terminalName(device)}, nil
 }
 
-// terminalName returns the name of a terminal by the number of its device, "" for 0, which is none.
+// terminalName returns the name of a terminal by its device number, "" for 0, which is none.
 func terminalName(device uint64) string {
 	switch major, minor := unix.Major(device), unix.Minor(device); {
 	case device == 0:
@@ -71,7 +71,7 @@ func terminalName(device uint64) string {
 	}
 }
 
-// environ returns the variables that a process was started with, none where they can't be read.
+// environ returns the environment that a process was started with, none if unreadable.
 func environ(pid int) []string {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 	if err != nil {

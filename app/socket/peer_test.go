@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestMain lets this program be a command that dials, and a supervisor that runs one.
+// TestMain makes this program act as a command that dials, or as a supervisor that runs one.
 func TestMain(m *testing.M) {
 	path := os.Getenv("SOCKET_TEST_DIAL")
 	switch {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// dialed says what became of a connection.
+// dialed describes the result of a connection.
 func dialed(path string) string {
 	c, err := Dial(path, Screen{Version: "1"})
 	if err != nil {
@@ -43,7 +43,7 @@ func dialed(path string) string {
 	return "has " + hello.Session
 }
 
-// lookedUp returns what is known of processes, for tests.
+// lookedUp returns a fake process lookup.
 func lookedUp(all map[int]process) func(int) (process, error) {
 	return func(pid int) (process, error) {
 		p, ok := all[pid]
@@ -54,7 +54,8 @@ func lookedUp(all map[int]process) func(int) (process, error) {
 	}
 }
 
-// TestWhatBuddyRunsIsRefused: who descends from a host, a supervisor or their tmux server, and which terminal others have.
+// TestWhatBuddyRunsIsRefused: descendants of a host, a supervisor or their tmux server are refused; others get their
+// terminal.
 func TestWhatBuddyRunsIsRefused(t *testing.T) {
 	const tmux = 5
 	for _, tt := range []struct {
@@ -90,8 +91,8 @@ func TestWhatBuddyRunsIsRefused(t *testing.T) {
 	}
 }
 
-// TestWithin: a process belongs to the session whose host, supervisor, hook or server it descends from, if that has the
-// same folders.
+// TestWithin: a process belongs to the session whose host, supervisor, hook or server it descends from, if the folders
+// match.
 func TestWithin(t *testing.T) {
 	own := []string{"/home/ann/.local/state/buddy", "/home/ann/.config/buddy"}
 	hook := []string{"BUDDY_CHILD=x", "HOME=/home/ann"}
@@ -118,8 +119,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestCommandsAreRefused with real processes: one below a supervisor, and, as a control, the
-// same one beside it.
+// TestCommandsAreRefused with real processes: one below a supervisor, and the same one without as a control.
 func TestCommandsAreRefused(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -144,14 +144,14 @@ func TestCommandsAreRefused(t *testing.T) {
 	}
 }
 
-// TestOtherUsersAreRefused needs root, to be somebody else.
+// TestOtherUsersAreRefused needs root, to act as another user.
 func TestOtherUsersAreRefused(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be another user")
 	}
 	h := listen(t)
 	for _, path := range []string{filepath.Dir(h.path), h.path} {
-		if err := os.Chmod(path, 0o777); err != nil { //nolint:gosec // so that the folder is not what refuses
+		if err := os.Chmod(path, 0o777); err != nil { //nolint:gosec // so that the folder does not refuse
 			t.Fatal(err)
 		}
 	}

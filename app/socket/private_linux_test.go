@@ -39,7 +39,7 @@ func init() {
 	}
 }
 
-// steal says what a program can take of another one.
+// steal describes what a program can take from another one.
 func steal(pid int) string {
 	var got []string
 	if f, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid)); err == nil {
@@ -57,8 +57,8 @@ func steal(pid int) string {
 	return strings.Join(got, " ")
 }
 
-// TestPrivate: another program of the same user takes neither memory nor connections of a process that is private, which
-// itself works as before. A process that is not private is the control.
+// TestPrivate: another program of the same user can take neither memory nor connections of a private process, which
+// works as before. A process that is not private is the control.
 func TestPrivate(t *testing.T) {
 	dir, err := os.MkdirTemp("/tmp", "buddy")
 	if err != nil {
@@ -79,7 +79,7 @@ func TestPrivate(t *testing.T) {
 	program := func(variable string) *exec.Cmd {
 		cmd := exec.Command(exe)
 		cmd.Env = append(os.Environ(), variable)
-		if os.Getuid() == 0 { // which may do anything
+		if os.Getuid() == 0 { // root may do anything
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		}
 		return cmd

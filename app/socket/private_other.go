@@ -2,5 +2,5 @@
 
 package socket
 
-// Private keeps other programs of the person from this process on Linux.
+// Private protects this process from the user's other programs on Linux only.
 func Private() {}

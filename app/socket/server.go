@@ -20,21 +20,20 @@ import (
 
 const (
 	maxScreens  = 64          // connections at once
-	maxRequests = 16          // of one screen at once
-	lingering   = time.Second // for a screen to read the end
+	maxRequests = 16          // per screen at once
+	lingering   = time.Second // time for a screen to read the end
 )
 
 // Server connects screens to a session.
 type Server struct {
-	// Connect attaches one more screen to a session until ctx ends, which also ends what only this
-	// screen had asked for, such as the pictures of panes.
+	// Connect attaches a screen to a session until ctx ends, and then drops its watched panes and sizes.
 	Connect func(ctx context.Context, s Screen) live.Session
 
-	// Tmux returns the processes that are, or were, the tmux server of supervisors; nil: there is none.
+	// Tmux returns the current and former processes of the supervisors' tmux server; nil if there is none.
 	Tmux func() []int
 
-	// Secret is known to who started the host alone. A screen that shows it needs no terminal, nor does one where
-	// WithoutTerminal is set, by the person.
+	// Secret is known only to the process that started the host. A screen with the secret needs no terminal, and
+	// neither does any screen if the user's settings set WithoutTerminal.
 	Secret          string
 	WithoutTerminal bool
 
@@ -43,7 +42,7 @@ type Server struct {
 	look     func(pid int) (process, error) // nil asks the system
 
 	screens sync.WaitGroup
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards count
 	count   int
 }
 
@@ -55,14 +54,14 @@ func (s *Server) Serve(l *net.UnixListener) {
 			return
 		}
 		if err != nil {
-			time.Sleep(100 * time.Millisecond) // too many open files: others go on meanwhile
+			time.Sleep(100 * time.Millisecond) // too many open files; other goroutines may close some
 			continue
 		}
 		s.screens.Go(func() { s.serve(conn) })
 	}
 }
 
-// Wait waits until every screen has read the end of the session or has left.
+// Wait waits until every screen has read the end of the session or has disconnected.
 func (s *Server) Wait() { s.screens.Wait() }
 
 // Count returns the number of connections.
@@ -72,7 +71,7 @@ func (s *Server) Count() int {
 	return s.count
 }
 
-// reserve reports whether there is room for one more connection, and counts it.
+// reserve reports whether another connection is allowed, and counts it.
 func (s *Server) reserve() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,9 +88,9 @@ func (s *Server) release() {
 	s.count--
 }
 
-// serve talks to one screen until it leaves or the session ends.
+// serve serves one screen until it disconnects or the session ends.
 func (s *Server) serve(conn *net.UnixConn) {
-	defer conn.Close() //nolint:errcheck // the other side sees it
+	defer conn.Close() //nolint:errcheck // the other end notices
 	c := &connection{in: newLines(conn), out: &writer{conn: conn, time: cmp.Or(s.patience, writeTime)}, free: make(chan struct{}, maxRequests)}
 	if !s.reserve() {
 		_ = c.out.message("hello", refusal(fmt.Errorf("the session has the maximum of %d screens; detach one of them", maxScreens)))
@@ -141,13 +140,13 @@ func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error)
 	}
 	screen.PID, screen.Terminal = pid, terminal
 	if screen.Watches = terminal == "" && !s.WithoutTerminal && !s.matches(screen.Secret); screen.Watches {
-		screen.Looks, screen.Env = true, nil // it changes nothing for others
+		screen.Looks, screen.Env = true, nil // it must not change the environment of commands
 	}
 	screen.Secret = ""
 	return screen, conn.SetReadDeadline(time.Time{})
 }
 
-// refusal is the hello of a host that does not let a screen in because of err.
+// refusal is the hello of a host that refuses a screen because of err.
 func refusal(err error) live.Hello {
 	hello := live.Hello{Protocol: live.Protocol, Version: version.Number, PID: os.Getpid()}
 	if err != nil {
@@ -164,12 +163,12 @@ type connection struct {
 	in      *lines
 	out     *writer
 	free    chan struct{} // has room for the requests that are answered at once
-	drain   func()        // waits for the requests that are being answered, and takes no more
-	events  bool          // are subscribed to
-	watches bool          // it may watch and stop, nothing else
+	drain   func()        // waits for running requests, and accepts no more
+	events  bool          // a subscription exists
+	watches bool          // it may only watch and stop
 }
 
-// greet says hello, which may take until the session has been read.
+// greet sends hello, which may take until the session has been read.
 func (c *connection) greet() {
 	hello, err := c.session.Hello(c.ctx)
 	if err != nil {
@@ -181,7 +180,7 @@ func (c *connection) greet() {
 	}
 }
 
-// read follows what the screen says until it leaves.
+// read handles the screen's messages until it disconnects.
 func (c *connection) read() {
 	for {
 		line, err := c.in.next(maxLine)
@@ -190,7 +189,7 @@ func (c *connection) read() {
 		}
 		var m message
 		if json.Unmarshal(line, &m) != nil {
-			return // nothing that comes after it can be trusted to be what it seems
+			return // later bytes can't be trusted
 		}
 		if c.handle(m) != nil {
 			return
@@ -198,7 +197,7 @@ func (c *connection) read() {
 	}
 }
 
-// handle follows one message. An error means that the connection makes no sense any more.
+// handle handles one message. An error ends the connection.
 func (c *connection) handle(m message) error {
 	switch {
 	case m.Type == "subscribe":
@@ -223,10 +222,10 @@ func (c *connection) handle(m message) error {
 		}
 		c.session.Send(command)
 	}
-	return nil // what is not known here is for a later version
+	return nil // a message of a later version
 }
 
-// subscribe passes events on until the session ends or the screen does not read.
+// subscribe sends events until the session ends or the screen does not read.
 func (c *connection) subscribe(s subscription) error {
 	if c.events {
 		return errors.New("a second subscription")
@@ -253,7 +252,7 @@ func (c *connection) subscribe(s subscription) error {
 	return nil
 }
 
-// answer answers a request, beside others.
+// answer answers a request in the background.
 func (c *connection) answer(q request) {
 	select {
 	case c.free <- struct{}{}:

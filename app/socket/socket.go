@@ -1,8 +1,8 @@
-// Package socket connects a screen to a session that runs in another process: JSON lines over a
-// Unix socket, in a folder that only its owner can enter.
+// Package socket connects a screen to a session in another process: JSON lines over a Unix socket, in a folder that
+// only its owner can enter.
 //
-// A screen says hello, then subscribes, sends commands and makes requests; the host answers with
-// a greeting that describes the session, its events, and replies:
+// A screen sends hello, then subscribes, sends commands and makes requests; the host sends a greeting that describes
+// the session, its events, and replies:
 //
 //	→ {"type":"hello","payload":{"protocol":1,"version":"1.2.0"}}
 //	← {"type":"hello","payload":{"protocol":1,"session":"7f3a…","last":42,…}}
@@ -12,8 +12,8 @@
 //	→ {"type":"request","payload":{"id":1,"name":"targets","args":{}}}
 //	← {"type":"reply","payload":{"id":1,"value":{…}}}
 //
-// A peer without a terminal may watch and stop, nothing else: its hello has "watches", and another command of it
-// gets a message of the type refused.
+// A peer without a terminal may only watch and stop: its hello has "watches", and its other commands get a message of
+// the type refused.
 //
 // Messages of an unknown type are skipped. In the host:
 //
@@ -42,14 +42,14 @@ import (
 	"buddy/tmux/pane"
 )
 
-// ErrRuns means that the session has a host already.
+// ErrRuns reports that the session has a host already.
 var ErrRuns = errors.New("the session is already running")
 
-// folder names the folder of a session's socket among those of supervisors.
+// folder is the name prefix of a host's socket folder among those of supervisors.
 const folder = "host-"
 
-// Path returns where the host of a session listens or would listen: in a folder that only the
-// owner can enter, which outlives a logout. It makes the folder.
+// Path returns the socket path of a session's host, in a folder that only the owner can enter and that survives a
+// logout. It creates the folder.
 func Path(getenv func(string) string, session string) (string, error) {
 	dir, err := pane.MakeDir(getenv, folder+session)
 	if err != nil {
@@ -58,7 +58,7 @@ func Path(getenv func(string) string, session string) (string, error) {
 	return pane.SocketPath(dir), nil
 }
 
-// Find returns where the host of a session listens, "" if none does.
+// Find returns the socket of a session's host, "" if none listens.
 func Find(getenv func(string) string, session string) string {
 	dir := pane.FindDir(getenv, folder+session)
 	if dir == "" || !answers(pane.SocketPath(dir)) {
@@ -67,12 +67,11 @@ func Find(getenv func(string) string, session string) string {
 	return pane.SocketPath(dir)
 }
 
-// Running returns the sessions of this user that have a host, with their sockets. What was left
-// behind by a host that was killed is removed.
+// Running returns the sockets of this user's hosts by session, and removes what killed hosts left.
 func Running(getenv func(string) string) map[string]string {
 	all := make(map[string]string)
 	for _, base := range pane.Bases(getenv) {
-		dirs, _ := filepath.Glob(filepath.Join(base, folder+"*")) // the pattern is right
+		dirs, _ := filepath.Glob(filepath.Join(base, folder+"*")) // the pattern is valid
 		for _, dir := range dirs {
 			path := pane.SocketPath(dir)
 			if !answers(path) {
@@ -88,13 +87,13 @@ func Running(getenv func(string) string) map[string]string {
 	return all
 }
 
-// Listens reports whether the host of a session listens at a path that is noted. The note could have come with a project: no
-// other user may be able to listen there.
+// Listens reports whether the host of a session listens at a recorded path. The record may come with a project, so the
+// path must not be writable for other users.
 func Listens(session, path string) bool {
 	return filepath.Base(filepath.Dir(path)) == folder+session && filepath.IsAbs(path) && owners.Check(path) == nil && answers(path)
 }
 
-// answers reports whether somebody accepts connections on a socket.
+// answers reports whether a socket accepts connections.
 func answers(path string) bool {
 	c, err := net.DialTimeout("unix", path, time.Second)
 	if err != nil {
@@ -104,15 +103,14 @@ func answers(path string) bool {
 	return true
 }
 
-// Listen makes the socket of a session, in place of one that a killed host left. The error is
-// [ErrRuns] if a host listens there. The listener does not remove its file when it is closed
-// in this process: its host does, with [Remove].
+// Listen creates the socket of a session, in place of one that a killed host left. The error is [ErrRuns] if a host
+// listens there. Closing the listener does not remove its file: the host does, with [Remove].
 func Listen(path string) (l *net.UnixListener, err error) {
 	for range 100 { // of those that look, each takes it once at most
 		if l, err = listenOnce(path); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		// Another process took the folder for that of a killed host, before the socket was there.
+		// Another process removed the folder as that of a killed host before the socket existed.
 		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("socket %s: %w", path, err)
 		}
@@ -152,7 +150,7 @@ func Remove(path string) {
 	}
 }
 
-// removeStale removes what a killed host left, unless one is about to listen there.
+// removeStale removes what a killed host left, unless a new host is about to listen there.
 func removeStale(path string) {
 	unlock, err := lock(filepath.Dir(path))
 	if err != nil {
@@ -164,15 +162,14 @@ func removeStale(path string) {
 	}
 }
 
-// remove removes a socket and its folder. The caller holds the lock of that.
+// remove removes a socket and its folder. The caller holds the folder's lock.
 func remove(path string) {
 	_ = os.Remove(path)
 	_ = os.Remove(filepath.Join(filepath.Dir(path), "lock"))
-	_ = os.Remove(filepath.Dir(path)) // stays if there is something else in it
+	_ = os.Remove(filepath.Dir(path)) // stays if it has other files
 }
 
-// lock keeps two starts from making the same socket, and what tidies up from removing it. It waits for no longer than
-// the other needs.
+// lock prevents two starts from creating the same socket, and a cleanup from removing it. It is held only for moments.
 func lock(dir string) (unlock func(), err error) {
 	name := filepath.Join(dir, "lock")
 	for {
@@ -187,7 +184,7 @@ func lock(dir string) (unlock func(), err error) {
 		if isLinked(f, name) {
 			return func() { _ = f.Close() }, nil
 		}
-		_ = f.Close() // who had the lock removed the file: it keeps nobody away any more
+		_ = f.Close() // the former owner removed the file, so its lock is void
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 	"buddy/app/show"
 )
 
-// session is a stream that answers, and notes what it is told.
+// session is a stream that answers, and records its commands.
 type session struct {
 	*stream.Stream
 	journal memory
@@ -98,7 +98,7 @@ type listening struct {
 	path   string
 }
 
-// listen starts one that takes nobody for a command of its own.
+// listen starts a host that takes nobody for a command of its own.
 func listen(t testing.TB) *listening { return listenAs(t, -1) }
 
 func listenAs(t testing.TB, host int) *listening {
@@ -106,7 +106,7 @@ func listenAs(t testing.TB, host int) *listening {
 	return listenWith(t, func(s *Server) { s.host = host })
 }
 
-// listenWith starts one that a test changes before.
+// listenWith starts a host after changing the server.
 func listenWith(t testing.TB, change func(*Server)) *listening {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "buddy") // a socket's path is short
@@ -142,7 +142,7 @@ func (h *listening) dial(t testing.TB) *Client {
 	return c
 }
 
-// notices reads until n of them have come.
+// notices reads until n notices have come.
 func notices(t testing.TB, batches <-chan []event.Envelope, n int) (texts []string) {
 	t.Helper()
 	for len(texts) < n {
@@ -185,7 +185,7 @@ func TestAScreenHasTheSession(t *testing.T) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		for range batches { //nolint:revive // to the end: a reply comes behind events
+		for range batches { //nolint:revive // to the end: a reply comes after the events
 		}
 	}()
 	end, err := live.Ask[live.CloseReply](t.Context(), c, live.Close{})
@@ -201,8 +201,7 @@ func TestAScreenHasTheSession(t *testing.T) {
 	}
 }
 
-// TestEventsBeforeAnotherMessage: events are handed over at once, whatever follows them in the same
-// read.
+// TestEventsBeforeAnotherMessage: events are delivered at once, whatever follows them in the same read.
 func TestEventsBeforeAnotherMessage(t *testing.T) {
 	dir, err := os.MkdirTemp("/tmp", "buddy") // a socket's path is short
 	if err != nil {
@@ -227,7 +226,7 @@ func TestEventsBeforeAnotherMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer host.Close() //nolint:errcheck // it is at the end
+	defer host.Close() //nolint:errcheck // at the end of the test
 	line, err := json.Marshal(event.Envelope{Seq: 1, Payload: event.Notice{Text: "first"}})
 	if err != nil {
 		t.Fatal(err)
@@ -245,7 +244,7 @@ func TestEventsBeforeAnotherMessage(t *testing.T) {
 	}
 }
 
-// What is lost is the connection, never an event.
+// A connection may be lost, but never an event.
 func TestALostConnectionIsMadeAnew(t *testing.T) {
 	h := listen(t)
 	c := h.dial(t)
@@ -273,7 +272,7 @@ func TestALostConnectionIsMadeAnew(t *testing.T) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.told) < 2 { // said anew on each connection
+	if len(h.told) < 2 { // sent again on each connection
 		t.Errorf("%v", h.told)
 	}
 }
@@ -310,10 +309,10 @@ func TestAHostThatEndsIsNamed(t *testing.T) {
 	if _, err := c.Hello(t.Context()); err == nil {
 		t.Error("nobody said hello")
 	}
-	c.Send(event.Submit{Text: "to nobody"}) // says nothing, and breaks nothing
+	c.Send(event.Submit{Text: "to nobody"}) // has no effect
 }
 
-// raw is a peer that says what it likes.
+// raw is a peer that sends arbitrary bytes.
 func raw(t *testing.T, h *listening) *net.UnixConn {
 	t.Helper()
 	conn, err := net.Dial("unix", h.path)
@@ -326,8 +325,8 @@ func raw(t *testing.T, h *listening) *net.UnixConn {
 
 const greeting = `{"type":"hello","payload":{"protocol":1,"version":"1"}}` + "\n"
 
-// TestVersionsThatDoNotFit: a screen is told which side has to be replaced, whether the host is older or newer,
-// and lets it in or refuses it.
+// TestVersionsThatDoNotFit: a screen learns which side to replace, whether the host is older or newer, and whether the
+// host accepts or refuses it.
 func TestVersionsThatDoNotFit(t *testing.T) {
 	for name, tt := range map[string]struct{ hello, want string }{
 		"an older host":              {`{"protocol":0,"version":"0.9","session":"7f3a","pid":1234}`, "the session uses an older buddy: the session runs buddy 0.9 (protocol 0), the screen runs buddy 1 (protocol 1); end it (buddy 0.9 stop, or kill 1234), then resume it with buddy 1"},
@@ -355,7 +354,7 @@ func TestVersionsThatDoNotFit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer host.Close() //nolint:errcheck // it is at the end
+			defer host.Close() //nolint:errcheck // at the end of the test
 			if _, err := io.WriteString(host, `{"type":"hello","payload":`+tt.hello+"}\n"); err != nil {
 				t.Fatal(err)
 			}
@@ -366,7 +365,7 @@ func TestVersionsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// Whatever a peer says, the others go on.
+// Whatever a peer sends, other screens continue.
 func TestBadPeersAreCut(t *testing.T) {
 	h := listen(t)
 	other := h.dial(t)
@@ -421,7 +420,7 @@ func TestBadPeersAreCut(t *testing.T) {
 	}
 }
 
-// A peer that does not read is cut, and who reads has everything.
+// A peer that does not read is disconnected, and one that reads gets everything.
 func TestAScreenThatDoesNotReadIsCut(t *testing.T) {
 	h := listen(t)
 	conn := raw(t, h)
@@ -473,7 +472,7 @@ func TestManyScreens(t *testing.T) {
 	}
 }
 
-// Of more screens that come at the same time, only as many get in as a session takes.
+// When many screens come at the same time, only as many as allowed are accepted.
 func TestManyScreensAtOnce(t *testing.T) {
 	h := listen(t)
 	var in, out atomic.Int64
@@ -499,7 +498,7 @@ func TestSocketsOfKilledHosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(tmp) //nolint:errcheck // a folder for temporary files
+	defer os.RemoveAll(tmp) //nolint:errcheck // a temporary folder
 	getenv := func(name string) string { return map[string]string{"TMUX_TMPDIR": tmp}[name] }
 	path, err := Path(getenv, "7f3a")
 	if err != nil {
@@ -521,7 +520,7 @@ func TestSocketsOfKilledHosts(t *testing.T) {
 	if _, err := Listen(path); !errors.Is(err, ErrRuns) {
 		t.Errorf("a second host: %v", err)
 	}
-	if all := Running(getenv); all["7f3a"] != path { // others may run on this machine
+	if all := Running(getenv); all["7f3a"] != path { // other hosts may run on this machine
 		t.Errorf("%v", all)
 	}
 	_ = l.Close() // as if it had been killed: the file stays
@@ -558,7 +557,7 @@ func TestSocketsOfKilledHosts(t *testing.T) {
 	}
 }
 
-// BenchmarkDelta is one piece of an answer from the stream through the socket to a screen.
+// BenchmarkDelta sends one piece of an answer from the stream through the socket to a screen.
 func BenchmarkDelta(b *testing.B) {
 	h := listen(b)
 	c := h.dial(b)
@@ -573,8 +572,8 @@ func BenchmarkDelta(b *testing.B) {
 	}
 }
 
-// BenchmarkFourScreens is an answer of 2,000 pieces a second to four screens: how long one takes from the
-// stream through the socket until a screen has it.
+// BenchmarkFourScreens sends an answer of 2,000 pieces a second to four screens, and measures the time of each piece
+// from the stream to a screen.
 func BenchmarkFourScreens(b *testing.B) {
 	const screens, gap = 4, 500 * time.Microsecond
 	h := listen(b)
@@ -595,7 +594,7 @@ func BenchmarkFourScreens(b *testing.B) {
 				now := time.Now().UnixNano()
 				for _, env := range batch {
 					switch p := env.Payload.(type) {
-					case event.TextDelta: // pieces that are late come as one
+					case event.TextDelta: // late pieces are merged
 						sent, _ := strconv.ParseInt(strings.Fields(p.Text)[0], 10, 64)
 						mu.Lock()
 						took = append(took, time.Duration(now-sent))
@@ -623,7 +622,7 @@ func BenchmarkFourScreens(b *testing.B) {
 	}
 }
 
-// Others who look which sessions run, and tidy up after killed hosts, do not take the folder of one that begins.
+// Processes that list running sessions, and tidy up after killed hosts, do not remove the folder of a starting one.
 func TestListenWhileOthersLook(t *testing.T) {
 	tmp := t.TempDir()
 	getenv := func(name string) string { return map[string]string{"TMUX_TMPDIR": tmp}[name] }

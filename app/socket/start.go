@@ -14,21 +14,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The descriptors in a host that [Start] started.
+// The descriptors of a host that [Start] started.
 const (
 	listenerFD = 3
 	orderFD    = 4
 )
 
-// maxOrder bounds what a host is told to run, in bytes: a pipe takes it without a reader.
+// maxOrder limits the order in bytes, so that it fits into a pipe without a reader.
 const maxOrder = 60 << 10
 
-// Start starts a host that serves a listener, in a session of its own, so that it outlives the
-// terminal. The order says what it is to run; it goes through a pipe, because others can read a
-// command line and an environment. The host's errors go to the file named said, which is made anew. The listener is closed
-// here: what connects to it from now on fails when the host ends.
+// Start starts a host that serves a listener, in its own session, so that it survives the terminal. The order, which
+// tells the host what to run, goes through a pipe, because other users can read command lines and environments. The
+// host's errors go to the file said, which is overwritten. The listener is closed in this process, so that connections
+// fail once the host ends.
 func Start(exe string, args []string, l *net.UnixListener, said string, order []byte) (*os.Process, error) {
-	defer l.Close() //nolint:errcheck // the host has one of its own
+	defer l.Close() //nolint:errcheck // the host has its own
 	file, err := l.File()
 	if err != nil {
 		return nil, err
@@ -62,12 +62,12 @@ func Start(exe string, args []string, l *net.UnixListener, said string, order []
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("the session's process could not be started: %w", err)
 	}
-	go func() { _ = cmd.Wait() }() // leaves no zombie; how it ended is in its file
+	go func() { _ = cmd.Wait() }() // avoids a zombie; the host's file has its errors
 	return cmd.Process, nil
 }
 
-// keepDescriptors keeps what this process was given from its host: a lock or a pipe of the
-// starting shell would stay open as long as the session runs.
+// keepDescriptors keeps this process's inherited descriptors from its host: otherwise a lock or a pipe of the starting
+// shell would stay open as long as the session.
 func keepDescriptors() {
 	for _, dir := range []string{"/proc/self/fd", "/dev/fd"} {
 		names, err := os.ReadDir(dir)
@@ -83,7 +83,7 @@ func keepDescriptors() {
 	}
 }
 
-// Inherited returns the listener and the order that [Start] gave this process.
+// Inherited returns the listener and the order that [Start] passed to this process.
 func Inherited() (l *net.UnixListener, order []byte, err error) {
 	unix.CloseOnExec(listenerFD)
 	unix.CloseOnExec(orderFD)
@@ -100,7 +100,7 @@ func Inherited() (l *net.UnixListener, order []byte, err error) {
 
 func inheritedListener() (*net.UnixListener, error) {
 	file := os.NewFile(listenerFD, "listener")
-	defer file.Close() //nolint:errcheck // net has one of its own
+	defer file.Close() //nolint:errcheck // net has its own
 	l, err := net.FileListener(file)
 	if err != nil {
 		return nil, fmt.Errorf("descriptor %d is no listener; buddy starts this by itself: %w", listenerFD, err)

@@ -9,8 +9,8 @@ import (
 
 var errWatches = errors.New("without a terminal, a program can only watch or stop a session; to allow more, set [host] without_terminal = true in your settings")
 
-// stops reports whether a command only watches or stops something. A reason for a denial is none of that: the model
-// reads it as the person's words.
+// stops reports whether a command only watches or stops something. A denial with a reason does more: the model reads
+// the reason as the user's words.
 func stops(c event.Command) bool {
 	switch c := c.(type) {
 	case event.AnswerApproval:
@@ -21,7 +21,7 @@ func stops(c event.Command) bool {
 	return false
 }
 
-// watches reports whether a request only asks, or ends the session.
+// watches reports whether a request only reads, or ends the session.
 func watches(q live.Request) bool {
 	switch q := q.(type) {
 	case live.Close:

@@ -10,8 +10,8 @@ import (
 	"buddy/app/live"
 )
 
-// TestWithoutATerminal: a program without a terminal watches and stops, nothing else, unless it shows the secret of who
-// started the host or the person's settings let it. One with a terminal does all.
+// TestWithoutATerminal: a program without a terminal may only watch and stop, unless it knows the host's secret or the
+// user's settings allow more. One with a terminal may do everything.
 func TestWithoutATerminal(t *testing.T) {
 	commands := []event.Command{
 		event.Submit{Text: "x"},
@@ -94,7 +94,8 @@ func TestWithoutATerminal(t *testing.T) {
 	}
 }
 
-// TestEnvironmentOfWatchers: a program that may only watch changes no variable of what runs later, and counts as nobody.
+// TestEnvironmentOfWatchers: a program that may only watch changes no variable of later commands, and does not count as
+// attended.
 func TestEnvironmentOfWatchers(t *testing.T) {
 	for terminal, want := range map[string]bool{"pts/3": true, "": false} {
 		screens := make(chan Screen, 1)

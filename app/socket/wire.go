@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	maxLine     = 64 << 20         // bytes of a message; pictures go with a prompt
+	maxLine     = 64 << 20         // bytes of a message; a prompt may have pictures
 	maxGreeting = 64 << 10         // bytes of a first message
-	writeTime   = 10 * time.Second // for one write; who does not read for so long is cut
+	writeTime   = 10 * time.Second // for one write; a screen that does not read for this long is disconnected
 	keepBuffer  = 1 << 20          // bytes of a buffer kept for reuse
 )
 
@@ -27,14 +27,14 @@ const (
 type Screen struct {
 	Protocol int               `json:"protocol"`
 	Version  string            `json:"version"`
-	Looks    bool              `json:"looks,omitempty"`  // it shows nothing to a person: the session is as unattended as without it
+	Looks    bool              `json:"looks,omitempty"`  // it shows nothing to a user, so it does not count as attended
 	Env      map[string]string `json:"env,omitempty"`    // variables of its terminal that commands need, such as SSH_AUTH_SOCK
-	Secret   string            `json:"secret,omitempty"` // of who started the host, see [Server]
+	Secret   string            `json:"secret,omitempty"` // of the process that started the host, see [Server]
 
-	// What the host's kernel says of it, not the screen.
+	// Set by the host, from the kernel.
 	PID      int    `json:"-"` // of its process
 	Terminal string `json:"-"` // the name of its terminal, such as pts/3; "" for none
-	Watches  bool   `json:"-"` // it may watch and stop, nothing else
+	Watches  bool   `json:"-"` // it may only watch and stop
 }
 
 // message is a line that is not an event.
@@ -49,13 +49,13 @@ type subscription struct {
 	EveryMS int    `json:"every_ms"`
 }
 
-// refused says that a command of a screen that may only watch and stop has had no effect.
+// refused reports that a command of a screen that may only watch and stop had no effect.
 type refused struct {
 	Name  string `json:"name"`
 	Error string `json:"error"`
 }
 
-// request and reply belong together by ID.
+// request and reply have the same ID.
 type request struct {
 	ID   uint64          `json:"id"`
 	Name string          `json:"name"`
@@ -68,10 +68,9 @@ type reply struct {
 	Error string          `json:"error,omitempty"`
 }
 
-// errTooLong means that a line is longer than a message may be.
+// errTooLong reports a line that is longer than a message may be.
 var errTooLong = errors.New("a message is too long")
 
-// lines reads messages.
 type lines struct {
 	r   *bufio.Reader
 	buf []byte
@@ -98,18 +97,17 @@ func (l *lines) next(limit int) ([]byte, error) {
 		case err == nil:
 			return l.buf, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, err // what was cut off is no message
+			return nil, err // a message that was cut off is dropped
 		}
 	}
 }
 
-// more reports whether another line may be there already.
+// more reports whether another line may be buffered already.
 func (l *lines) more() bool { return l.r.Buffered() > 0 }
 
-// isEvent reports whether a line is an event, which always begins with its number.
+// isEvent reports whether a line is an event, which always starts with its number.
 func isEvent(line []byte) bool { return bytes.HasPrefix(line, []byte(`{"seq":`)) }
 
-// encode returns a message as a line.
 func encode(name string, payload any) ([]byte, error) {
 	raw, err := texts.JSON(payload)
 	if err != nil {
@@ -124,11 +122,11 @@ type writer struct {
 	conn *net.UnixConn
 	time time.Duration // for one write
 
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards buf
 	buf []byte
 }
 
-// write writes whole lines, all at once.
+// write writes complete lines at once.
 func (w *writer) write(line []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,11 +138,10 @@ func (w *writer) flush(p []byte) error {
 		return err
 	}
 	_, err := w.conn.Write(p)
-	_ = w.conn.SetWriteDeadline(time.Time{}) // else its timer wakes an idle process; a closed connection needs none
+	_ = w.conn.SetWriteDeadline(time.Time{}) // otherwise its timer wakes an idle process; a closed connection needs none
 	return err
 }
 
-// message writes one message.
 func (w *writer) message(name string, payload any) error {
 	line, err := encode(name, payload)
 	if err != nil {
@@ -153,7 +150,7 @@ func (w *writer) message(name string, payload any) error {
 	return w.write(line)
 }
 
-// events writes a batch, in one piece if it is not large.
+// events writes a batch, in one piece unless it is large.
 func (w *writer) events(batch []event.Envelope) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -177,8 +174,8 @@ func (w *writer) events(batch []event.Envelope) error {
 	return w.flush(w.buf)
 }
 
-// mismatch returns nil when two sides understand each other, else which of them has to be replaced, and how.
-// A host and a screen find it out alike, whichever is older.
+// mismatch returns nil if host and screen have the same protocol, else an error that names the one to replace, and how.
+// Both sides get the same error.
 func mismatch(host live.Hello, screen Screen) error {
 	if host.Protocol == screen.Protocol {
 		return nil
