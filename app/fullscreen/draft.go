@@ -9,20 +9,20 @@ import (
 	"buddy/sessions"
 )
 
-// draft is the unsent text of this screen, as far as it is stored. UI goroutine only.
+// draft is the unsent text of this screen, as stored. UI goroutine only.
 type draft struct {
 	file    *sessions.Draft
-	text    string      // that the file has
-	fresh   bool        // the session had no file yet when it was begun
-	touched bool        // the prompt has changed since the screen began
-	timer   *time.Timer // until it is saved; nil: nothing has changed
+	text    string      // as in the file
+	fresh   bool        // the session had no file yet when the text was started
+	touched bool        // the prompt has changed since the screen opened
+	timer   *time.Timer // until the text is saved; nil if nothing changed
 }
 
-// leftTime limits how long after its start a screen takes over what another one leaves: that of a screen which was
-// killed just before, not that of one that is left later.
+// otherScreenTime limits how long after its start a screen adopts the draft of another one: that of a screen killed
+// just before, not that of one that is left later.
 const otherScreenTime = 30 * time.Second
 
-// loadDraft begins with the text that an earlier screen of the session left.
+// loadDraft shows the draft that an earlier screen of the session left.
 func (w *window) loadDraft(ctx context.Context, file *sessions.Draft) {
 	show := func(text string) {
 		w.draft.text = text
@@ -33,9 +33,9 @@ func (w *window) loadDraft(ctx context.Context, file *sessions.Draft) {
 	w.awaitOtherScreen(ctx, show)
 }
 
-// loadUnsent puts what was typed in this folder and not sent, because its process was ended, into the
-// history. It is not put into the prompt, where what the person types before the first frame would be
-// joined to it and sent. Its file stays until something else is typed or the screen ends.
+// loadUnsent adds the unsent text of an ended process in this folder to the history, not to the prompt, where text
+// typed before the first frame would be joined to it and sent. Its file stays until other text is typed or the screen
+// ends.
 func (w *window) loadUnsent(ctx context.Context, file *sessions.Draft) {
 	lines := w.lines.Load()
 	show := func(text string) {
@@ -51,8 +51,8 @@ func (w *window) loadUnsent(ctx context.Context, file *sessions.Draft) {
 	w.awaitOtherScreen(ctx, show)
 }
 
-// awaitOtherScreen shows the text of a screen that has not quite ended yet when this one begins, unless this one has a text
-// by then.
+// awaitOtherScreen shows the draft of a screen that is still ending when this one starts, unless this one has a text by
+// then.
 func (w *window) awaitOtherScreen(ctx context.Context, show func(text string)) {
 	if w.draft.text != "" {
 		return
@@ -74,8 +74,8 @@ func (w *window) awaitOtherScreen(ctx context.Context, show func(text string)) {
 	})
 }
 
-// draftChanged saves the draft a second later, one that became empty at once: what was sent or
-// deleted must not come back when this process is killed.
+// draftChanged saves the draft a second later, an empty one at once: sent or deleted text must not return when this
+// process is killed.
 func (w *window) draftChanged() {
 	w.draft.touched = true
 	switch {
@@ -86,7 +86,7 @@ func (w *window) draftChanged() {
 	}
 }
 
-// saveDraft stores the draft, beside the session if that has a file.
+// saveDraft stores the draft, next to the session if the session has a file.
 func (w *window) saveDraft() {
 	d := &w.draft
 	if d.timer != nil {
@@ -97,7 +97,7 @@ func (w *window) saveDraft() {
 	if slash.Private(text) {
 		text = ""
 	}
-	if d.fresh && w.setup.Stored() { // what was typed first is sent
+	if d.fresh && w.setup.Stored() { // the text typed first was sent
 		_ = d.file.Save("")
 		*d = draft{file: w.setup.Store.Draft(w.setup.ID)}
 	}

@@ -12,13 +12,13 @@ import (
 	"buddy/tmux"
 )
 
-// machine holds what a first look at this machine finds.
+// machine holds the findings about this machine.
 type machine struct {
 	servers []local.Server
 	lacks   []string // what does not work here, in sentences
 }
 
-// lookAround asks this machine what there is to work with. It takes up to [local.Limit].
+// lookAround looks for local model servers and tmux. It takes up to [local.Limit].
 func lookAround(ctx context.Context) machine {
 	m := machine{servers: compose.FindLocal(ctx)}
 	if _, err := tmux.Installed(ctx); err != nil {
@@ -27,8 +27,7 @@ func lookAround(ctx context.Context) machine {
 	return m
 }
 
-// introduce shows the welcome of a screen that has no model: what is known at once, then
-// what is found on this machine.
+// introduce shows the welcome of a screen without a model: first what is known, then the findings about this machine.
 func (w *window) introduce(ctx context.Context) {
 	problem := ""
 	if len(w.setup.Config.Models) > 0 {
@@ -42,8 +41,8 @@ func (w *window) introduce(ctx context.Context) {
 	})
 }
 
-// firstRun says what is missing and what there is on this machine. problem is what is wrong with the settings; nil means that
-// nobody has looked yet.
+// firstRun returns what is missing and what this machine has. problem is the error in the settings; nil means that the
+// machine has not been checked yet.
 func firstRun(problem string, m *machine) ui.First {
 	f := ui.First{Missing: problem}
 	if m != nil {
@@ -62,8 +61,8 @@ func firstRun(problem string, m *machine) ui.First {
 	return f
 }
 
-// offer returns the model that Enter takes, and says it in words, if there is one server with models: "" and words are
-// for a choice of several. Without words nothing is offered.
+// offer returns the model that Enter selects and its description if there is one server with models; "" with a
+// description offers a choice of several. Without a description there is no offer.
 func offer(servers []local.Server) (use, words string) {
 	if len(servers) != 1 {
 		return "", ""

@@ -16,8 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files anew")
 
-// TestFirstWelcome: the first screen of somebody who has nothing yet, before and
-// after the look at this machine.
+// TestFirstWelcome: the first screen of a user without settings, before and after this machine is checked.
 func TestFirstWelcome(t *testing.T) {
 	ollama := local.Server{Place: local.Place{Name: "ollama"}, Models: []local.Model{{ID: "qwen3:8b"}, {ID: "llama4"}}}
 	for _, tt := range []struct {
@@ -67,7 +66,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestLookAround: it finds what serves models here, and says if there is no tmux.
+// TestLookAround: it finds local model servers, and reports a missing tmux.
 func TestLookAround(t *testing.T) {
 	apptest.Home(t)
 	apptest.ServeModels(t, "qwen3")

@@ -20,9 +20,8 @@ import (
 )
 
 const (
-	// pace says how often text that streams comes to the screen: a little slower than the screen
-	// draws, so that each batch is drawn at once and none waits for a timer. It is a sixth of the
-	// CPU of an answer that streams.
+	// pace is the interval of streamed text: slightly longer than the screen's, so that each batch is drawn at once and
+	// none waits for a timer. That saves a sixth of the CPU of a streaming answer.
 	pace = 36 * time.Millisecond
 
 	// endTime limits how long the session may take to end, startTime how long it may still take to
@@ -31,8 +30,8 @@ const (
 	startTime = time.Second
 )
 
-// link is a window's way to its session, which begins after the first frame and may be lost. What
-// is sent before it is there waits. Any goroutine may use it.
+// link connects a window to its session, which starts after the first frame and may be lost. Commands sent before it
+// has started are queued. Any goroutine may use it.
 type link struct {
 	ctx     context.Context // ends with the window
 	cancel  context.CancelFunc
@@ -40,17 +39,17 @@ type link struct {
 	options compose.Options // of the session's host
 
 	mu      sync.Mutex // guards all below
-	after   uint64     // number of the newest event that came
+	after   uint64     // number of the newest event received
 	session live.Session
-	there   chan struct{} // closed when the session is there, or has failed
+	there   chan struct{} // closed when the session has started, or has failed
 	held    []event.Command
-	sent    []string      // prompts that the session has not taken yet, in their order
-	watched event.Command // the latest WatchPanes, which another host has to be told; nil: there is none
+	sent    []string      // prompts that the session has not accepted yet, in order
+	watched event.Command // the latest WatchPanes, for a new host; nil for none
 	failed  error
 	lost    bool // its host has died
 	ended   bool // another screen, or buddy stop, has ended the session
 	closing bool
-	ending  chan struct{} // closed when closing is set: nobody draws events any more
+	ending  chan struct{} // closed when closing is set: events are no longer drawn
 }
 
 var errLost = errors.New("the process of this session has ended; press Enter to restart it")
@@ -58,11 +57,11 @@ var errLost = errors.New("the process of this session has ended; press Enter to 
 func newLink(ctx context.Context, w *window, f *compose.Options, after uint64) *link {
 	l := &link{window: w, options: *f, after: after, there: make(chan struct{}), ending: make(chan struct{})}
 	l.options.Session = w.setup.ID
-	l.ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx)) // a signal ends the session in order
+	l.ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx)) // a signal still lets the session end cleanly
 	return l
 }
 
-// begin starts the session, or goes on with the stored one.
+// begin starts the session, or resumes the stored one.
 func (l *link) begin(resume bool) {
 	l.window.loop.Go(func() {
 		session, events, err := l.connect(resume)
@@ -76,7 +75,7 @@ func (l *link) begin(resume bool) {
 				l.pass(c)
 			}
 			if len(l.held) > 0 {
-				l.window.loop.Post(func() { l.window.ui.ShowHint("") }) // that they come next
+				l.window.loop.Post(func() { l.window.ui.ShowHint("") }) // the input is being sent
 			}
 		}
 		l.held = nil
@@ -90,7 +89,7 @@ func (l *link) begin(resume bool) {
 	})
 }
 
-// connect starts a host and greets it.
+// connect starts a host and receives its greeting.
 func (l *link) connect(resume bool) (live.Session, <-chan []event.Envelope, error) {
 	session, err := host.Start(&l.options, l.window.setup.Store, resume, false)
 	if err != nil {
@@ -118,13 +117,13 @@ func (l *link) connect(resume bool) (live.Session, <-chan []event.Envelope, erro
 	return session, events, nil
 }
 
-// follow passes events on until there are no more.
+// follow passes events to the window until there are no more.
 func (l *link) follow(session live.Session, batches <-chan []event.Envelope) {
 	for batch := range batches {
 		for _, env := range batch {
 			select {
 			case l.window.events <- env:
-			case <-l.ending: // dropped, so that the reply behind them arrives
+			case <-l.ending: // dropped, so that the reply after them arrives
 			case <-l.ctx.Done():
 				return
 			}
@@ -149,8 +148,8 @@ func (l *link) follow(session live.Session, batches <-chan []event.Envelope) {
 	}
 }
 
-// notStored returns those of some prompts, which were sent after an event, that a session whose process is gone has not
-// stored: it may have taken one and told nobody.
+// notStored returns those of the prompts sent after an event that a dead session has not stored: it may have accepted
+// one without reporting it.
 func notStored(store sessions.Store, id string, after uint64, sent []string) []string {
 	if len(sent) == 0 {
 		return nil
@@ -177,8 +176,8 @@ func (l *link) pass(c event.Command) {
 	l.session.Send(c)
 }
 
-// accepted notes that the session has taken, or refused, the prompt that was sent first: one of another screen comes too
-// seldom just then to tell them apart. The caller holds l.mu.
+// accepted records that the session has accepted or rejected the prompt that was sent first. A prompt of another screen
+// at the same moment is too rare to distinguish. The caller holds l.mu.
 func (l *link) accepted(e event.Event) {
 	refused, isError := e.(event.Error)
 	_, submitted := e.(event.PromptSubmitted)
@@ -202,15 +201,15 @@ func (l *link) last() uint64 {
 	return l.after
 }
 
-// failure returns why there is no session, nil if there is one or nothing is known yet.
+// failure returns why there is no session, nil if there is one or it is not known yet.
 func (l *link) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failed
 }
 
-// send hands a command to the session, or keeps it until there is one. A session whose host has died
-// is started again, which is all that Continue means then. UI goroutine only.
+// send sends a command to the session, or queues it until the session has started. A session whose host has died is
+// restarted, and Continue then does only that. UI goroutine only.
 func (l *link) send(c event.Command) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -231,7 +230,7 @@ func (l *link) send(c event.Command) {
 		return
 	}
 	if _, watch := c.(event.WatchPanes); watch {
-		return // the latest is told when the session is there
+		return // the latest is sent when the session has started
 	}
 	l.held = append(l.held, c)
 	switch {
@@ -243,7 +242,7 @@ func (l *link) send(c event.Command) {
 	}
 }
 
-// byItself reports whether the screen sends such a command on its own, without a wish of the person.
+// byItself reports whether the screen sends such a command without the user.
 func byItself(c event.Command) bool {
 	switch c.(type) {
 	case event.WatchPanes, event.FitPane:
@@ -252,7 +251,7 @@ func byItself(c event.Command) bool {
 	return false
 }
 
-// await waits until the session is there or ctx ends, and returns it; nil if there is none.
+// await waits until the session has started or ctx ends, and returns the session; nil if there is none.
 func (l *link) await(ctx context.Context) live.Session {
 	l.mu.Lock()
 	there := l.there
@@ -269,7 +268,7 @@ func (l *link) await(ctx context.Context) live.Session {
 	return l.session
 }
 
-// ask makes a request to the session once that is there.
+// ask sends a request to the session once it has started.
 func ask[R any](l *link, ctx context.Context, q live.Request) (R, error) {
 	session := l.await(ctx)
 	if session == nil {
@@ -281,23 +280,23 @@ func ask[R any](l *link, ctx context.Context, q live.Request) (R, error) {
 
 func (l *link) files(ctx context.Context, query string) (paths []string, ok bool) {
 	reply, err := ask[live.FilesReply](l, ctx, live.Files{Query: query})
-	return reply.Paths, err == nil // what can't be read is not offered
+	return reply.Paths, err == nil // unreadable ones are not offered
 }
 
-// named asks which subagents and resources a prompt can name.
+// named returns the subagents and resources that match a query.
 func (l *link) named(ctx context.Context, query string) []string {
 	reply, err := ask[live.FilesReply](l, ctx, live.Named{Query: query})
 	if err != nil {
-		return nil // what can't be read is not offered
+		return nil // unreadable ones are not offered
 	}
 	return reply.Paths
 }
 
-// arguments asks what the last word of a command's line may become.
+// arguments returns the completions of the last word of a command line.
 func (l *link) arguments(ctx context.Context, line string) []draw.CommandHelp {
 	reply, err := ask[live.ArgumentsReply](l, ctx, live.Arguments{Line: line})
 	if err != nil {
-		return nil // what can't be read is not offered
+		return nil // unreadable ones are not offered
 	}
 	words := make([]draw.CommandHelp, 0, len(reply.Words))
 	for _, w := range reply.Words {
@@ -311,7 +310,7 @@ func (l *link) run(now slash.Now, words []string) (show.Answer, error) {
 	return ask[show.Answer](l, l.ctx, live.Run{Words: words, Now: &now})
 }
 
-// close ends the session, for a reason that hooks are told, and returns what is to be said of that.
+// close ends the session, for a reason that hooks get, and returns the messages to print.
 func (l *link) close(kill bool, reason string) []string {
 	l.mu.Lock()
 	ended := l.ended
@@ -326,7 +325,7 @@ func (l *link) close(kill bool, reason string) []string {
 	starting, cancel := context.WithTimeout(l.ctx, startTime)
 	defer cancel()
 	if l.await(starting) == nil {
-		return nil // there is none, or it ends when it finds out that nobody wants it
+		return nil // there is none, or it ends when it notices that no screen is attached
 	}
 	ctx, cancel := context.WithTimeout(l.ctx, endTime)
 	defer cancel()
@@ -337,7 +336,7 @@ func (l *link) close(kill bool, reason string) []string {
 	return reply.Lines
 }
 
-// notEnded says that a session has not ended, and what to do.
+// notEnded explains that a session has not ended, and what to do.
 func notEnded(id string, err error) string {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Sprintf("the session did not end cleanly: %v", err)
@@ -346,5 +345,5 @@ func notEnded(id string, err error) string {
 		"check with buddy ls; when it has ended, buddy resume %s shows how the commands ended", endTime, host.Short(id))
 }
 
-// leave lets go of the session.
+// leave disconnects from the session.
 func (l *link) leave() { l.cancel() }

@@ -11,7 +11,7 @@ import (
 	"buddy/sessions"
 )
 
-// A prompt that the session stored before its process died does not come back to the person: it would be sent twice.
+// A prompt that the session stored before its process died does not return to the user, who would send it twice.
 func TestPromptsThatWereNotStored(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	store, _, err := sessions.Dir(t.TempDir(), sessions.Automatic)
@@ -41,7 +41,7 @@ func TestPromptsThatWereNotStored(t *testing.T) {
 	}
 }
 
-// A session that has not ended in time says what may still run, and where to look.
+// The message about a session that has not ended in time names what may still run, and where to look.
 func TestNotEnded(t *testing.T) {
 	for _, tt := range []struct {
 		err  error

@@ -18,13 +18,13 @@ import (
 // maxRecent limits the sessions that the first screen offers.
 const maxRecent = 3
 
-// lookAtFolder shows what there is in this folder, once that is known: sessions to resume, and whether models read
-// instructions for it. known says that the first screen is about the demo or a missing model.
+// lookAtFolder shows the sessions to resume, and whether there is an instruction file, once they are known. known
+// reports that the first screen is about the demo or a missing model.
 func (w *window) lookAtFolder(ctx context.Context, known bool) {
 	w.loop.Go(func() {
 		all, err := slash.SavedIn(w.setup.Store).List()
 		if err != nil {
-			all = nil // F4 says why
+			all = nil // F4 shows the error
 		}
 		found := recent(all, w.setup.ID, runningStates(), time.Now())
 		told := w.far || compose.HasInstructions(ctx)
@@ -37,8 +37,8 @@ func (w *window) lookAtFolder(ctx context.Context, known bool) {
 	})
 }
 
-// recent returns the sessions that the first screen offers, those that run first. Those of buddy exec, and those
-// that can't be opened, are not among them.
+// recent returns the sessions that the first screen offers, running ones first, without those of buddy exec and those
+// that can't be opened.
 func recent(all []slash.SavedSession, current string, running map[string]string, now time.Time) []ui.Recent {
 	var found []ui.Recent
 	all = slices.DeleteFunc(slices.Clone(all), func(s slash.SavedSession) bool { return s.ID == current || s.Exec || s.Problem != "" })
@@ -64,7 +64,7 @@ func recent(all []slash.SavedSession, current string, running map[string]string,
 // recentTitle limits the cells of a title on the first screen.
 const recentTitle = 48
 
-// runningStates says what the sessions do that run.
+// runningStates returns the states of the running sessions by id.
 func runningStates() map[string]string {
 	all, _ := host.Running(context.Background())
 	states := make(map[string]string, len(all))

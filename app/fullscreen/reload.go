@@ -13,16 +13,16 @@ import (
 	"buddy/themes"
 )
 
-// settings holds the theme and the keys that are in use, for taking over what changes while
-// the program runs; rules are the session's. It belongs to the UI goroutine.
+// settings holds the theme and keys in use, to apply changes while the program runs; rules belong to the session. Only
+// the UI goroutine uses it.
 type settings struct {
 	flags *compose.Options
-	now   config.Config // theme and keys as they are in use
-	wrong string        // the mistake in a theme that was shown last; "" is none
+	now   config.Config // with the theme and keys in use
+	wrong string        // the theme error shown last; "" for none
 }
 
-// apply makes the screen what a reading says, or leaves everything as it is when that
-// is wrong. What is wrong with the settings the session says, what with a theme is said here.
+// apply applies a reading, or changes nothing if it has an error. The session reports errors in the settings, this
+// function those in a theme.
 func (s *settings) apply(u *ui.UI, r compose.Reading) (notice, warning string) {
 	if r.Err != nil {
 		return "", ""
@@ -58,7 +58,7 @@ func (s *settings) apply(u *ui.UI, r compose.Reading) (notice, warning string) {
 	return notice, ""
 }
 
-// newTheme returns the theme to change to and its name; nil leaves the one that is there.
+// newTheme returns the theme to change to and its name; nil for no change.
 func (s *settings) newTheme(u *ui.UI, r compose.Reading) (name string, t *themes.Theme, err error) {
 	c := coloursOf(s.flags, r.Config)
 	if name = r.Config.UI.Theme; name != s.now.UI.Theme && s.flags.Theme == "" {
@@ -67,7 +67,7 @@ func (s *settings) newTheme(u *ui.UI, r compose.Reading) (name string, t *themes
 		}
 		return name, t, err
 	}
-	// The one in use may be the person's own, whose file has changed.
+	// The theme in use may be the user's own, whose file has changed.
 	now, auto := u.Theme()
 	if name = now.Name; auto {
 		return name, nil, nil
@@ -79,11 +79,11 @@ func (s *settings) newTheme(u *ui.UI, r compose.Reading) (name string, t *themes
 	return name, t, nil
 }
 
-// reload takes over a reading and says so. UI goroutine only.
+// reload applies a reading and shows its notices. UI goroutine only.
 func (w *window) reload(s *settings, r compose.Reading) {
 	notice, warning := s.apply(w.ui, r)
 	if r.Err == nil {
-		w.setup.Config.Project = r.Config.Project // what /trust is about
+		w.setup.Config.Project = r.Config.Project // for /trust
 		w.screen.SetMouse(r.Config.UI.Mouse)
 	}
 	if warning != "" {
@@ -94,8 +94,7 @@ func (w *window) reload(s *settings, r compose.Reading) {
 	}
 }
 
-// watchSettings takes over changes of the settings until the end, which the function that
-// it returns waits for.
+// watchSettings applies changes of the settings until stop is called, which waits for the end.
 func (w *window) watchSettings(ctx context.Context, f *compose.Options) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -106,7 +105,7 @@ func (w *window) watchSettings(ctx context.Context, f *compose.Options) (stop fu
 			r := compose.ReadSettings(f)
 			w.loop.Post(func() { w.reload(used, r) })
 		}
-		if compose.WatchSettings(ctx, f, Colours(f).Dir, read) != nil { // the session says that, as it can't either
+		if compose.WatchSettings(ctx, f, Colours(f).Dir, read) != nil { // the session reports this, because it can't watch them either
 			w.loop.Post(func() { w.unwatched = read })
 		}
 	})

@@ -13,7 +13,7 @@ import (
 	"buddy/themes"
 )
 
-// inUse are the settings of a screen that starts now.
+// inUse returns the settings of a new screen.
 func inUse(t *testing.T, f *compose.Options) *settings {
 	t.Helper()
 	c, _, _, err := compose.LoadConfig(f)
@@ -23,8 +23,8 @@ func inUse(t *testing.T, f *compose.Options) *settings {
 	return &settings{flags: f, now: c}
 }
 
-// The theme and keys that changed apply at once. A mistake leaves everything as it was: one in a
-// theme is said once, the others the session says.
+// A changed theme and changed keys apply at once. An error changes nothing: one in a theme is reported once, the
+// session reports others.
 func TestReload(t *testing.T) {
 	d := apptest.NewSettings(t, "[ui]\ntheme = \"dark\"\n")
 	synctest.Test(t, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestReload(t *testing.T) {
 		x.Want("F10 help")
 		x.Press("F10")
 		x.Want("Help", "Esc closes")
-		// A mistake keeps all, also what is right in the file.
+		// An error keeps everything, including valid changes in the file.
 		step("[ui]\ntheme = \"light\"\nnotify = \"bel\"\n[keys]\nhelp = [\"F3\"]\n", "", "")
 		if x.theme() != "solarized" || x.keys.Name(keymap.ShowHelp) != "F10" {
 			t.Errorf("theme %s, help on %s", x.theme(), x.keys.Name(keymap.ShowHelp))
@@ -67,7 +67,7 @@ func TestReload(t *testing.T) {
 	})
 }
 
-// A theme of one's own changes while its file is edited; a mistake in it keeps the old one.
+// The user's own theme changes while its file is edited; an error in it keeps the old one.
 func TestReloadOfTheThemesFile(t *testing.T) {
 	d := apptest.NewSettings(t, "[ui]\ntheme = \"mine\"\n")
 	mine := filepath.Join(filepath.Dir(d.File), "themes", "mine.toml")
@@ -93,7 +93,7 @@ func TestReloadOfTheThemesFile(t *testing.T) {
 		if _, warning := take("error = \n"); !strings.Contains(warning, mine+":1:") || now() != before {
 			t.Errorf("warning %q", warning)
 		}
-		// What was chosen with --theme or /theme is not what the file names.
+		// A theme chosen with --theme or /theme is not the one in the file.
 		s.flags = &compose.Options{Theme: "mine"}
 		d.Write(d.File, "[ui]\ntheme = \"light\"\n")
 		if _, warning := take("error = \"italic\"\n"); x.theme() != "mine" || warning != "" {
@@ -102,7 +102,7 @@ func TestReloadOfTheThemesFile(t *testing.T) {
 	})
 }
 
-// Of what the screen knows nothing else changes, whatever the files say, but what /trust is about.
+// Nothing else changes in the screen, except the project for /trust.
 func TestReloadChangesNothingElse(t *testing.T) {
 	d := apptest.NewSettings(t, "")
 	synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"buddy/themes"
 )
 
-// Replay shows a session until the person leaves it, at once up to a turn if that is not 0.
+// Replay shows a session until the user leaves it, the events before a turn at once unless the turn is 0.
 func Replay(f *compose.Options, j *sessions.Journal, speed float64, turn int) error {
 	c, index, _, err := compose.LoadConfig(f)
 	if err != nil {
@@ -39,7 +39,7 @@ func Replay(f *compose.Options, j *sessions.Journal, speed float64, turn int) er
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
 	defer cancel()
 	events := func(show func(event.Envelope) bool) error { return j.Range(0, show) }
-	home, _ := os.UserHomeDir() // "" is unknown
+	home, _ := os.UserHomeDir() // "" if unknown
 	err = ui.Replay(ctx, s, ui.Looks{Theme: theme, Colours: coloursOf(f, c), Auto: name == themes.Auto, ShowTokens: c.UI.ShowTokens}, keys, events, home, speed, turn)
 	s.Fini()
 	if err != nil {

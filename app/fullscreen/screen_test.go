@@ -15,7 +15,7 @@ import (
 	"buddy/themes"
 )
 
-// testScreen is the full screen on a terminal in memory, without a program behind it.
+// testScreen is the full screen on a terminal in memory, without a session.
 type testScreen struct {
 	*apptest.UI
 	ui     *ui.UI
@@ -24,8 +24,7 @@ type testScreen struct {
 	later  func(func()) // runs it on the UI goroutine
 }
 
-// openScreen starts a screen with the colours that the flags mean. Call it in a synctest
-// bubble.
+// openScreen starts a screen with the colours of the flags. Call it in a synctest bubble.
 func openScreen(t *testing.T, cols, rows int, f *compose.Options) *testScreen {
 	t.Helper()
 	theme, err := themes.Load("", "dark")
@@ -54,7 +53,7 @@ func openScreen(t *testing.T, cols, rows int, f *compose.Options) *testScreen {
 	return x
 }
 
-// theme is the name of the one in use.
+// theme returns the name of the theme in use.
 func (x *testScreen) theme() string {
 	t, _ := x.ui.Theme()
 	return t.Name

@@ -15,15 +15,13 @@ import (
 	"buddy/sessions"
 )
 
-// shapeFile returns where the arrangement of the panes is kept for a folder: in the
-// person's own state directory.
+// shapeFile returns the file of the pane arrangement for a folder, in the user's state directory.
 func shapeFile(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(xdg.StateHome, "buddy", "layout", hex.EncodeToString(sum[:8])+".json")
 }
 
-// loadShape reads an arrangement. It is a convenience: what can't be read is as if nobody had
-// arranged anything.
+// loadShape reads an arrangement. An unreadable one is ignored.
 func loadShape(path string) (s ui.Shape) {
 	f, err := sessions.OpenPlain(path, os.O_RDONLY)
 	if err != nil {
@@ -37,7 +35,7 @@ func loadShape(path string) (s ui.Shape) {
 	return s
 }
 
-// saveShape writes an arrangement, readable for its owner only.
+// saveShape writes an arrangement, readable only for its owner.
 func saveShape(path string, s ui.Shape) error {
 	data, err := json.Marshal(s)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"buddy/app/exit"
 )
 
-// notify sends c the signals of other programs: the terminal sends none while the screen is shown, since keys are only
-// keys there. What nohup and the like have ignored stays so. SIGTSTP is not among them: Go could not give it back to
-// the kernel, which then would not stop this process beside an editor that Ctrl+Z stops.
+// notify sends c the signals of other programs: the terminal sends none while the screen is shown, because keys are
+// only keys then. Signals ignored by nohup and the like stay ignored. SIGTSTP is not included: Go could not return it
+// to the kernel, which then would not stop this process together with an editor that Ctrl+Z stops.
 func notify(c chan<- os.Signal) {
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGCONT} {
 		if !signal.Ignored(s) {
@@ -23,8 +23,8 @@ func notify(c chan<- os.Signal) {
 	}
 }
 
-// follow does what signals ask for, until stop: it ends the screen, while the session goes on, or takes the terminal anew
-// after the shell had it.
+// follow handles signals until stop: it ends the screen, while the session keeps running, or takes over the terminal
+// again after the shell had it.
 func (w *window) follow(end context.CancelCauseFunc) (stop func()) {
 	notify(w.signals)
 	w.loop.Go(func() {
@@ -42,12 +42,12 @@ func (w *window) follow(end context.CancelCauseFunc) (stop func()) {
 	}
 }
 
-// regainTerminal sets the mode of the terminal anew and paints the whole screen: the process was stopped without a warning,
+// regainTerminal sets the terminal's mode again and paints the whole screen: the process was stopped without a warning,
 // and the shell had the terminal.
-func (w *window) regainTerminal() { _ = w.runOutside(func() error { return nil }) } // else there is no screen any more
+func (w *window) regainTerminal() { _ = w.runOutside(func() error { return nil }) } // on an error the screen is gone
 
-// runInPlace runs a program in place of the screen. The terminal sends the signals of its keys to this process too: they
-// are for that program alone.
+// runInPlace runs a program in place of the screen. The terminal sends signals for keys to this process too, which
+// ignores them: they are for the program.
 func (w *window) runInPlace(run func() error) error {
 	return w.runOutside(func() error {
 		others := make(chan os.Signal, 1)
@@ -66,7 +66,7 @@ func (w *window) runInPlace(run func() error) error {
 	})
 }
 
-// signalTime limits how long a signal that has ended a program may take to come to this process, too.
+// signalTime limits how long a signal that ended a program may take to reach this process.
 const signalTime = 300 * time.Millisecond
 
 // byKey reports whether a program was ended by a signal that the terminal sends for a key.

@@ -13,9 +13,8 @@ import (
 	"buddy/app/input"
 )
 
-// copy gives text to the clipboard in every way that there is: through the terminal
-// (OSC 52, which works over ssh too), to the tmux around this program, and with a tool of
-// the desktop that this program runs on.
+// copy copies text to the clipboard in every available way: through the terminal (OSC 52, which works over ssh too), to
+// a surrounding tmux, and with a desktop tool.
 func (w *window) copy(text string) {
 	w.screen.SetClipboard([]byte(text))
 	w.loop.Go(func() {
@@ -25,8 +24,8 @@ func (w *window) copy(text string) {
 	})
 }
 
-// edit runs the person's editor on a text in place of the screen and returns the text after
-// that. It belongs to the UI goroutine; events wait meanwhile.
+// edit runs the user's editor on a text in place of the screen and returns the new text. It runs on the UI goroutine;
+// events wait.
 func (w *window) edit(name, text string) (edited string, err error) {
 	err = w.runInPlace(func() (err error) {
 		edited, err = input.EditText(name, text, input.Editor())
@@ -35,26 +34,25 @@ func (w *window) edit(name, text string) (edited string, err error) {
 	return edited, err
 }
 
-// look shows a text of any size in the person's editor, in place of the screen.
+// look shows a text of any size in the user's editor, in place of the screen.
 func (w *window) look(name string, text io.Reader) error {
 	return w.runInPlace(func() error { return input.LookAt(name, text, input.Editor()) })
 }
 
-// openAt shows a file in the person's editor, in place of the screen.
+// openAt shows a file in the user's editor, in place of the screen.
 func (w *window) openAt(path string, line int) error {
 	return w.runInPlace(func() error { return input.OpenAt(path, line, input.Editor()) })
 }
 
-// continueTime limits how long a stopped process waits for the signal that let it go on, for when the
-// kernel did not stop it: nobody could continue a process without a shell.
+// continueTime limits how long a stopped process waits for SIGCONT, in case the kernel did not stop it: without a shell
+// nothing would continue it.
 const continueTime = 300 * time.Millisecond
 
-// suspend stops this process, as Ctrl+Z does elsewhere, until the shell continues it. The session
-// goes on.
+// suspend stops this process, like Ctrl+Z elsewhere, until the shell continues it. The session keeps running.
 func (w *window) suspend() error {
 	return w.runOutside(func() error {
 		_, _ = fmt.Fprintf(os.Stderr, "suspended · the session keeps running · return with fg, or from another terminal with buddy attach %s\n", host.Short(w.setup.ID))
-		signal.Reset(syscall.SIGCONT) // else the terminal would be taken twice
+		signal.Reset(syscall.SIGCONT) // otherwise the terminal would be taken over twice
 		defer notify(w.signals)
 		continued := make(chan os.Signal, 1)
 		signal.Notify(continued, syscall.SIGCONT)
@@ -70,7 +68,7 @@ func (w *window) suspend() error {
 	})
 }
 
-// runOutside runs something that has the terminal for itself.
+// runOutside runs something that needs the terminal for itself.
 func (w *window) runOutside(run func() error) (err error) {
 	if !w.loop.Suspend(func() { err = run() }) {
 		err = errors.New("the editor can't use the terminal now")

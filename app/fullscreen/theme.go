@@ -12,7 +12,7 @@ import (
 	"buddy/themes"
 )
 
-// Colours returns the themes that there are for this command line.
+// Colours returns the available themes for this command line.
 func Colours(f *compose.Options) ui.Colours {
 	return ui.Colours{Dir: compose.ThemeDir(), Plain: f.NoColor || os.Getenv("NO_COLOR") != "", Light: lightBackground(os.Getenv("COLORFGBG"))}
 }
@@ -24,15 +24,14 @@ func lightBackground(colours string) bool {
 	return err == nil && strings.Contains(colours, ";") && (n == 7 || n >= 9 && n <= 15)
 }
 
-// coloursOf is [Colours], without colours where the settings want none.
+// coloursOf is [Colours], without colours if the settings disable them.
 func coloursOf(f *compose.Options, settings config.Config) ui.Colours {
 	c := Colours(f)
 	c.Plain = c.Plain || !settings.UI.Color
 	return c
 }
 
-// FirstTheme returns the name of the theme to begin with, of the command line or else of the
-// configuration, and the theme.
+// FirstTheme returns the name of the first theme, from the command line or else the settings, and the theme.
 func FirstTheme(f *compose.Options, settings config.Config, index config.Index) (string, *themes.Theme, error) {
 	c := coloursOf(f, settings)
 	if f.Theme != "" {

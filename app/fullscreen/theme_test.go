@@ -10,7 +10,7 @@ import (
 	"buddy/config"
 )
 
-// One line with file, line and key, for keys and themes.
+// An error in keys or themes is one line with file, line and key.
 func TestMistakesInKeysAndThemesHaveTheirPlace(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

@@ -36,13 +36,12 @@ import (
 	"buddy/views/markup"
 )
 
-// Run opens the full screen on the first session, a new one or one to resume, and on
-// others as long as the person changes to them.
+// Run opens the full screen on the first session, new or resumed, and on others as long as the user changes to them.
 func Run(f *compose.Options, first slash.Next) error {
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return exit.Failure(err)
 	}
-	d, err := compose.NewDestination(f) // for its name: the session's host reaches for it
+	d, err := compose.NewDestination(f) // for its name: the session's host connects to it
 	if err != nil {
 		return err
 	}
@@ -50,9 +49,9 @@ func Run(f *compose.Options, first slash.Next) error {
 	if err != nil {
 		return exit.Failure(err)
 	}
-	var said bytes.Buffer // what is to be read after the screen is gone
+	var said bytes.Buffer // printed after the screen is gone
 	defer func() {
-		s.Fini() // gives the terminal back on every way out
+		s.Fini() // restores the terminal in every case
 		_, _ = said.WriteTo(os.Stderr)
 	}()
 	options := *f
@@ -65,8 +64,7 @@ func Run(f *compose.Options, first slash.Next) error {
 	return nil
 }
 
-// oneSession runs the screen until the person leaves the session. If another one follows,
-// this one is seen until then.
+// oneSession runs the screen until the user leaves the session, which stays visible until the next one appears.
 func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n slash.Next, said io.Writer) (slash.Next, error) {
 	setup, err := compose.NewSetup(f, d.Name, n.Resume)
 	if err != nil {
@@ -125,25 +123,25 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	return w.next, nil
 }
 
-// folderOf names where commands start, for what is remembered of a folder.
+// folderOf names the folder of commands, to store settings for it.
 func folderOf(f *compose.Options, d *compose.Destination) string {
 	if d.Host != nil {
 		return d.Name + ":" + f.Dir
 	}
-	dir, _ := os.Getwd() // unknown: nothing is remembered of it
+	dir, _ := os.Getwd() // if unknown, nothing is stored for it
 	return dir
 }
 
-// stored is a session that was stored before: its file, for reading, and the end of it.
+// stored is an earlier session: its file, for reading, and its end.
 type stored struct {
-	file *sessions.Journal // nil: the session is new
+	file *sessions.Journal // nil if the session is new
 	tail sessions.Part
-	runs bool // in a host that is there already
+	runs bool // in a running host
 }
 
 func readStored(s *compose.Setup, resume bool) (r stored, err error) {
 	if resume {
-		r.runs = host.Runs(s.Store, s.ID) // before its end is read: what comes after that is heard
+		r.runs = host.Runs(s.Store, s.ID) // before its end is read, so that later events are received
 		r.file, r.tail, err = s.View()
 	}
 	return r, err
@@ -159,18 +157,18 @@ func (s stored) last() uint64 {
 
 func (s stored) close() {
 	if s.file != nil {
-		_ = s.file.Close() // it was only read
+		_ = s.file.Close() // only read
 	}
 }
 
-// eventRoom limits the events that wait for the next draw before their sender does.
+// eventRoom limits the events that wait for the next draw before their sender blocks.
 const eventRoom = 256
 
-// window joins the screen with the session, and with what the screen reads by itself.
+// window connects the screen with the session, and with what the screen reads itself.
 type window struct {
 	setup  *compose.Setup
-	far    bool   // the session begins on another machine
-	folder string // where commands start
+	far    bool   // the session starts on another machine
+	folder string // of commands
 	screen *screen.Screen
 	ui     *ui.UI
 	loop   *loop.Loop[event.Envelope]
@@ -181,7 +179,7 @@ type window struct {
 	files  *input.FileIndex // of this machine
 	next   slash.Next
 
-	unwatched func() // reads the settings, which can't be watched; nil: they are
+	unwatched func() // reads settings that can't be watched; nil if they can
 
 	signals chan os.Signal
 }
@@ -221,7 +219,7 @@ func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.D
 	}
 }
 
-// send hands a command to the session. UI goroutine only.
+// send sends a command to the session. UI goroutine only.
 func (w *window) send(c event.Command) {
 	if _, prompt := c.(event.Submit); prompt && w.unwatched != nil {
 		w.loop.Go(w.unwatched)
@@ -229,7 +227,8 @@ func (w *window) send(c event.Command) {
 	w.link.send(c)
 }
 
-// mayOpen tells which files the terminal may open that an answer links to: those of the workspace, if it is on this machine.
+// mayOpen returns whether the terminal may open a file that an answer links to: only those in the workspace, if it is
+// on this machine.
 func (w *window) mayOpen() func(path string) bool {
 	if w.far {
 		return input.Inside("")
@@ -237,16 +236,16 @@ func (w *window) mayOpen() func(path string) bool {
 	return input.Inside(w.folder)
 }
 
-// home is the person's folder where the session works, "" while that is unknown.
+// home returns the user's home folder on the target, "" if unknown.
 func (w *window) home() string {
 	if w.far {
 		return ""
 	}
-	home, _ := os.UserHomeDir() // "" is unknown
+	home, _ := os.UserHomeDir() // "" if unknown
 	return home
 }
 
-// run runs a command of the table: one that needs no session here, any other in the session.
+// run runs a command of the table: early ones here, others in the session.
 func (w *window) run(ctx context.Context, now slash.Now, words []string) (show.Answer, error) {
 	if c, ok := slash.Find(words[0]); !ok || !c.Early {
 		return w.link.run(now, words)
@@ -260,7 +259,7 @@ func (w *window) run(ctx context.Context, now slash.Now, words []string) (show.A
 	}, words...)
 }
 
-// print tells the person something while a command runs. Any goroutine may call it.
+// print shows a message while a command runs. Any goroutine may call it.
 func (w *window) print(text string) {
 	w.loop.Post(func() {
 		w.ui.ShowHint("")
@@ -268,7 +267,7 @@ func (w *window) print(text string) {
 	})
 }
 
-// leave ends the session for another one, or for good.
+// leave leaves the session for another one, or ends the screen.
 func (w *window) leave(n slash.Next) {
 	w.next = n
 	if n.Again {
@@ -278,11 +277,11 @@ func (w *window) leave(n slash.Next) {
 	w.loop.Quit()
 }
 
-// end ends the session when the screen does, and says what stays behind. A terminal that is gone and
-// a signal only detach: the session goes on.
+// end ends the session with the screen, and prints what keeps running. After a signal or without a terminal it only
+// detaches, and the session keeps running.
 func (w *window) end(ctx context.Context, said io.Writer) {
 	gone := ctx.Err() != nil || w.loop.Failure() != nil
-	w.next.Detach = (w.next.Detach || gone) && w.setup.Stored() // else there is nothing to come back to
+	w.next.Detach = (w.next.Detach || gone) && w.setup.Stored() // otherwise there is nothing to come back to
 	switch {
 	case !w.next.Detach:
 		reason := w.next.Reason()
@@ -300,7 +299,7 @@ func (w *window) end(ctx context.Context, said io.Writer) {
 	}
 }
 
-// farewell says on one line what still runs, and how to come back to a session.
+// farewell returns a line with the running tasks and the command that attaches again.
 func farewell(running []string, id string) string {
 	back := "Come back with: buddy attach " + id
 	if len(running) == 0 {
@@ -315,7 +314,7 @@ func farewell(running []string, id string) string {
 // maxLeft limits the columns of a task's title in the farewell.
 const maxLeft = 60
 
-// attention returns how the person wants to be notified.
+// attention returns how the user wants to be notified.
 func (w *window) attention() ui.Attention {
 	a := ui.Attention{How: screen.Call(w.setup.Config.UI.Notify), Notify: w.screen.Notify}
 	if w.setup.Config.UI.Title {
@@ -324,7 +323,7 @@ func (w *window) attention() ui.Attention {
 	return a
 }
 
-// show shows what there is of the session before it runs: of a stored one its end.
+// show shows what is known of the session before it runs, such as the end of a stored one.
 func (w *window) show(ctx context.Context, r stored) {
 	s := w.setup
 	switch {
@@ -353,12 +352,12 @@ func (w *window) show(ctx context.Context, r stored) {
 	}
 }
 
-// readRest puts what comes before the end of the session in front of it.
+// readRest adds the earlier part of the session before its end.
 func (w *window) readRest(ctx context.Context, r stored) {
 	if r.file == nil {
 		return
 	}
-	w.link.await(ctx) // that is more urgent
+	w.link.await(ctx) // the session is more urgent
 	var before *state.State
 	var err error
 	w.loop.Busy(func() {
@@ -377,8 +376,8 @@ func (w *window) readRest(ctx context.Context, r stored) {
 	})
 }
 
-// sessionFile returns what reads the session's file while the host may write to it. Its functions take long: they
-// are for a goroutine of their own.
+// sessionFile returns readers of the session's file while the host may write to it. They take long: call them in the
+// background.
 func (w *window) sessionFile(ctx context.Context) ui.SessionFile {
 	view := func(read func(*sessions.Journal) error) error {
 		j, err := w.setup.Store.View(w.setup.ID)
@@ -404,7 +403,7 @@ func (w *window) sessionFile(ctx context.Context) ui.SessionFile {
 	}
 }
 
-// keepShape remembers how the panes are arranged.
+// keepShape saves the arrangement of the panes.
 func (w *window) keepShape(s ui.Shape) {
 	path := shapeFile(w.folder)
 	w.loop.Go(func() {
@@ -414,8 +413,8 @@ func (w *window) keepShape(s ui.Shape) {
 	})
 }
 
-// findFiles answers with the files of the current target, the subagents and the resources of MCP servers that
-// fit a query, unless another one comes first.
+// findFiles answers with the files of the current target, the subagents and the resources of MCP servers that match a
+// query, unless there is a later query.
 func (w *window) findFiles(ctx context.Context, query string, answer func(paths []string)) {
 	find := w.files.Request(query)
 	if on := w.ui.Info().Event.Target; on != slash.ThisMachine && on != "" {
