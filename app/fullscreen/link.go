@@ -24,8 +24,8 @@ const (
 	// none waits for a timer. That saves a sixth of the CPU of a streaming answer.
 	pace = 36 * time.Millisecond
 
-	// endTime limits how long the session may take to end, startTime how long it may still take to
-	// start when it is to end.
+	// endTime limits how long the session may take to end, startTime how long it may still take to start when it has to
+	// end.
 	endTime   = compose.CloseTime + 5*time.Second
 	startTime = time.Second
 )

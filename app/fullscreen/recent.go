@@ -27,10 +27,10 @@ func (w *window) lookAtFolder(ctx context.Context, known bool) {
 			all = nil // F4 shows the error
 		}
 		found := recent(all, w.setup.ID, runningStates(), time.Now())
-		told := w.far || compose.HasInstructions(ctx)
+		instructions := w.far || compose.HasInstructions(ctx)
 		w.loop.Post(func() {
 			if !known {
-				ui.SetFirst(w.ui, ui.Examples(false, told))
+				ui.SetFirst(w.ui, ui.Examples(false, instructions))
 			}
 			ui.OfferRecent(w.ui, found)
 		})
