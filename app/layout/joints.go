@@ -1,6 +1,6 @@
 package layout
 
-// Joint is a cell where border lines meet and the character that joins them.
+// Joint is a cell where border lines meet, and the character that joins them.
 type Joint struct {
 	X, Y int
 	Rune rune
@@ -20,8 +20,11 @@ var joints = map[int]rune{
 	up | down | left | right: '┼',
 }
 
-// Joints returns the corners and crossings of the borders of all visible boxes and of the lower rule of the dock, which
-// has no sides, row by row. Boxes end at its upper rule, which stays whole. They are drawn after the boxes, whose own corners do not know their neighbours.
+// Joints returns the corners and crossings of the borders of all visible boxes and of the dock's lower rule, which has
+// no
+// sides, row by row. Boxes end at the dock's upper rule, which stays whole. Draw joints after the boxes, whose own
+// corners
+// ignore their neighbours.
 func (l *Layout) Joints() []Joint {
 	boxes := append([]Rect{l.Panes[Live], l.Panes[Tasks], l.Dock}, l.Tiles...)
 	w, h := 0, 0

@@ -1,9 +1,10 @@
-// Package layout says where everything is: a pure function from the size of the screen
-// and what is to be seen to rectangles.
+// Package layout computes where everything is: a pure function from the screen's size and contents to rectangles.
 //
-// The conversation and the prompt have no frames. The boxes of the column beside the conversation and what
-// is docked on the prompt have, and neighbours share an edge, so their rectangles overlap by one row;
-// [Layout.Joints] says where the lines meet.
+// The conversation and the prompt have no frames. The boxes of the column at the right of the conversation and the dock
+// on
+// the prompt have frames. Neighbours share an edge, so their rectangles overlap by one row; [Layout.Joints] returns
+// where
+// the lines meet.
 //
 //	l := layout.Of(layout.Input{W: 120, H: 32, Prompt: 1, Beside: layout.Beside{Column: true, Live: 1, Tasks: 2}})
 //	conversation.SetRect(l.Panes[layout.Conversation].XYWH())
@@ -18,30 +19,30 @@ type Pane uint8
 const (
 	Prompt Pane = iota
 	Conversation
-	Live // terminal panes, and what calls print that have none
+	Live // terminal panes, and output of calls without a terminal
 	Tasks
 	count
 )
 
-// String is the name of a pane for people.
+// String returns the name of a pane for people.
 func (p Pane) String() string {
 	return [...]string{"Prompt", "Conversation", "Live", "Tasks"}[p]
 }
 
 const (
-	// DefaultSide is the percent of the width for the column.
+	// DefaultSide is the column's share of the width, in percent.
 	DefaultSide = 38
-	// WideSide is DefaultSide from wideWidth columns on.
+	// WideSide replaces DefaultSide from wideWidth columns on.
 	WideSide  = 42
 	wideWidth = 160
 
-	wideShare   = 60 // percent of the width for a wide column, and the columns that it has where there is room
+	wideShare   = 60 // percent of the width for a wide column, and its columns where there is room
 	wideLive    = 80
-	columnWidth = 100 // columns from which on there is room for a column
-	smallWidth  = 60  // columns below which only conversation, status line and prompt show
-	smallHeight = 16  // rows below which that is so
-	least       = 3   // rows of a box: its borders and one row
-	leastSide   = 20  // columns of the column and of what is beside it
+	columnWidth = 100 // columns that a layout with a column needs
+	smallWidth  = 60 // with fewer columns only conversation, status line and prompt show
+	smallHeight = 16 // with fewer rows, too
+	least       = 3 // rows of a box: its borders and one row
+	leastSide   = 20 // columns of the column, and of the conversation next to it
 
 	leastConversation = 40 // columns that a wide column leaves
 )
@@ -55,7 +56,7 @@ type Rect struct{ X, Y, W, H int }
 // XYWH returns the four numbers, for SetRect.
 func (r Rect) XYWH() (x, y, w, h int) { return r.X, r.Y, r.W, r.H }
 
-// Empty says that nothing of it is visible.
+// Empty reports whether nothing of it is visible.
 func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 
 // Holds reports whether a cell is in it.
@@ -64,50 +65,51 @@ func (r Rect) Holds(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y 
 // Input holds what the layout depends on.
 type Input struct {
 	W, H   int
-	Prompt int  // rows of text that the prompt wants; at most a third of the screen is given
+	Prompt int // rows of text that the prompt wants; it gets at most a third of the screen
 	Rules  bool // above and below the prompt; else a blank row is above it
-	Queue  int  // rows wanted above the status line for prompts that wait
+	Queue  int // rows wanted above the status line for queued prompts
 	Tab    Pane // the pane last focused other than the prompt
 	Zoom   bool // Tab fills the screen between header and prompt
-	Beside      // what there is to see beside the conversation
+	Beside // the contents of the column
 	Dialog Size // wanted, borders included; the zero Size is none
 	Dock   int  // rows wanted between the panes and the prompt, borders included; 0 is none
-	// DockFull says that the dock may have all rows between header and prompt, else most of them.
+	// DockFull allows the dock all rows between header and prompt instead of most of them.
 	DockFull bool
 	Popup    Size // wanted, above the prompt; the zero Size is none
 }
 
-// Beside says which parts there are beside the conversation, and which of them a person has chosen.
+// Beside describes the contents of the column next to the conversation, and the person's choices about it.
 type Beside struct {
-	Column bool // something is live, or its last picture is there
-	Hidden bool // the column is not to be seen; the strip is
+	Column bool // something is live, or its last picture is kept
+	Hidden bool // the strip shows instead of the column
 	Wide   bool // the column takes most of the width
-	Live   int  // panes to be seen at once, and calls that print; 0 is none
-	Grid   bool // as many of them as have room, else two at most
+	Live   int // panes to show at once, and calls that print; 0 is none
+	Grid   bool // show as many of them as fit, else two at most
 	Tasks  int  // rows
-	Side   int  // percent of the width for the column; 0 = DefaultSide or WideSide
-	Upper  int  // percent of the rows of the column for Live; 0 = what the tasks leave
+	Side   int // percent of the width for the column; 0 = DefaultSide or WideSide
+	Upper  int // percent of the column's rows for Live; 0 = what the tasks leave
 }
 
-// Layout tells where things are. The Rects of Live, Tasks, Dialog and Dock include their borders.
+// Layout holds the place of everything. The Rects of Live, Tasks, Dialog and Dock include their borders.
 type Layout struct {
 	Header Rect
-	Panes  [count]Rect // empty when it is not visible; Prompt is all from Queue to Footer
-	Tiles  []Rect      // the boxes of several panes in Live, which share their edges; none for one pane
-	Strip  Rect        // the line in the place of the column, above Queue, with a blank one above it
-	Queue  Rect        // the prompts that wait, above Status
+	Panes  [count]Rect // empty if not visible; Prompt covers everything from Queue to Footer
+	Tiles  []Rect // the boxes of several panes in Live, which share their edges; none for one pane
+	Strip  Rect // the line that replaces the column, above Queue, after a blank line
+	Queue  Rect // the queued prompts, above Status
 	Status Rect        // the line above Above
 	Above  Rect        // the row above the prompt's text: a rule or a blank
 	Input  Rect        // the prompt's text, over the whole width
-	Below  Rect        // a rule below it, where the prompt has rules
+	Below  Rect // a rule below it, if Rules is set
 	Footer Rect        // the last row
 	Dialog Rect
 	Dock   Rect // shares its upper edge with the boxes above
 	Popup  Rect
 }
 
-// Of computes the layout. Sizes too small for everything give up the least important first: the column,
-// then header and footer, then the status line, then the conversation; never the prompt.
+// Of computes the layout. On a small screen the least important parts disappear first: the column, then header and
+// footer,
+// then the status line, then the conversation; never the prompt.
 func Of(in Input) Layout {
 	var l Layout
 	if in.W <= 0 || in.H <= 0 {
@@ -127,17 +129,18 @@ func Of(in Input) Layout {
 // small reports whether there is room for conversation, status line and prompt only.
 func (in *Input) small() bool { return in.W < smallWidth || in.H < smallHeight }
 
-// narrow reports whether what is live has no column: a strip says what runs, and it opens as a page.
+// narrow reports whether there is no column: a strip shows what runs, and opens as a page.
 func (in *Input) narrow() bool { return in.W < columnWidth || in.Hidden }
 
 // page reports whether that page is open.
 func (in *Input) page() bool { return in.Column && in.narrow() && in.Tab >= Live }
 
-// Narrow reports whether what is live shows in place of the conversation, where it shows.
+// Narrow reports whether live contents replace the conversation when they show.
 func (in Input) Narrow() bool { return in.Column && in.narrow() }
 
-// chrome places what is above and below the panes, from the last row up, and returns the first row
-// between them and the one after the last.
+// chrome places everything above and below the panes, from the last row up, and returns the first row between them and
+// the
+// row after the last.
 func (l *Layout) chrome(in Input) (top, end int) {
 	small := in.small()
 	end = in.H
@@ -175,11 +178,11 @@ func (l *Layout) chrome(in Input) (top, end int) {
 }
 
 const (
-	dockShare = 60 // percent of the rows of a screen that the dock may have
-	lowScreen = 16 // rows of a screen below which it may have all that the prompt leaves
+	dockShare = 60 // percent of the screen's rows that the dock may have
+	lowScreen = 16 // on a screen with fewer rows the dock may have all that the prompt leaves
 )
 
-// dock places what is docked on the prompt, above the row end, and returns the row where the panes end.
+// dock places the dock above the row end, and returns the row where the panes end.
 func (l *Layout) dock(in Input, top, end int) (edge int) {
 	if in.Dock <= 0 {
 		return end
@@ -196,7 +199,7 @@ func (l *Layout) dock(in Input, top, end int) (edge int) {
 	return l.Dock.Y
 }
 
-// padded leaves a blank at each side, where there is room for it.
+// padded leaves a blank column at each side, if there is room for it.
 func padded(r Rect) Rect {
 	if r.W > 20 {
 		r.X, r.W = r.X+1, r.W-2
@@ -208,7 +211,7 @@ func padded(r Rect) Rect {
 func (l *Layout) main(in Input, r Rect) {
 	boxed := r
 	if !l.Dock.Empty() {
-		boxed.H++ // the edge is the dock's as well
+		boxed.H++ // the dock shares the edge
 	}
 	switch {
 	case in.Zoom && in.Tab >= Live && boxed.H >= least:
@@ -227,7 +230,7 @@ func (l *Layout) main(in Input, r Rect) {
 // Roomy reports whether the screen has room for a column.
 func (in Input) Roomy() bool { return in.W >= columnWidth }
 
-// SideShare is the percent of the width for the column.
+// SideShare returns the column's share of the width, in percent.
 func (in Input) SideShare() int {
 	side := cmp.Or(in.Side, DefaultSide)
 	if in.Side == 0 && in.W >= wideWidth {
@@ -240,14 +243,14 @@ func (in Input) SideShare() int {
 	return side
 }
 
-// Widens reports whether the column would be wider if it were wide.
+// Widens reports whether Wide would make the column wider.
 func (in Input) Widens() bool {
 	wide := in
 	wide.Wide = true
 	return !in.narrow() && wide.ColumnWidth() > in.ColumnWidth()
 }
 
-// LiveShare is the percent of the rows of the column that Live has, 0 where that is not above the tasks.
+// LiveShare returns Live's share of the column's rows, in percent; 0 if Live is not above the tasks.
 func (l *Layout) LiveShare() int {
 	live, tasks := l.Panes[Live], l.Panes[Tasks]
 	if live.Empty() || tasks.Empty() {
@@ -257,8 +260,8 @@ func (l *Layout) LiveShare() int {
 	return ((live.H-2)*100 + rows/2) / rows
 }
 
-// ColumnWidth is the width of the boxes beside the conversation, borders included, or of the page where
-// there is no room for a column.
+// ColumnWidth returns the width of the boxes in the column, borders included, or of the page if there is no room for a
+// column.
 func (in Input) ColumnWidth() int {
 	if in.narrow() {
 		return in.W
@@ -266,8 +269,9 @@ func (in Input) ColumnWidth() int {
 	return min(max((in.W*in.SideShare()+50)/100, leastSide), in.W-leastSide)
 }
 
-// column puts what is live above the tasks. These get the rows that they need, up to a third; where the
-// rows are too few for two boxes, the one last focused shows.
+// column puts Live above the tasks. The tasks get the rows that they need, up to a third. If two boxes don't fit, the
+// one
+// last focused shows.
 func (l *Layout) column(in Input, r Rect) {
 	live := in.Live > 0 || in.Tasks == 0
 	switch {
@@ -287,8 +291,8 @@ func (l *Layout) column(in Input, r Rect) {
 	l.Panes[Tasks] = Rect{r.X, r.Y + rows + 1, r.W, free - rows + 2}
 }
 
-// dialog is centred above the prompt, so that the draft stays in view; when it does not
-// fit there it may cover everything but the header.
+// dialog centres the dialog above the prompt, so that the draft stays in view. If it does not fit there, it may cover
+// everything except the header.
 func dialog(in Input, end int) Rect {
 	if in.Dialog.W <= 0 || in.Dialog.H <= 0 {
 		return Rect{}
@@ -298,14 +302,14 @@ func dialog(in Input, end int) Rect {
 	if in.H < 5 {
 		top = 0
 	}
-	if in.Dialog.H > bottom-top { // nothing of the panes sticks out above it
+	if in.Dialog.H > bottom-top { // no pane shows above it
 		return Rect{(in.W - w) / 2, top, w, min(in.Dialog.H, in.H-top)}
 	}
 	h := min(in.Dialog.H, bottom-top)
 	return Rect{(in.W - w) / 2, top + (bottom-top-h)/2, w, h}
 }
 
-// popup stands on the prompt's text.
+// popup places the popup directly above the prompt's text.
 func popup(in Input, prompt Rect) Rect {
 	if in.Popup.W <= 0 || in.Popup.H <= 0 {
 		return Rect{}

@@ -4,23 +4,23 @@ package layout
 const (
 	tileWidth  = 40 // on the whole page
 	tileHeight = 7
-	narrowTile = 22 // in the column a few words of each are better than one of them
+	narrowTile = 22 // in the column, a few words of each pane are better than one pane only
 	lowTile    = 5
 
-	// SideBySide is the number of columns of Live from which on two panes are side by side.
+	// SideBySide is the number of columns in Live that two panes next to each other need.
 	SideBySide = 80
-	stacked    = 24 // rows between header and prompt from which on one is above the other
+	stacked    = 24 // rows between header and prompt that two panes above each other need
 )
 
-// What most programs make do with.
+// The size that suits most programs.
 const (
 	usualWidth  = 80
 	usualHeight = 24
 )
 
-// tiles returns the boxes of the panes in Live, of which rows are the rows between header and prompt: two side by side
-// where it is wide enough, else one above the other. These rows don't depend on what is docked or on the tasks: panes stay
-// where they are when those come and go.
+// tiles returns the boxes of the panes in Live: two side by side if it is wide enough, else one above the other. rows
+// counts
+// the rows between header and prompt, independent of dock and tasks, so that panes stay in place when those change.
 func tiles(in Input, live Rect, rows int) []Rect {
 	switch {
 	case in.Live < 2 || live.Empty():
@@ -35,7 +35,7 @@ func tiles(in Input, live Rect, rows int) []Rect {
 	return nil
 }
 
-// grid returns the boxes of all panes in the way that shows most of each, else of as many as have room.
+// grid returns the boxes of all panes in the arrangement that shows most of each, or of as many as fit.
 func grid(in Input, live Rect) []Rect {
 	w, h := narrowTile, lowTile
 	if in.Zoom {
@@ -55,7 +55,7 @@ func grid(in Input, live Rect) []Rect {
 	return split(live, min(in.Live, cols*rows), cols, rows)
 }
 
-// split divides a box into n in rows of so many columns, row by row; those of the last row share its width.
+// split divides a box into n boxes, cols in each row; the boxes of the last row share its width.
 func split(all Rect, n, cols, rows int) []Rect {
 	boxes := make([]Rect, n)
 	for i := range boxes {

@@ -7,23 +7,24 @@ import (
 	"buddy/texts"
 )
 
-// onCommandLine says what has the effect of a command of a session on the command line, in the words of a hint.
+// onCommandLine maps session commands to their counterparts on the command line, worded for hints.
 var onCommandLine = map[string]string{
 	"trust": "buddy trust", "mcp": "buddy mcp check", "hooks": "buddy doctor", "skills": "buddy doctor", "agents": "buddy doctor", "doctor": "buddy doctor", "model": "--model", "approve": "--approve",
 	"login": "buddy login", "config": "buddy config", "memory": "buddy memory", "permissions": "buddy policy", "session": "buddy exec without --resume",
 }
 
 var (
-	// withCounterpart matches a command of a session before what does the same on the command line: "/trust, or: buddy trust".
+	// withCounterpart matches a session command followed by its counterpart on the command line: "/trust, or: buddy
+	// trust".
 	withCounterpart = texts.Regexp(`/[a-z]+(?: [^\s,]+)?, or(?::| run)? (buddy )`)
-	// slashed matches what may be a command of a session, or a path.
+	// slashed matches a possible session command, or a path.
 	slashed = texts.Regexp(`(?:^|[\s(])/[a-z]+(?:[/\w.-]*\w)?`)
-	// clauses matches what separates the parts of a hint.
+	// clauses matches the separators between the parts of a hint.
 	clauses = texts.Regexp(` · |; |: |, |\. `)
 )
 
-// OnCommandLine returns a text of buddy in the form in which it is true where nobody can type a command of a session: what
-// does the same on the command line is in its place, and a part of the text about a command without one is left out.
+// OnCommandLine rewords a text of buddy for places where nobody can type a session command: counterparts on the command
+// line replace the commands, and parts of the text about commands without one are dropped.
 func OnCommandLine(text string) string {
 	if !strings.Contains(text, "/") {
 		return text
@@ -64,5 +65,5 @@ func typedOnly(text string) bool {
 	})
 }
 
-// InExec are buddy's own commands that a prompt of exec may be.
+// InExec lists the built-in commands that exec accepts as its prompt.
 var InExec = []string{"help", "init", "workflow"}

@@ -10,35 +10,37 @@ import (
 	"buddy/extensions/workflow"
 )
 
-// Command describes something to type after a slash.
+// Command describes a slash command.
 type Command struct {
 	Name string // without the slash
 	Args string // for the help
-	// Brief says in at most eight words what it does; "" where Help does.
+	// Brief describes the command in at most eight words; "" means that Help is short enough.
 	Brief string
 	Help  string
-	// Means are words that people look for it by, and that are no names of it.
+	// Means lists words that people look for the command by, other than its name and aliases.
 	Means []string
-	// Events returns what a line sends to the runtime; nothing when it only shows something. Its error is about the
-	// arguments. nil: the command sends nothing by itself.
+	// Events returns the runtime commands that a line stands for; none when the command only shows something. Its error
+	// is
+	// about the arguments. nil: the command never sends anything by itself.
 	Events func(args string) ([]event.Command, error)
-	// Complete returns what may follow some of its arguments. nil: nothing is offered.
+	// Complete returns the possible next arguments. nil: no completion.
 	Complete func(from Offers, said []string) []Choice
-	// Answers means that package commands has what it does, which answers with a shape of package show.
+	// Answers means that package commands implements the command and answers with a shape of package show.
 	Answers bool
-	// CLI is an example of it on the command line, where it works without a session; "" means that it is not there.
+	// CLI is an example of the command on the command line, where it works without a session; "" means that it has
+	// none.
 	CLI string
-	// Early means that it works on the settings and the saved sessions alone, before the session runs.
+	// Early means that the command needs only the settings and the saved sessions, so it works before the session runs.
 	Early bool
-	// Instant means that it takes no time: a screen does not wait for it elsewhere.
+	// Instant means that the command takes no time, so a screen runs it in place.
 	Instant bool
-	// Use is the place of the command among those that are used most, from 1; 0 is after all of them.
+	// Use ranks the most used commands, from 1; 0 ranks after all of them.
 	Use int
-	// ScreenOnly says why there is no use for it line by line; "" means that there is one.
+	// ScreenOnly explains why the command is useless line by line; "" means that it works there.
 	ScreenOnly string
 }
 
-// Commands lists what there is, what is used most first. Package commands adds its rows when the program starts.
+// Commands lists all commands, the most used first. Package commands adds its own when the program starts.
 var Commands = []Command{
 	{Name: "help", Means: []string{"keys", "shortcuts", "commands"}, Help: "keys and commands"},
 	{Name: "bg", Means: []string{"background"}, Args: "[PROMPT]", Brief: "move the running command to the background", Help: "move the running command to the background; with a prompt, work on the prompt in a fork of the conversation", Events: One(background)},
@@ -59,7 +61,7 @@ var Commands = []Command{
 	{Name: "theme", Means: []string{"color", "colors", "dark", "light"}, Args: "[NAME]", Brief: "switch the colour theme", Help: "switch the colour theme; without a name, choose from a list with a preview", ScreenOnly: "plain mode has no themes"},
 }
 
-// Add adds a command in its place.
+// Add inserts a command at its place in the order.
 func Add(c Command) {
 	i, _ := slices.BinarySearchFunc(Commands, c, byUse)
 	Commands = slices.Insert(Commands, i, c)
@@ -67,14 +69,13 @@ func Add(c Command) {
 
 func init() { slices.SortFunc(Commands, byUse) }
 
-// byUse orders commands: those that are used most first, the others by their names.
+// byUse orders commands: the most used first, the others by name.
 func byUse(a, b Command) int {
 	use := func(c Command) int { return cmp.Or(c.Use, math.MaxInt) }
 	return cmp.Or(cmp.Compare(use(a), use(b)), cmp.Compare(a.Name, b.Name))
 }
 
-// Find returns the command of a name. Prompts of MCP servers are commands, too; only the session
-// knows which there are.
+// Find returns the command with a name. Prompts of MCP servers are commands, too; only the session knows which exist.
 func Find(name string) (Command, bool) {
 	if i := slices.IndexFunc(Commands, func(c Command) bool { return c.Name == name }); i >= 0 {
 		return Commands[i], true
@@ -85,15 +86,15 @@ func Find(name string) (Command, bool) {
 	return Command{}, false
 }
 
-// Offers hold what arguments of commands are chosen from. It is read when it is needed.
+// Offers provides the values that arguments of commands are chosen from. They are read on demand.
 type Offers struct {
 	Workflows func() []workflow.Workflow
 }
 
-// Choice is a word of a command's line and what it means. Both may come from a file.
+// Choice is a word to complete and its explanation. Both may come from a file.
 type Choice struct{ Word, Help string }
 
-// Complete returns what the last word of a command's line may become.
+// Complete returns the possible completions of the last word of a command line.
 func Complete(from Offers, line string) []Choice {
 	name, _, _ := Split(line)
 	c, ok := Find(name)
@@ -112,7 +113,7 @@ func Complete(from Offers, line string) []Choice {
 	})
 }
 
-// One makes a row of what is at most one command for the runtime.
+// One turns a reader of at most one runtime command into an Events function.
 func One(read func(args string) (event.Command, error)) func(string) ([]event.Command, error) {
 	return func(args string) ([]event.Command, error) {
 		c, err := read(args)
@@ -123,7 +124,7 @@ func One(read func(args string) (event.Command, error)) func(string) ([]event.Co
 	}
 }
 
-// Sends reports whether arguments of the command stand for commands for the runtime, or are wrong ones.
+// Sends reports whether the arguments make the command send something to the runtime, or are invalid.
 func (c Command) Sends(args string) bool {
 	if c.Events == nil {
 		return false

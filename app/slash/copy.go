@@ -12,10 +12,10 @@ import (
 	"buddy/views/markup"
 )
 
-// MaxCopy bounds what is copied, in bytes: it goes through the terminal.
+// MaxCopy limits copied text, in bytes, because it goes through the terminal.
 const MaxCopy = 1 << 20
 
-// Copied says how much is copied, or why nothing is.
+// Copied reports how much text is copied, or why none is.
 func Copied(text string) (string, error) {
 	switch n := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1; {
 	case text == "":
@@ -27,7 +27,7 @@ func Copied(text string) (string, error) {
 	}
 }
 
-// conversationText returns what was said, prompts quoted. It fails as soon as that is more than can be copied.
+// conversationText returns the prompts, quoted, and the answers. It fails as soon as they are more than can be copied.
 func conversationText(newest iter.Seq[*state.Block]) (string, error) {
 	var all []string
 	size := -2
@@ -49,7 +49,7 @@ func conversationText(newest iter.Seq[*state.Block]) (string, error) {
 	return strings.Join(all, "\n\n"), nil
 }
 
-// ToCopy returns what /copy means, of the blocks of a conversation.
+// ToCopy returns the text that /copy with these arguments copies from the blocks of a conversation.
 func ToCopy(newest iter.Seq[*state.Block], args string) (string, error) {
 	switch args {
 	case "", "code":

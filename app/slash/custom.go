@@ -7,7 +7,7 @@ import (
 	"buddy/views/markup"
 )
 
-// FindCustom returns the skill or custom command that a name calls.
+// FindCustom returns the skill or custom command with a name.
 func FindCustom(all []event.CustomCommand, name string) (event.CustomCommand, bool) {
 	if i := slices.IndexFunc(all, func(c event.CustomCommand) bool { return c.Name == name }); i >= 0 {
 		return all[i], true
@@ -15,19 +15,19 @@ func FindCustom(all []event.CustomCommand, name string) (event.CustomCommand, bo
 	return event.CustomCommand{}, false
 }
 
-// Typed returns the skills and custom commands that a person calls by their name: one that has the name of
-// a command of buddy's own is the model's only.
+// Typed returns the skills and custom commands that a person can call by name. Those named like a built-in command can
+// only
+// be called by the model.
 func Typed(all []event.CustomCommand) []event.CustomCommand {
 	return slices.DeleteFunc(slices.Clone(all), func(c event.CustomCommand) bool {
 		return slices.ContainsFunc(Commands, func(own Command) bool { return own.Name == c.Name })
 	})
 }
 
-// maxHelp limits what is shown of a description, in characters.
+// maxHelp limits the shown part of a description, in characters.
 const maxHelp = 90
 
-// CustomHelp says on one line what a skill or a custom command does, what it takes, and whose it
-// is.
+// CustomHelp describes a skill or custom command on one line: its purpose, its arguments and its origin.
 func CustomHelp(c event.CustomCommand) string {
 	text := "(" + c.Origin + ")"
 	if c.Args != "" {

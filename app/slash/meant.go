@@ -9,9 +9,9 @@ import (
 	"buddy/app/fuzzy"
 )
 
-// DidYouMean returns the question whether a command was meant by a name that is none: one that people look for by that
-// word, or one with a name near enough; "" if there is none.
-// custom are the commands of the session beside buddy's own.
+// DidYouMean returns the question whether an unknown name meant a command that people look for by that word or that has
+// a
+// similar name; "" if there is none. custom lists the session's own commands.
 func DidYouMean(custom []event.CustomCommand, wrong string) string {
 	word := strings.ToLower(wrong)
 	for _, c := range Commands {

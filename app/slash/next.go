@@ -1,17 +1,17 @@
 package slash
 
-// Next says what comes after a session: another one, or nothing.
+// Next describes the session that follows the current one, if any.
 type Next struct {
 	Again  bool
-	Detach bool   // it goes on without this screen
-	Kill   bool   // what still runs in panes
-	Resume string // the id of a session; "" is a new one
-	Spot   Spot   // to show of it
-	Prompt string // to send to it
+	Detach bool // the session continues without this screen
+	Kill   bool // end what still runs in panes
+	Resume string // the id of the next session; "" is a new one
+	Spot   Spot // the place to show in it
+	Prompt string // the prompt to send to it
 	Browse bool   // open the list of sessions
 }
 
-// Reason says why the session ends, as hooks are told.
+// Reason returns the reason for the end of the session as hooks get it.
 func (n Next) Reason() string {
 	switch {
 	case n.Again && n.Resume == "":
@@ -22,9 +22,9 @@ func (n Next) Reason() string {
 	return "prompt_input_exit"
 }
 
-// Spot is a place in a session where a search found a text. The zero Spot is none.
+// Spot is the place in a session where a search found a text. The zero Spot is none.
 type Spot struct {
-	Seq  uint64 // of the event that says it
-	Call string // that the event is about
-	Text string // that was looked for
+	Seq  uint64 // of the event with the text
+	Call string // the call that the event is about
+	Text string // the text that was searched for
 }

@@ -18,7 +18,7 @@ import (
 	"buddy/views/words"
 )
 
-// Pieces are several texts as one.
+// Pieces joins several texts into one.
 type Pieces []piece
 
 type piece struct {
@@ -26,7 +26,7 @@ type piece struct {
 	size int64
 }
 
-// ReadAt reads across the borders of the pieces.
+// ReadAt reads across the borders of pieces.
 func (p Pieces) ReadAt(b []byte, off int64) (n int, err error) {
 	for _, q := range p {
 		if off >= q.size {
@@ -47,7 +47,7 @@ func (p Pieces) ReadAt(b []byte, off int64) (n int, err error) {
 	return n, io.EOF
 }
 
-// Size returns how many bytes there are.
+// Size returns the total number of bytes.
 func (p Pieces) Size() (n int64) {
 	for _, q := range p {
 		n += q.size
@@ -55,17 +55,17 @@ func (p Pieces) Size() (n int64) {
 	return n
 }
 
-// Say adds a text of ours.
+// Say appends a text of buddy.
 func (p *Pieces) Say(text string) {
 	p.Add(strings.NewReader(text), int64(len(text)))
 }
 
-// Add adds what can be read from somewhere, size bytes.
+// Add appends size bytes of text.
 func (p *Pieces) Add(text io.ReaderAt, size int64) { *p = append(*p, piece{text, size}) }
 
-// Document is the whole output of a call: both streams of a command from their files, as
-// far as they are recorded, else the file that its result names, else what was kept of it,
-// else the result. The caller closes it.
+// Document returns the whole output of a call: both streams of a command from their files as far as they are recorded,
+// else
+// the file named in its result, else the output kept in memory, else the result. The caller closes the document.
 func Document(c *state.Call) (dialog.Document, error) {
 	said := words.Call{Name: c.Name, Arguments: c.Arguments, Action: c.Action}
 	title := cmp.Or(c.Action.Command, said.Line())
@@ -114,11 +114,12 @@ func Document(c *state.Call) (dialog.Document, error) {
 	return d, nil
 }
 
-// maxTerminal limits how much text of a terminal is kept, in bytes.
+// maxTerminal limits the text kept from a terminal, in bytes.
 const maxTerminal = 16 << 20
 
-// terminalDocument returns what could be read of the output of a call that had a terminal to
-// itself. What it drew on the whole screen makes no text, and is left out.
+// terminalDocument returns the readable output of a call that had its own terminal. Full-screen drawing is not text and
+// is
+// left out.
 func terminalDocument(c *state.Call, title string) (dialog.Document, error) {
 	var text []byte
 	more := int64(0)
@@ -153,10 +154,10 @@ func terminalDocument(c *state.Call, title string) (dialog.Document, error) {
 	return dialog.Document{Title: title, Text: p, Size: p.Size(), Close: func() {}}, nil
 }
 
-// OutputFile is a file with output, and what is said before it if it is not the first.
+// OutputFile is a file with output, and the heading printed before it unless it is the first.
 type OutputFile struct{ Path, head string }
 
-// OutputFiles are the files that may hold the output of a call.
+// OutputFiles returns the files that may hold the output of a call.
 func OutputFiles(c *state.Call) []OutputFile {
 	var files []OutputFile
 	if c.Dir != "" {
@@ -170,7 +171,7 @@ func OutputFiles(c *state.Call) []OutputFile {
 	return files
 }
 
-// openRegular opens a file, but nothing that reading may wait for.
+// openRegular opens a regular file only, because reading others may block.
 func openRegular(path string) (*os.File, int64, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -186,7 +187,7 @@ func openRegular(path string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// CallBack returns one of the calls of a conversation: the one that began the subagent #N, or the N-th last.
+// CallBack returns one call of a conversation: the one that started subagent #N, or the N-th last.
 func CallBack(newest iter.Seq[*state.Block], args string) (*state.Call, error) {
 	number, agent := strings.CutPrefix(cmp.Or(args, "1"), "#")
 	n, err := strconv.Atoi(number)

@@ -12,8 +12,8 @@ import (
 	"buddy/sessions"
 )
 
-// Saved lists and changes the saved sessions of a project. Its methods read and write files, which may
-// take long; any goroutine may call them. The zero Saved has no sessions.
+// Saved lists and changes the saved sessions of a project. Its methods read and write files, which may take long; any
+// goroutine may call them. The zero Saved has no sessions.
 type Saved struct{ stores []sessions.Store }
 
 // SavedIn returns the sessions of a store, and those of the same project that could not be moved there.
@@ -21,7 +21,7 @@ func SavedIn(store sessions.Store) Saved {
 	return Saved{append([]sessions.Store{store}, store.Others()...)}
 }
 
-// of returns the store of a session, the zero one if it is in none.
+// of returns the store of a session, or the zero Store if no store has it.
 func (s Saved) of(id string) sessions.Store {
 	for _, store := range s.stores {
 		if _, err := os.Lstat(store.File(id)); err == nil {
@@ -36,8 +36,8 @@ type SavedSession struct {
 	ID, Title          string
 	Used               time.Time // last use
 	Size               int64     // of its file, in bytes
-	Cwd, Target, Model string    // with which it began
-	Exec               bool      // buddy exec began it: no person was at it
+	Cwd, Target, Model string // at its start
+	Exec               bool // buddy exec started it, without a person
 	Problem            string    // why it can't be opened, "" if it can
 }
 
@@ -45,10 +45,10 @@ type SavedSession struct {
 type Hit struct {
 	Session SavedSession
 	Event   event.Envelope
-	Text    string // one line around the place
+	Text    string // the line around the match
 }
 
-// Exchange is a prompt of a saved session up to its outcome.
+// Exchange describes an exchange of a saved session.
 type Exchange struct {
 	Number  int    // from 1
 	Prompt  string // its first words, on one line
@@ -79,8 +79,7 @@ func (s Saved) List() ([]SavedSession, error) {
 	return all, nil
 }
 
-// Search calls f for each event that says text, as [sessions.Store.Search] does, until f
-// returns false or ctx ends.
+// Search calls f for each event that contains text, as [sessions.Store.Search] does, until f returns false or ctx ends.
 func (s Saved) Search(ctx context.Context, text string, f func(Hit) bool) error {
 	more := true
 	for _, store := range s.stores {
@@ -95,7 +94,7 @@ func (s Saved) Search(ctx context.Context, text string, f func(Hit) bool) error 
 	return nil
 }
 
-// Head returns the first events of a session, at most so many.
+// Head returns the first events of a session, at most most of them.
 func (s Saved) Head(id string, most int) (events []event.Envelope, err error) {
 	j, err := s.of(id).View(id)
 	if err != nil {
@@ -122,7 +121,7 @@ func (s Saved) Exchanges(id string) ([]Exchange, error) {
 	return all, errors.Join(err, j.Close())
 }
 
-// Rename gives a session another title.
+// Rename changes the title of a session.
 func (s Saved) Rename(id, title string) error { return s.of(id).Rename(id, title) }
 
 // Remove moves a session to the trash.

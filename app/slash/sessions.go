@@ -5,12 +5,12 @@ import (
 	"buddy/app/state"
 )
 
-// Now holds what a screen knows of its session.
+// Now holds the screen's knowledge of its session.
 type Now struct {
 	Info    event.SessionCreated  `json:"info"`
-	Prompts []state.Border        `json:"-"`              // that one can go back to before, the oldest first
+	Prompts []state.Border        `json:"-"` // the prompts that a rewind can return to, the oldest first
 	Busy    string                `json:"busy,omitempty"` // why the session can't be left; "" if it can
-	Review  *event.ReviewFinished `json:"-"`              // the last one that found something, if the screen has it
-	Secret  string                `json:"-"`              // what was typed unseen for the command; it goes no further than to a command that runs where it was typed
+	Review  *event.ReviewFinished `json:"-"` // the last one with findings, if the screen has it
+	Secret  string                `json:"-"` // typed unseen for the command; only a command that runs where it was typed gets it
 	Left    []string              `json:"left,omitempty"` // the tasks that have not ended, which the screen can leave running
 }

@@ -1,6 +1,6 @@
-// Package slash is what people type after a slash, as far as it is the same on the full
-// screen and line by line: how such a line is read, which command for the runtime it stands
-// for, and what a screen says of itself to the commands of package commands.
+// Package slash reads slash commands for both the full screen and the line-by-line screen: how a line is split, which
+// runtime
+// command it stands for, and which facts a screen gives to the commands of package commands.
 //
 //	name, args, ok := slash.Split("/kill #2") // "kill", "#2", true
 //	c, err := slash.Kill(args)                // event.Cancel{Task: 2}
@@ -23,22 +23,20 @@ import (
 	"buddy/tools"
 )
 
-// Aliases are other names of commands, to their names; a second word stands before the arguments, if there
-// are any.
+// Aliases maps other names of commands to their names; a second word is put before the arguments.
 var Aliases = map[string]string{
 	"exit": "quit", "q": "quit", "": "help", "mode": "approve", "rules": "permissions",
 	"new": "clear", "cost": "context", "resume": "session resume",
 }
 
-// AliasNames lists the names in Aliases in order, but the empty one.
+// AliasNames lists the names in Aliases in order, except the empty one.
 func AliasNames() []string {
 	names := slices.Sorted(maps.Keys(Aliases))
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// Split returns the command of a line and its arguments, unless it is none: the name is
-// the first word, of letters, digits, dashes and colons, so "/etc/hosts is what?" and "/* a comment"
-// are no commands. What may end a sentence does not make it another word.
+// Split returns the name and arguments of the command in a line. A name is a first word of letters, digits, dashes and
+// colons, so "/etc/hosts is what?" and "/* a comment" are no commands. Punctuation after the word is ignored.
 func Split(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(line, "/")
 	if !ok {
@@ -62,7 +60,7 @@ func Split(line string) (name, args string, ok bool) {
 	return name, args, true
 }
 
-// Words parts what follows the name of a command. Joined by blanks they are the text that was typed.
+// Words splits arguments at blanks. Joined by blanks they are the typed text again.
 func Words(args string) []string {
 	if args == "" {
 		return nil
@@ -74,18 +72,18 @@ func notInName(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_:", r)
 }
 
-// ShellLine reports whether a line is a shell command of the person: it begins with a "!", and more follows.
+// ShellLine reports whether a line is a shell command of the person: "!" followed by text.
 func ShellLine(line string) bool {
 	return strings.HasPrefix(line, "!") && strings.TrimSpace(line) != "!"
 }
 
-// Private reports whether a line may hold a key: it is in no history and in no draft.
+// Private reports whether a line may hold a key. Such a line goes into no history and no draft.
 func Private(line string) bool {
 	words := strings.Fields(line)
 	return len(words) > 2 && strings.EqualFold(words[0], "/login")
 }
 
-// Kill takes the number of a task, "" for the only one.
+// Kill reads the number of a task; "" means the only one.
 func Kill(args string) (event.Command, error) {
 	if args == "" {
 		return event.Cancel{Only: true}, nil
@@ -94,7 +92,7 @@ func Kill(args string) (event.Command, error) {
 	return event.Cancel{Task: id}, err
 }
 
-// SetTimeout takes how long a task may still take, and its number unless there is only one.
+// SetTimeout reads a time limit and the number of a task, which may be missing if only one runs.
 func SetTimeout(args string) (event.Command, error) {
 	length, task, _ := strings.Cut(args, " ")
 	set, err := Timeout(0, length)
@@ -107,7 +105,7 @@ func SetTimeout(args string) (event.Command, error) {
 	return set, err
 }
 
-// Timeout limits what a task may still take; 0 is the only one that runs.
+// Timeout limits the remaining time of a task; 0 is the only one that runs.
 func Timeout(task int, length string) (event.SetTimeout, error) {
 	d, err := tools.ParseDuration(length)
 	return event.SetTimeout{Task: task, Duration: d}, err
@@ -121,7 +119,7 @@ func taskNumber(s string) (int, error) {
 	return id, nil
 }
 
-// Approve takes a mode and for how long, or how long everything is approved.
+// Approve reads a mode and its duration, or only a duration for approving everything.
 func Approve(args string) (event.Command, error) {
 	mode, rest, _ := strings.Cut(args, " ")
 	set := event.SetMode{Mode: action.Mode(mode)}
@@ -141,7 +139,7 @@ func Approve(args string) (event.Command, error) {
 	return set, nil
 }
 
-// background sends what the agent waits for to the background, or works on a prompt there.
+// background moves the running command to the background, or works on a prompt there.
 func background(prompt string) (event.Command, error) {
 	if prompt == "" {
 		return event.Background{}, nil
@@ -149,7 +147,7 @@ func background(prompt string) (event.Command, error) {
 	return event.Submit{Text: prompt, Background: true}, nil
 }
 
-// Pin takes how far back the exchange is to keep, or with off to keep no longer; 1 is the last.
+// Pin reads the number of an exchange, counted back from the last (1), to pin or, with off, to unpin.
 func Pin(off bool) func(string) (event.Command, error) {
 	return func(args string) (event.Command, error) {
 		back := 1
@@ -163,7 +161,7 @@ func Pin(off bool) func(string) (event.Command, error) {
 	}
 }
 
-// redo takes the newest undo or rewind back.
+// redo restores the newest undo or rewind.
 func redo(args string) (event.Command, error) {
 	if args != "" && args != "--force" {
 		return nil, fmt.Errorf("unknown argument %q (have: --force)", args)
@@ -171,7 +169,7 @@ func redo(args string) (event.Command, error) {
 	return event.Redo{Force: args != ""}, nil
 }
 
-// effort takes how much the model is to think; the model says what it takes.
+// effort reads the reasoning effort; the model decides which values it accepts.
 func effort(args string) (event.Command, error) {
 	if args == "" || strings.ContainsAny(args, " \t") {
 		return nil, errors.New("/effort needs a level: none, minimal, low, medium, high, xhigh or max")
@@ -179,10 +177,10 @@ func effort(args string) (event.Command, error) {
 	return event.SwitchModel{Effort: strings.ToLower(args)}, nil
 }
 
-// maxWanted limits what a person wants of a summary, in bytes.
+// maxWanted limits the instructions for a summary, in bytes.
 const maxWanted = 4000
 
-// Compact takes what the person wants of the summary, "" nothing.
+// Compact reads the instructions for the summary, which may be empty.
 func Compact(args string) (event.Command, error) {
 	if len(args) > maxWanted {
 		return nil, fmt.Errorf("the text after /compact has %d bytes (at most %d)", len(args), maxWanted)
@@ -190,7 +188,7 @@ func Compact(args string) (event.Command, error) {
 	return event.Compact{Instructions: args}, nil
 }
 
-// Reply is the answer to a question; the number of a choice stands for it.
+// Reply returns the answer to a question; the number of a choice stands for its text.
 func Reply(q event.QuestionAsked, text string) event.Answer {
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n >= 1 && n <= len(q.Choices) {
 		text = q.Choices[n-1]
@@ -201,8 +199,7 @@ func Reply(q event.QuestionAsked, text string) event.Answer {
 //go:embed init.md
 var initPrompt string
 
-// initProject lets the model write the instruction file of the project; args is what else it
-// shall know.
+// initProject asks the model to write the project's instruction file; args adds to the request.
 func initProject(args string) (event.Command, error) {
 	text := strings.TrimSpace(initPrompt)
 	if args != "" {
@@ -211,7 +208,7 @@ func initProject(args string) (event.Command, error) {
 	return event.Submit{Text: text}, nil
 }
 
-// Busy says why a session can't be left now, "" if it can: a task would be lost.
+// Busy explains why the session can't be left now, because a task would be lost; "" if it can.
 func Busy(s *state.State) string {
 	if t := s.Running(); t != nil {
 		return fmt.Sprintf("task #%d is still running; cancel it first (/kill)", t.ID)
