@@ -25,7 +25,7 @@ var (
 	filtering = in(Picker, Sessions, Document, Help)
 )
 
-// table is the whole key map, in the order in which it is shown.
+// table is the whole key map, in display order.
 var table = []row{
 	{Send, in(Prompt), "send", "Send. While the agent is working, your message is queued. Start with ! to run a shell command; the model sees its output. After a backslash: new line", keys("Enter")},
 	{Newline, in(Prompt), "newline", "New line", keys("Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J")},
@@ -263,7 +263,7 @@ func defaults() []Entry {
 		for _, name := range r.keys {
 			k, err := Parse(name)
 			if err != nil {
-				panic(fmt.Sprintf("keymap: %s: %v", r.action, err)) // ours; a test checks it
+				panic(fmt.Sprintf("keymap: %s: %v", r.action, err)) // a test checks the table
 			}
 			e.Keys = append(e.Keys, k)
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// letters are keys that end with a letter, numbers those with a number and a tilde.
+// letters maps keys whose code ends with a letter, numbers those whose code ends with a number and a tilde.
 var (
 	letters = map[tcell.Key]byte{
 		tcell.KeyUp: 'A', tcell.KeyDown: 'B', tcell.KeyRight: 'C', tcell.KeyLeft: 'D',
@@ -20,8 +20,9 @@ var (
 	}
 )
 
-// Bytes returns what tmux's terminal sends for a key. app says that the program wants the
-// other codes of the arrow keys. Keys that it has no code for give nothing.
+// Bytes returns the codes that tmux's terminal sends for a key. app means that the program wants the other codes for
+// arrow
+// keys. Keys without a code return nothing.
 func Bytes(ev *tcell.EventKey, app bool) []byte {
 	k, mods := ev.Key(), modifierCode(ev.Modifiers())
 	if letter, ok := letters[k]; ok {
@@ -51,7 +52,7 @@ func Bytes(ev *tcell.EventKey, app bool) []byte {
 	return seq
 }
 
-// charBytes returns what a key sends that stands for a character, without Alt.
+// charBytes returns the codes of a key that stands for a character, without Alt.
 func charBytes(ev *tcell.EventKey) []byte {
 	k, r := ev.Key(), ev.Rune()
 	switch {
@@ -79,7 +80,7 @@ func charBytes(ev *tcell.EventKey) []byte {
 	return []byte(string(ev.Rune()))
 }
 
-// modifierCode returns the number that xterm gives to modifiers; 1 is none.
+// modifierCode returns xterm's number for modifiers; 1 is none.
 func modifierCode(m tcell.ModMask) int {
 	n := 1
 	for i, mod := range []tcell.ModMask{tcell.ModShift, tcell.ModAlt | tcell.ModMeta, tcell.ModCtrl} {

@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// former maps names that actions had in earlier versions to the actions that took their place, "" where none
-// did. Settings with such a name are still read.
+// former maps action names of earlier versions to their replacements, "" if there is none. Settings with such a name
+// are
+// still read.
 var former = map[string]Action{
 	"close-help":   "", // typing searches in the help; Esc closes it
 	"amend-run":    AmendDone,
-	"finding-next": "", "finding-previous": "", "open-finding": "", "copy-finding": "", "close-findings": "", // a list like all others shows them
+	"finding-next": "", "finding-previous": "", "open-finding": "", "copy-finding": "", "close-findings": "", // replaced by a list like all others
 	"leave-running": LeaveDetach,
 	"toggle-output": "",
 	"toggle-panes":  ToggleColumn,
@@ -19,8 +20,8 @@ var former = map[string]Action{
 	"zoom":          "", // its key opens now; full-screen is z everywhere
 }
 
-// Current returns bindings with the names that actions have now. Where both names of an action are bound,
-// the present one counts. notices says what was replaced or has no effect any more, by the name that it is about.
+// Current returns bindings with the present names of actions. If both names of an action are bound, the present one
+// counts. notices explains, by old name, what was replaced or no longer has an effect.
 func Current(bindings map[string][]string) (current map[string][]string, notices map[string]string) {
 	for _, old := range slices.Sorted(maps.Keys(bindings)) {
 		now, ok := former[old]
@@ -48,5 +49,5 @@ func Current(bindings map[string][]string) (current map[string][]string, notices
 	return current, notices
 }
 
-// Former returns the action that took the place of one with an earlier name, "" if none did.
+// Former returns the replacement of an action with an earlier name, "" if there is none.
 func Former(old string) Action { return former[old] }

@@ -11,15 +11,15 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Key is a key press that looks the same on every terminal: what terminals report in
-// several ways is one Key. The zero Key is none.
+// Key is a key press that is the same on every terminal: the several reports of one key become one Key. The zero Key is
+// none.
 type Key struct {
 	code tcell.Key // tcell.KeyRune for characters
 	char rune      // lower case when mod has Ctrl or Alt
 	mod  tcell.ModMask
 }
 
-// named are the keys that have a name, as they are written.
+// named maps keys to their written names.
 var named = map[tcell.Key]string{
 	tcell.KeyEnter: "Enter", tcell.KeyTab: "Tab", tcell.KeyEsc: "Esc", tcell.KeyBackspace: "Backspace",
 	tcell.KeyDelete: "Delete", tcell.KeyInsert: "Insert", tcell.KeyUp: "Up", tcell.KeyDown: "Down",
@@ -29,14 +29,14 @@ var named = map[tcell.Key]string{
 	tcell.KeyF7: "F7", tcell.KeyF8: "F8", tcell.KeyF9: "F9", tcell.KeyF10: "F10", tcell.KeyF11: "F11", tcell.KeyF12: "F12",
 }
 
-// controls are the characters behind tcell's own codes of Ctrl and a sign.
+// controls maps tcell's own codes for Ctrl and a sign to the sign.
 var controls = map[tcell.Key]rune{
 	tcell.KeyCtrlSpace: ' ', tcell.KeyCtrlBackslash: '\\', tcell.KeyCtrlRightSq: ']',
 	tcell.KeyCtrlCarat: '^', tcell.KeyCtrlUnderscore: '_',
 }
 
-// Of returns the Key of an event. Ctrl+H is Backspace, Ctrl+I is Tab, Ctrl+M is Enter
-// and Ctrl+[ is Esc, because most terminals cannot tell them apart.
+// Of returns the Key of an event. Ctrl+H is Backspace, Ctrl+I is Tab, Ctrl+M is Enter and Ctrl+[ is Esc, because most
+// terminals cannot tell them apart.
 func Of(ev *tcell.EventKey) Key {
 	k := Key{ev.Key(), ev.Rune(), ev.Modifiers()}
 	switch {
@@ -54,19 +54,19 @@ func Of(ev *tcell.EventKey) Key {
 	return k.normal()
 }
 
-// aliases maps what legacy terminals send to keys with a name.
+// aliases maps what legacy terminals send to named keys.
 var aliases = map[rune]tcell.Key{
 	'h': tcell.KeyBackspace, 'i': tcell.KeyTab, 'j': tcell.KeyEnter, 'm': tcell.KeyEnter, '[': tcell.KeyEsc,
 }
 
-// normal folds what terminals report differently.
+// normal unifies different reports of the same key.
 func (k Key) normal() Key {
 	if k.code != tcell.KeyRune {
 		k.char = 0
 		return k
 	}
 	if k.mod&(tcell.ModCtrl|tcell.ModAlt) == 0 {
-		k.mod &^= tcell.ModShift // the character tells
+		k.mod &^= tcell.ModShift // the character includes it
 		return k
 	}
 	if k.mod&tcell.ModCtrl == 0 || !unicode.IsLetter(k.char) {
@@ -79,16 +79,16 @@ func (k Key) normal() Key {
 	if k.char == '/' || k.char == '-' { // what terminals send as ^_
 		k.char = '_'
 	}
-	// Ctrl+J alone stays a key of its own: in raw mode Enter never sends it. With Alt
-	// it is how legacy terminals report Alt+Enter.
+	// Ctrl+J alone stays a key of its own, because Enter never sends it in raw mode. With Alt, legacy terminals send it
+	// for
+	// Alt+Enter.
 	if code, ok := aliases[k.char]; ok && k.mod&tcell.ModShift == 0 && (k.char != 'j' || k.mod&tcell.ModAlt != 0) {
 		return Key{code: code, mod: k.mod &^ tcell.ModCtrl}
 	}
 	return k
 }
 
-// text returns the character that the key types: one without modifiers. Other keys type
-// nothing, "".
+// text returns the character that the key types without modifiers; other keys type nothing, "".
 func (k Key) text() string {
 	if !k.plain() {
 		return ""
@@ -96,13 +96,13 @@ func (k Key) text() string {
 	return string(k.char)
 }
 
-// Typed is the key that types a character.
+// Typed returns the key that types a character.
 func Typed(char rune) Key { return Key{code: tcell.KeyRune, char: char} }
 
-// plain says that the key is a character without modifiers.
+// plain reports whether the key is a character without modifiers.
 func (k Key) plain() bool { return k.code == tcell.KeyRune && k.mod == 0 && k.char != 0 }
 
-// modifiers in the order in which they are written.
+// modifiers lists modifier names in writing order.
 var modifiers = []struct {
 	mask tcell.ModMask
 	name string
@@ -132,8 +132,8 @@ func (k Key) String() string {
 	return b.String()
 }
 
-// Parse reads names such as "Ctrl+A", "Alt+Enter", "F8", "Space", "x" and "?". Names
-// are not case-sensitive, plain characters are; "Ctrl-A" is understood too.
+// Parse reads names such as "Ctrl+A", "Alt+Enter", "F8", "Space", "x" and "?". Names are not case-sensitive, plain
+// characters are; "Ctrl-A" is accepted too.
 func Parse(name string) (Key, error) {
 	rest, mod := name, tcell.ModNone
 	for {
@@ -176,6 +176,5 @@ func parseModifier(name string) (tcell.ModMask, error) {
 	return 0, fmt.Errorf("unknown modifier %q (have: Ctrl, Alt, Shift)", name)
 }
 
-// Event returns the press of the key, for programs and tests that press actions rather
-// than keys.
+// Event returns the press of the key, for programs and tests that press actions instead of keys.
 func (k Key) Event() *tcell.EventKey { return tcell.NewEventKey(k.code, k.char, k.mod) }

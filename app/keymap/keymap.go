@@ -1,12 +1,12 @@
-// Package keymap is the one table of actions: what can be done, with which keys, where,
-// and how it is called. Dispatch, footer, help screen, configuration and docs/keys.md
-// all read it, so that no other code compares a key.
+// Package keymap holds the table of actions: their keys, scopes and names. Dispatch, footer, help screen, configuration
+// and
+// docs/keys.md all read the table, so that no other code compares keys.
 //
 //	m := keymap.Default()
 //	p := m.Lookup(ev, view.Scope().Chain()...)
 //	view.Press(p)
 //
-// The screen looks each key up once and gives the view that has the keys the [Press].
+// The screen looks each key up once and gives the [Press] to the view that has the keys.
 package keymap
 
 import (
@@ -17,12 +17,11 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Scope is a place where keys apply: the focused pane, or what lies over it.
+// Scope is a place where keys apply: the focused pane, or something that lies over it.
 type Scope string
 
-// The scopes. Popup and Search lie over the prompt, Finding and Selecting over the
-// conversation, Typing over the panes, Reason and Amend over the approval, Picker and those
-// after it over all: while they show, they are asked before what is below them.
+// The scopes. Popup and Search lie over the prompt, Finding and Selecting over the conversation, Typing over the panes,
+// Reason and Amend over the approval, Picker and those after it over everything. While visible, they get keys first.
 const (
 	Global       Scope = "global"
 	Prompt       Scope = "prompt"
@@ -36,23 +35,23 @@ const (
 	Typing       Scope = "typing" // into a terminal pane
 	Tasks        Scope = "tasks"
 	Approval     Scope = "approval"
-	Question     Scope = "question" // of the model to the person
-	Reason       Scope = "reason"   // why an approval is denied
-	Amend        Scope = "amend"    // changing what is asked about
-	Secret       Scope = "secret"   // typing a key that nobody may see
-	Confirm      Scope = "confirm"  // a question before something can't be taken back
+	Question     Scope = "question" // a question of the model to the person
+	Reason       Scope = "reason"   // the reason for denying an approval
+	Amend        Scope = "amend"    // changing what would run
+	Secret       Scope = "secret"   // typing a key unseen
+	Confirm      Scope = "confirm"  // a question before something irreversible
 	Leaving      Scope = "leaving"  // commands still run
-	Asking       Scope = "asking"   // for one line
+	Asking       Scope = "asking"   // a question for one line
 	Pager        Scope = "pager"    // a whole output
 	Help         Scope = "help"
 	Picker       Scope = "picker"   // choosing from a list that typing filters
 	Sessions     Scope = "sessions" // the list of sessions, while no filter is typed
 	Document     Scope = "document" // the dialog with status, context and settings
 	Naming       Scope = "naming"   // typing a name for what is selected in a list
-	Changes      Scope = "changes"  // the dialog with all that the agent changed
+	Changes      Scope = "changes"  // the dialog with all changes of the agent
 )
 
-// scopes lists every scope in the order of the documentation, with its title.
+// scopes lists every scope with its title, in the order of the documentation.
 var scopes = []struct {
 	scope Scope
 	title string
@@ -94,7 +93,7 @@ func Scopes() []Scope {
 	return all
 }
 
-// Title names the scope for people.
+// Title returns the scope's name for people.
 func (s Scope) Title() string {
 	for _, known := range scopes {
 		if known.scope == s {
@@ -104,7 +103,7 @@ func (s Scope) Title() string {
 	return string(s)
 }
 
-// Chain returns the scopes in which a key is looked up while this one has the keys, this one first.
+// Chain returns the scopes to look a key up in while this scope has the keys, this one first.
 func (s Scope) Chain() []Scope {
 	switch s {
 	case Popup, Vi, Search:
@@ -115,8 +114,8 @@ func (s Scope) Chain() []Scope {
 	return []Scope{s, Global}
 }
 
-// shadows says that a scope may take keys that mean something else globally, because
-// it is asked first and goes away at once.
+// shadows reports whether a scope may bind keys that mean something else globally, because it is asked first and
+// closes at once.
 func (s Scope) shadows() bool {
 	switch s {
 	case Popup, Vi, Search, Finding, Selecting, Reason, Amend, Secret, Typing, Confirm, Leaving, Asking, Picker, Sessions, Document, Naming:
@@ -125,7 +124,7 @@ func (s Scope) shadows() bool {
 	return false
 }
 
-// types says that plain characters are text in a scope and so cannot be bound.
+// types reports whether plain characters are text in a scope and so cannot be bound.
 func (s Scope) types() bool {
 	switch s {
 	case Global, Prompt, Popup, Search, Finding, Reason, Amend, Secret, Typing, Asking, Picker, Document, Naming:
@@ -137,17 +136,16 @@ func (s Scope) types() bool {
 // Action is something that a key can do. Its text is its id in the configuration.
 type Action string
 
-// Entry is one row of the table.
+// Entry is a row of the table.
 type Entry struct {
 	Action Action
 	Scopes []Scope
 	Keys   []Key
-	Label  string // one or two words for the footer; empty = not shown there
-	Help   string // what it does, for the help screen and the documentation
+	Label  string // one or two words for the footer; "" = not in the footer
+	Help   string // for the help screen and the documentation
 }
 
-// Map is a table with its index. Only one goroutine may use it while Rebind or Take runs;
-// otherwise it is read-only.
+// Map is a table with its index. Only one goroutine may use it while Rebind or Take runs; otherwise it is read-only.
 type Map struct {
 	entries []Entry
 	index   map[Scope]map[Key]Action
@@ -158,28 +156,27 @@ func Default() *Map {
 	m := &Map{entries: defaults()}
 	index, err := indexOf(m.entries)
 	if err != nil {
-		panic(err) // the table is ours; a test checks it
+		panic(err) // a test checks the built-in table
 	}
 	m.index = index
 	return m
 }
 
-// Press holds what a key means in some scopes.
+// Press describes the meaning of a key in some scopes.
 type Press struct {
-	Scope  Scope  // the first of them that binds it; "" if none does
-	Action Action // what it does there; "" if no scope binds it
-	Text   string // the character that it types, whether it is bound or not; "" for none
+	Scope  Scope  // the first scope that binds the key; "" if none does
+	Action Action // its action there; "" if no scope binds the key
+	Text   string // the character that the key types, bound or not; "" for none
 	Event  *tcell.EventKey
 }
 
 // Bound reports whether a scope binds the key.
 func (p Press) Bound() bool { return p.Scope != "" }
 
-// Types reports whether the key is text: it types a character and no scope binds it.
+// Types reports whether the key types a character that no scope binds.
 func (p Press) Types() bool { return p.Scope == "" && p.Text != "" }
 
-// Lookup returns what a key means: its action in the first of the scopes that binds it, and
-// what it types.
+// Lookup returns the meaning of a key: its action in the first scope that binds it, and its character.
 func (m *Map) Lookup(ev *tcell.EventKey, scopes ...Scope) Press {
 	key := Of(ev)
 	p := Press{Text: key.text(), Event: ev}
@@ -203,7 +200,7 @@ func (m *Map) In(scope Scope) iter.Seq[Entry] {
 	}
 }
 
-// Keys returns an action's keys, best known first; none when it is unbound or unknown.
+// Keys returns an action's keys, best known first; none if the action is unbound or unknown.
 func (m *Map) Keys(a Action) []Key {
 	for _, e := range m.entries {
 		if e.Action == a {
@@ -213,7 +210,7 @@ func (m *Map) Keys(a Action) []Key {
 	return nil
 }
 
-// Name returns the first key of an action as people write it, or "" when it has none.
+// Name returns the name of an action's first key, or "" if it has none.
 func (m *Map) Name(a Action) string {
 	if keys := m.Keys(a); len(keys) > 0 {
 		return keys[0].String()
@@ -221,7 +218,7 @@ func (m *Map) Name(a Action) string {
 	return ""
 }
 
-// conflict says that one key would mean two things in one place.
+// conflict is the error that one key would mean two things in one place.
 type conflict struct {
 	key   Key
 	scope Scope

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Markdown is the text of docs/keys.md.
+// Markdown returns the text of docs/keys.md.
 func (m *Map) Markdown() string {
 	var b strings.Builder
 	b.WriteString("# Keys\n\n")

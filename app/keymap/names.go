@@ -1,6 +1,6 @@
 package keymap
 
-// The actions. What each does stands in the table.
+// The actions. The table describes them.
 const (
 	Interrupt    Action = "interrupt"
 	Back         Action = "back"
@@ -67,7 +67,7 @@ const (
 	ScrollTop    Action = "scroll-top"
 	ScrollBottom Action = "scroll-bottom"
 
-	// of dialogs that are docked on the prompt
+	// of docked dialogs
 	ChoiceUp     Action = "choice-up"
 	ChoiceDown   Action = "choice-down"
 	ChoiceNumber Action = "choice-number"
@@ -115,7 +115,7 @@ const (
 	PaneGrid     Action = "pane-grid"
 	PaneAttach   Action = "pane-attach"
 	PaneKill     Action = "pane-kill"
-	// PaneBackground sends the command that the agent waits for to the background.
+	// PaneBackground moves the command that the agent waits for to the background.
 	PaneBackground Action = "pane-background"
 
 	ItemUp     Action = "item-up"
@@ -133,7 +133,7 @@ const (
 	ReasonBack     Action = "reason-back"
 	ReasonRemember Action = "reason-remember"
 
-	// while a key is asked for
+	// while the person types a secret
 	SecretKeep   Action = "secret-keep"
 	SecretCancel Action = "secret-cancel"
 	AllowSimilar Action = "allow-similar"

@@ -12,30 +12,31 @@ import (
 	"buddy/app/fuzzy"
 )
 
-// BindError says what is wrong with one action under [keys]. Action is the key below
-// "keys" in the configuration, so that a caller can add the file and line.
+// BindError is an error in one action under [keys]. Action is the key below "keys" in the configuration, so that a
+// caller
+// can add the file and line.
 type BindError struct {
 	Action string
 	Err    error
 }
 
-// Error names the key path, then the cause.
+// Error returns the key path, then the cause.
 func (e *BindError) Error() string { return "keys." + e.Action + ": " + e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *BindError) Unwrap() error { return e.Err }
 
-// Lost is a built-in key that an action gave up, because a person wants it for another one.
+// Lost is a built-in key that an action lost because a person bound it to another action.
 type Lost struct {
 	Key    Key
-	Action Action // that had it
-	To     Action // that has it now
-	Left   []Key  // that Action still has, after all it has lost
+	Action Action // the action that had the key
+	To     Action // the action that has it now
+	Left   []Key  // the other keys of Action, after all losses
 }
 
-// Rebind gives actions other keys: action id to key names, an empty list for none. A built-in key that one of them
-// takes is lost for the action that had it: what is lost is returned, sorted. Where a key answers an approval, and
-// between two of the bindings, that is an error. It changes everything or, on an error (a *BindError), nothing.
+// Rebind gives actions other keys: action id to key names, an empty list for none. A built-in action loses a key that a
+// binding wants; Rebind returns these losses, sorted. A key that answers an approval, or that two bindings want, is an
+// error. Rebind changes everything or, on an error (a *BindError), nothing.
 func (m *Map) Rebind(bindings map[string][]string) ([]Lost, error) {
 	if len(bindings) == 0 {
 		return nil, nil
@@ -60,13 +61,12 @@ func (m *Map) Rebind(bindings map[string][]string) ([]Lost, error) {
 	return lost, nil
 }
 
-// entryOf returns the place of an action in the table, -1 if there is none.
+// entryOf returns the index of an action in the table, -1 if there is none.
 func entryOf(entries []Entry, a Action) int {
 	return slices.IndexFunc(entries, func(e Entry) bool { return e.Action == a })
 }
 
-// releaseShared takes the built-in keys that bindings want as well from their entries, and makes the index of what
-// is left.
+// releaseShared removes built-in keys that bindings want from their entries, and indexes the rest.
 func releaseShared(entries []Entry, bindings map[string][]string) (lost []Lost, index map[Scope]map[Key]Action, err error) {
 	var c *conflict
 	for index, err = indexOf(entries); errors.As(err, &c); index, err = indexOf(entries) {
@@ -76,7 +76,7 @@ func releaseShared(entries []Entry, bindings map[string][]string) (lost []Lost, 
 			from = c.b
 		}
 		e := &entries[entryOf(entries, from)]
-		answers := c.scope == Approval || e.Scopes[0] == Approval // what answers approvals applies there first
+		answers := c.scope == Approval || e.Scopes[0] == Approval // actions that answer approvals list Approval first
 		if _, asked := bindings[string(from)]; asked || answers {
 			return nil, nil, err
 		}
@@ -92,7 +92,7 @@ func releaseShared(entries []Entry, bindings map[string][]string) (lost []Lost, 
 	return lost, index, err
 }
 
-// Take makes m what other is, so that everyone who has m sees it.
+// Take replaces the contents of m by those of other, for everyone who has m.
 func (m *Map) Take(other *Map) { *m = *other }
 
 func parseKeys(e Entry, names []string) ([]Key, error) {
@@ -115,7 +115,7 @@ func parseKeys(e Entry, names []string) ([]Key, error) {
 	return keys, nil
 }
 
-// culprit returns the one of two conflicting actions that was asked for.
+// culprit returns the one of two conflicting actions that the bindings name.
 func culprit(err error, bindings map[string][]string) string {
 	c, ok := errors.AsType[*conflict](err)
 	if !ok {
@@ -127,7 +127,7 @@ func culprit(err error, bindings map[string][]string) string {
 	return string(c.a)
 }
 
-// nearest returns the action whose id differs least from a wrong one.
+// nearest returns the action with the id most similar to a wrong one.
 func nearest(entries []Entry, wrong string) string {
 	ids := make([]string, len(entries))
 	for i, e := range entries {

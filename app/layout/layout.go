@@ -39,10 +39,10 @@ const (
 	wideShare   = 60 // percent of the width for a wide column, and its columns where there is room
 	wideLive    = 80
 	columnWidth = 100 // columns that a layout with a column needs
-	smallWidth  = 60 // with fewer columns only conversation, status line and prompt show
-	smallHeight = 16 // with fewer rows, too
-	least       = 3 // rows of a box: its borders and one row
-	leastSide   = 20 // columns of the column, and of the conversation next to it
+	smallWidth  = 60  // with fewer columns only conversation, status line and prompt show
+	smallHeight = 16  // with fewer rows, too
+	least       = 3   // rows of a box: its borders and one row
+	leastSide   = 20  // columns of the column, and of the conversation next to it
 
 	leastConversation = 40 // columns that a wide column leaves
 )
@@ -65,12 +65,12 @@ func (r Rect) Holds(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y 
 // Input holds what the layout depends on.
 type Input struct {
 	W, H   int
-	Prompt int // rows of text that the prompt wants; it gets at most a third of the screen
+	Prompt int  // rows of text that the prompt wants; it gets at most a third of the screen
 	Rules  bool // above and below the prompt; else a blank row is above it
-	Queue  int // rows wanted above the status line for queued prompts
+	Queue  int  // rows wanted above the status line for queued prompts
 	Tab    Pane // the pane last focused other than the prompt
 	Zoom   bool // Tab fills the screen between header and prompt
-	Beside // the contents of the column
+	Beside      // the contents of the column
 	Dialog Size // wanted, borders included; the zero Size is none
 	Dock   int  // rows wanted between the panes and the prompt, borders included; 0 is none
 	// DockFull allows the dock all rows between header and prompt instead of most of them.
@@ -83,24 +83,24 @@ type Beside struct {
 	Column bool // something is live, or its last picture is kept
 	Hidden bool // the strip shows instead of the column
 	Wide   bool // the column takes most of the width
-	Live   int // panes to show at once, and calls that print; 0 is none
+	Live   int  // panes to show at once, and calls that print; 0 is none
 	Grid   bool // show as many of them as fit, else two at most
 	Tasks  int  // rows
-	Side   int // percent of the width for the column; 0 = DefaultSide or WideSide
-	Upper  int // percent of the column's rows for Live; 0 = what the tasks leave
+	Side   int  // percent of the width for the column; 0 = DefaultSide or WideSide
+	Upper  int  // percent of the column's rows for Live; 0 = what the tasks leave
 }
 
 // Layout holds the place of everything. The Rects of Live, Tasks, Dialog and Dock include their borders.
 type Layout struct {
 	Header Rect
 	Panes  [count]Rect // empty if not visible; Prompt covers everything from Queue to Footer
-	Tiles  []Rect // the boxes of several panes in Live, which share their edges; none for one pane
-	Strip  Rect // the line that replaces the column, above Queue, after a blank line
-	Queue  Rect // the queued prompts, above Status
+	Tiles  []Rect      // the boxes of several panes in Live, which share their edges; none for one pane
+	Strip  Rect        // the line that replaces the column, above Queue, after a blank line
+	Queue  Rect        // the queued prompts, above Status
 	Status Rect        // the line above Above
 	Above  Rect        // the row above the prompt's text: a rule or a blank
 	Input  Rect        // the prompt's text, over the whole width
-	Below  Rect // a rule below it, if Rules is set
+	Below  Rect        // a rule below it, if Rules is set
 	Footer Rect        // the last row
 	Dialog Rect
 	Dock   Rect // shares its upper edge with the boxes above

@@ -1,10 +1,10 @@
 // Package loop runs a tview application and feeds it from one channel of events.
 //
-// One goroutine, the pump, gathers events into batches and draws once for each: the
-// first at once, then at most every 33 ms. It is the only caller of tview's QueueUpdate
-// and Stop, both of which block for ever at the wrong moment. Keys are drawn by tview
-// itself, at once; only a burst of them is thinned out. When nothing happens, no timer
-// is armed and nothing wakes up.
+// One goroutine, the pump, gathers events into batches and draws once per batch: the first at once, later ones at most
+// every
+// 33 ms. Only the pump calls tview's QueueUpdate and Stop, because both block for ever at the wrong moment. tview draws
+// keys
+// itself, at once; the loop thins out only bursts of keys. An idle loop has no timer armed and never wakes up.
 //
 //	l := loop.New(loop.Config[event.Envelope]{
 //		Screen: s, Root: layout, Events: events,
@@ -13,7 +13,7 @@
 //	})
 //	err := l.Run(ctx) // until l.Quit, the end of ctx or of the terminal
 //
-// Who sends what to whom:
+// Who sends to whom:
 //
 //	events ──▶ pump ──QueueUpdate──▶ UI goroutine ──mailbox──▶ pump
 //	keys ──▶ screen ──PollEvent──▶ tview ──▶ UI goroutine
@@ -33,54 +33,56 @@ import (
 
 const (
 	eventGap = 33 * time.Millisecond  // least time between two draws for events
-	keyGap   = 16 * time.Millisecond  // the same for keys, once KeyBurst of them came together
+	keyGap   = 16 * time.Millisecond  // the same for keys, after KeyBurst of them came together
 	tickGap  = 100 * time.Millisecond // a spinner's step
 	lazyTime = 100 * time.Millisecond // see PostLazily
 
-	// stuckTime limits how long the end waits for a terminal that takes no output.
+	// stuckTime limits how long the end waits for a terminal that accepts no output.
 	stuckTime = time.Second
 )
 
-// KeyBurst limits the keys in 16 ms that are each drawn at once. A person never types more;
-// text typed before the start and a held key do.
+// KeyBurst limits the keys in 16 ms that are each drawn at once. A person types fewer; text typed before the start and
+// a
+// held key exceed it.
 const KeyBurst = 8
 
-// Config says what a [Loop] shows and is fed from. Screen and Root are required.
-// The functions are called on the UI goroutine, except Stop.
+// Config describes what a [Loop] shows and where its events come from. Screen and Root are required. The functions are
+// called on the UI goroutine, except Stop.
 type Config[T any] struct {
 	Screen *screen.Screen
 	Root   tview.Primitive
 
-	// Events are gathered into batches for Apply, in order and without loss. Give the
-	// channel room for some hundred: it is read at most every 33 ms unless it is full.
-	// Closing it does not end the loop.
+	// Events are gathered into batches for Apply, in order and without loss. Give the channel room for some hundred
+	// events: it
+	// is read at most every 33 ms unless it is full. Closing it does not end the loop.
 	Events <-chan T
 
-	// Apply takes a batch and reports whether anything visible changed. The slice is
-	// used again after it returns.
+	// Apply processes a batch and reports whether anything visible changed. The slice is reused after it returns.
 	Apply func(batch []T) (changed bool)
 
-	// Key sees each key before the focused primitive does, Ctrl-C included, which has
-	// no other meaning; nil ends the way of the key.
+	// Key sees each key before the focused primitive does, including Ctrl-C, which has no other meaning. If it returns
+	// nil, the
+	// primitive does not get the key.
 	Key func(*tcell.EventKey) *tcell.EventKey
 
-	// On is told of pastes, focus and the like. Without On.Paste the root's paste handler
-	// gets the text. On.Failed is called before the loop ends because the terminal is gone.
+	// On receives pastes, focus changes and the like. Without On.Paste the root's paste handler gets the text.
+	// On.Failed is
+	// called before the loop ends because the terminal is gone.
 	On screen.Handlers
 
-	// Stop is called once, from another goroutine, when the loop should end: it stops
-	// what sends Events and waits for it. The screen lives on until it returns.
+	// Stop is called once, from another goroutine, when the loop should end. It stops the sender of Events and waits
+	// for it.
+	// The screen stays open until Stop returns.
 	Stop func()
 }
 
-// Stats counts what a loop did so far.
+// Stats counts the work of a loop.
 type Stats struct {
-	Draws   int // how often the root primitive was drawn
-	Wakeups int // how often the pump had something to do
+	Draws   int // calls of the root primitive's Draw
+	Wakeups int // how often the pump had work
 }
 
-// Loop is a running user interface. Make one with [New]; its methods may be called
-// from any goroutine unless they say otherwise.
+// Loop is a running user interface. Make one with [New]; any goroutine may call its methods unless they say otherwise.
 type Loop[T any] struct {
 	cfg   Config[T]
 	lease *screen.Lease
@@ -89,13 +91,13 @@ type Loop[T any] struct {
 	rest  *gc.Rest
 
 	// UI goroutine
-	pumping bool // the draw is the pump's
+	pumping bool // the pump draws
 	keys    limiter
 	unread  []tcell.Event // keys for the next loop
 
 	draws, wakeups atomic.Int64
-	quitting       atomic.Bool // the pump knows
-	keep           atomic.Bool // the screen is for another loop
+	quitting       atomic.Bool // the pump has received Quit
+	keep           atomic.Bool // the screen is kept for another loop
 	stopped        atomic.Bool // Stop has returned
 	failure        atomic.Pointer[error]
 }
@@ -105,8 +107,9 @@ func New[T any](cfg Config[T]) *Loop[T] {
 	return &Loop[T]{cfg: cfg, app: tview.NewApplication(), mail: newMailbox(), rest: gc.NewRest()}
 }
 
-// Run takes over the terminal and returns after it was given back. The error is that
-// of the terminal, if that ended the loop. Run is called once.
+// Run uses the terminal and returns after giving it back. The error is that of the terminal, if that ended the loop.
+// Run is
+// called once.
 func (l *Loop[T]) Run(ctx context.Context) error {
 	s := l.cfg.Screen
 	l.lease = s.Lend(l.handlers(), l.stays)
@@ -130,8 +133,7 @@ func (l *Loop[T]) Run(ctx context.Context) error {
 	return err
 }
 
-// Failure returns the error of the terminal that ends the loop, nil for another end. Stop may
-// ask for it.
+// Failure returns the terminal error that ends the loop; nil for another end. Stop may call it.
 func (l *Loop[T]) Failure() error {
 	if failure := l.failure.Load(); failure != nil {
 		return *failure
@@ -139,7 +141,7 @@ func (l *Loop[T]) Failure() error {
 	return nil
 }
 
-// handlers adds to those of Config what the loop does itself.
+// handlers adds the loop's own handlers to those of Config.
 func (l *Loop[T]) handlers() screen.Handlers {
 	on := l.cfg.On
 	if on.Paste == nil {
@@ -167,14 +169,14 @@ func (l *Loop[T]) paste(p screen.Paste) {
 	}
 }
 
-// HandOver ends the loop like Quit, but the screen stays as it is for another loop, which
-// also gets the keys and pastes from now on.
+// HandOver ends the loop like Quit, but keeps the screen for another loop, which also gets the keys and pastes from now
+// on.
 func (l *Loop[T]) HandOver() {
 	l.keep.Store(true)
 	l.mail.change(func(m *mail) { m.quit = true })
 }
 
-// stays tells whether the screen outlives the loop, when it has ended.
+// stays reports whether the loop has ended and the screen is kept.
 func (l *Loop[T]) stays() bool { return l.keep.Load() && l.stopped.Load() }
 
 // Quit ends the loop: Stop is called, then the screen closes and Run returns.
@@ -188,31 +190,30 @@ func (l *Loop[T]) Quit() {
 	})
 }
 
-// Post runs f on the UI goroutine and draws. It does not wait. What is posted after
-// the end is dropped.
+// Post runs f on the UI goroutine and draws. It does not wait. After the end of the loop it does nothing.
 func (l *Loop[T]) Post(f func()) {
 	l.mail.change(func(m *mail) { m.posts = append(m.posts, f) })
 }
 
-// PostLazily runs f on the UI goroutine just before the next draw, at most 100 ms from now.
-// It is for changes that can wait, so that they cost no draw of their own while others come.
+// PostLazily runs f on the UI goroutine just before the next draw, at most 100 ms from now. It is for changes that can
+// wait, so that they need no draw of their own.
 func (l *Loop[T]) PostLazily(f func()) {
 	l.mail.change(func(m *mail) { m.lazy = append(m.lazy, f) })
 	time.AfterFunc(lazyTime, func() { l.mail.change(func(m *mail) { m.late = true }) })
 }
 
-// SetTicking says whether something moves: then it draws at least ten times a second.
+// SetTicking turns animation on or off: while on, the loop draws at least ten times a second.
 func (l *Loop[T]) SetTicking(on bool) { l.mail.setTicking(on) }
 
 // SetFocus gives the keys to p. UI goroutine only, and not while drawing.
 func (l *Loop[T]) SetFocus(p tview.Primitive) { l.app.SetFocus(p) }
 
-// Suspend gives the terminal back while f runs, for instance an editor, and reports
-// whether it did. UI goroutine only. Events wait meanwhile.
+// Suspend gives the terminal back while f runs, for instance an editor, and reports whether it did. Events wait
+// meanwhile.
+// UI goroutine only.
 func (l *Loop[T]) Suspend(f func()) bool { return l.app.Suspend(f) }
 
-// Go runs f in a goroutine that restores the terminal before a panic is printed. The
-// caller waits for f's end in its own way.
+// Go runs f in a goroutine that restores the terminal before a panic is printed. The caller waits for f's end itself.
 func (l *Loop[T]) Go(f func()) {
 	go func() {
 		defer l.cfg.Screen.Guard()
@@ -220,8 +221,9 @@ func (l *Loop[T]) Go(f func()) {
 	}()
 }
 
-// Busy runs f, which takes long and takes memory while nothing may happen on the screen. Without it, Go would
-// collect garbage only where the memory is at its limit, and then all the time. Any goroutine may call it.
+// Busy runs f, which takes long and allocates memory while the screen may be idle. Without Busy, Go would collect
+// garbage
+// only at the memory limit, and then all the time. Any goroutine may call it.
 func (l *Loop[T]) Busy(f func()) {
 	l.rest.Busy(1)
 	defer l.rest.Busy(-1)
@@ -229,7 +231,7 @@ func (l *Loop[T]) Busy(f func()) {
 	f()
 }
 
-// Stats returns what the loop did so far.
+// Stats returns the counts so far.
 func (l *Loop[T]) Stats() Stats {
 	return Stats{Draws: int(l.draws.Load()), Wakeups: int(l.wakeups.Load())}
 }
@@ -249,7 +251,7 @@ func (l *Loop[T]) capture(ev *tcell.EventKey) *tcell.EventKey {
 		}
 	}
 	if ev.Key() == tcell.KeyCtrlC {
-		// tview stops by itself when it finds the event that it sent.
+		// tview stops by itself when it gets back the event that it sent.
 		return tcell.NewEventKey(ev.Key(), ev.Rune(), ev.Modifiers())
 	}
 	return ev
@@ -271,7 +273,7 @@ func (l *Loop[T]) beforeDraw(tcell.Screen) bool {
 	return false
 }
 
-// limiter lets KeyBurst draws pass within keyGap.
+// limiter allows KeyBurst draws within keyGap.
 type limiter struct {
 	since time.Time
 	n     int

@@ -2,18 +2,17 @@ package loop
 
 import "sync"
 
-// mail holds what the pump is asked to do.
+// mail holds requests to the pump.
 type mail struct {
 	posts   []func()
-	lazy    []func() // wait for the next draw
-	late    bool     // they have waited long enough
-	draw    bool     // a draw for keys was left out
+	lazy    []func() // run before the next draw
+	late    bool     // lazy has waited long enough
+	draw    bool     // a draw for keys was skipped
 	ticking bool     // stays as it is until changed
 	quit    bool
 }
 
-// mailbox is the way to the pump. It never blocks: the pump may be waiting for the
-// very goroutine that writes.
+// mailbox passes requests to the pump. It never blocks, because the pump may be waiting for the goroutine that writes.
 type mailbox struct {
 	mu   sync.Mutex // guards mail
 	mail mail
@@ -30,7 +29,7 @@ func (b *mailbox) change(f func(*mail)) {
 	b.signal()
 }
 
-// setTicking is called with each batch of events, so it tells the pump of changes only.
+// setTicking is called with each batch of events, so it signals changes only.
 func (b *mailbox) setTicking(on bool) {
 	b.mu.Lock()
 	changed := b.mail.ticking != on

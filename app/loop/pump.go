@@ -6,8 +6,7 @@ import (
 	"buddy/app/gc"
 )
 
-// pump moves events and posts to the UI goroutine. All but work belongs to its
-// own goroutine.
+// pump moves events and posts to the UI goroutine. All fields except work belong to its own goroutine.
 type pump[T any] struct {
 	l        *Loop[T]
 	events   <-chan T // nil after its end
@@ -15,15 +14,15 @@ type pump[T any] struct {
 	full     bool      // the last batch filled the channel: its sender had to wait
 	last     time.Time // of the last flush
 	timer    *time.Timer
-	due      time.Time // of timer; zero when it is not armed
+	due      time.Time // when timer fires; zero when it is not armed
 	ticking  bool
-	beat     *time.Timer // a step after the last draw, while ticking
+	beat     *time.Timer // fires a step after the last draw, while ticking
 	resting  *time.Timer
 	quitting chan struct{} // closed when Stop has returned; nil before Quit
 	done     chan struct{}
 }
 
-// work holds what the next flush brings to the UI goroutine.
+// work holds the next flush to the UI goroutine.
 type work[T any] struct {
 	batch []T
 	posts []func()
@@ -62,12 +61,11 @@ func (p *pump[T]) run() {
 	p.end()
 }
 
-// maxBatch bounds what is gathered between two draws.
+// maxBatch limits the events gathered between two draws.
 const maxBatch = 32768
 
-// source is the event channel, or nil while a draw is due anyway: leaving the events
-// in the channel until then saves a wake-up for each. A sender that is too fast for
-// the channel is the exception.
+// source is the event channel, or nil while a draw is due anyway: leaving the events in the channel until then saves a
+// wake-up for each. The exception is a sender that is too fast for the channel.
 func (p *pump[T]) source() <-chan T {
 	if !p.due.IsZero() && (!p.full || len(p.work.batch) >= maxBatch) {
 		return nil
@@ -85,7 +83,7 @@ func (p *pump[T]) receive(ev T, ok bool) {
 	p.schedule(eventGap)
 }
 
-// drain takes what waits in the channel.
+// drain receives the events waiting in the channel.
 func (p *pump[T]) drain() {
 	for len(p.work.batch) < maxBatch {
 		select {
@@ -130,7 +128,7 @@ func (p *pump[T]) setTicking(on bool) {
 	p.ticking = on
 }
 
-// schedule flushes now if the last time is at least gap ago, else then.
+// schedule flushes now if the last flush is at least gap ago, else when gap has passed.
 func (p *pump[T]) schedule(gap time.Duration) {
 	now := time.Now()
 	if at := p.last.Add(gap); at.After(now) {
@@ -151,11 +149,11 @@ func (p *pump[T]) armAt(at time.Time) {
 	}
 }
 
-// flush brings the work to the UI goroutine and waits for it.
+// flush does the work on the UI goroutine and waits for it.
 func (p *pump[T]) flush() {
 	p.l.rest.Wake(p.resting)
 	p.drain()
-	if len(p.work.batch) > 0 || p.work.draw { // a draft that is saved, say, is no activity
+	if len(p.work.batch) > 0 || p.work.draw { // saving a draft, for instance, is no activity
 		p.l.rest.Touch()
 	}
 	p.full = len(p.work.batch) >= cap(p.events)
@@ -189,7 +187,7 @@ func (l *Loop[T]) apply(w work[T]) (changed bool) {
 	return changed
 }
 
-// quit stops the source of events. The loop goes on until that is done.
+// quit calls Stop. The loop continues until Stop has returned.
 func (p *pump[T]) quit() {
 	if p.quitting != nil {
 		return
@@ -204,7 +202,7 @@ func (p *pump[T]) quit() {
 	})
 }
 
-// end is the last use of tview: nothing may be queued after Stop.
+// end uses tview for the last time: nothing may be queued after Stop.
 func (p *pump[T]) end() {
 	p.setTicking(false)
 	if !p.l.keep.Load() {

@@ -10,10 +10,10 @@ import (
 	"buddy/views/words"
 )
 
-// Choice says what an answer to an approval does.
+// Choice is the effect of an answer to an approval.
 type Choice string
 
-// The choices, by the letters that take them besides the numbers.
+// The choices, named by the letters that select them besides the numbers.
 const (
 	Approve        Choice = "y"
 	AllowSimilar   Choice = "s"
@@ -32,8 +32,8 @@ type Answer struct {
 	Label  string
 }
 
-// Answers returns the answers to an approval as the full screen numbers them; edited says that the person has
-// changed what would run.
+// Answers returns the answers to an approval as the full screen numbers them; edited means that the person has changed
+// what would run.
 func Answers(a event.ApprovalAsked, edited bool) []Answer {
 	all := []Answer{{Approve, words.Yes}}
 	similar := words.Similar(a)
@@ -46,7 +46,7 @@ func Answers(a event.ApprovalAsked, edited bool) []Answer {
 	return append(all, Answer{DenyWithReason, words.NoBecause})
 }
 
-// Numbered returns answers one a line, with their numbers.
+// Numbered returns answers with their numbers, one per line.
 func Numbered(all []Answer) string {
 	lines := make([]string, len(all))
 	for i, a := range all {
@@ -58,7 +58,7 @@ func Numbered(all []Answer) string {
 // letters are the keys that answer besides the numbers.
 var letters = []Choice{Approve, AllowSimilar, Deny, DenyWithReason, Amend, Explain}
 
-// Chosen returns what a line decides, by a number or a letter; an empty line says no, and "" is nothing.
+// Chosen returns the choice that a line makes, by number or letter. An empty line means no; "" is no choice.
 func Chosen(all []Answer, letter func(Choice) string, line string) Choice {
 	line = strings.ToLower(strings.TrimSpace(line))
 	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(all) {
@@ -77,7 +77,7 @@ func Chosen(all []Answer, letter func(Choice) string, line string) Choice {
 	return letters[i]
 }
 
-// decide asks on the terminal until a line decides, and returns the answer. The error says that there is no terminal.
+// decide asks on the terminal until a line decides, and returns the answer. The error means that there is no terminal.
 func (m *Remarks) decide(a event.ApprovalAsked) (answer event.AnswerApproval, hungUp bool, err error) {
 	all := Answers(a, false)
 	text := ApprovalText(a) + "\n" + Numbered(all)
@@ -98,7 +98,7 @@ func (m *Remarks) decide(a event.ApprovalAsked) (answer event.AnswerApproval, hu
 			return event.AnswerApproval{Decision: event.Deny, Reason: strings.TrimSpace(reply)}, hungUp, err
 		case Explain:
 			text = DetailsText(a) + "\n" + Numbered(all)
-		default: // other words are why not
+		default: // other words are the reason for no
 			return event.AnswerApproval{Decision: event.Deny, Reason: strings.TrimSpace(reply)}, false, nil
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"buddy/views/words"
 )
 
-// ApprovalText returns what an approval asks, all that would run and what a person must know of it, in the words
-// of the full screen. The text is as untrusted as the action is.
+// ApprovalText returns an approval as text: everything that would run and all that a person must know about it, worded
+// as on the full screen. The text is as untrusted as the action.
 func ApprovalText(a event.ApprovalAsked) string {
 	var b strings.Builder
 	if a.Agent != "" {
@@ -49,7 +49,7 @@ func ApprovalText(a event.ApprovalAsked) string {
 	return b.String()
 }
 
-// DetailsText returns what else is known of an approval, a line each.
+// DetailsText returns the other details of an approval, one per line.
 func DetailsText(a event.ApprovalAsked) string {
 	var lines []string
 	for _, s := range words.Details(a) {
@@ -58,14 +58,14 @@ func DetailsText(a event.ApprovalAsked) string {
 	return strings.Join(lines, "\n")
 }
 
-const maxFact = 4096 // characters of one thing that is known of an action
+const maxFact = 4096 // characters of one fact about an action
 
-// effect returns what an action does: all of its command, or the whole diff.
+// effect returns the effect of an action: its whole command, or the whole diff.
 func effect(act action.Action) string {
 	var parts []string
 	path := act.Path
 	if act.Preview != "" {
-		path = "" // the diff names it
+		path = "" // the diff contains it
 	}
 	for _, text := range []string{strings.TrimSpace(strings.Join([]string{act.Method, act.URL}, " ")), path, to(act.Hosts), act.Command, act.Preview} {
 		if text = strings.TrimRight(text, "\n"); text != "" {
@@ -78,7 +78,7 @@ func effect(act action.Action) string {
 	return strings.Join(parts, "\n")
 }
 
-// to names hosts, a line each.
+// to lists hosts, one per line.
 func to(hosts []string) string {
 	if len(hosts) == 0 {
 		return ""
@@ -86,7 +86,7 @@ func to(hosts []string) string {
 	return "to " + strings.Join(hosts, "\nto ")
 }
 
-// denial says why a call does not run, in a few words and the reason that was given.
+// denial explains briefly why a call does not run, with the reason if one was given.
 func denial(p event.ApprovalAnswered) string {
 	text := map[string]string{
 		"nobody":   "denied: nobody can be asked",
@@ -102,7 +102,7 @@ func denial(p event.ApprovalAnswered) string {
 	return text
 }
 
-// QuestionText returns what the model, or a server, wants to know, with a line for each choice.
+// QuestionText returns a question of the model or of a server, with one line for each choice.
 func QuestionText(q event.QuestionAsked) string {
 	text := "? " + q.Text
 	switch {
@@ -123,9 +123,8 @@ func QuestionText(q event.QuestionAsked) string {
 	return text
 }
 
-// Approve asks on the terminal of the process, which takes as long as the person does; without
-// one it denies and says what it would have asked. Questions come one after another, and only
-// what is typed after one answers it.
+// Approve asks on the terminal of the process and waits for the person. Without a terminal it denies and prints the
+// question. Questions are asked one after another, and only text typed after a question answers it.
 func (m *Remarks) Approve(a event.ApprovalAsked) {
 	if m.Unattended {
 		m.Say("%s\n  denied: --approve auto never asks", ApprovalText(a))
@@ -146,7 +145,7 @@ func (m *Remarks) Approve(a event.ApprovalAsked) {
 	m.Send(answer)
 }
 
-// Gate asks what a run of a workflow waits for, as Approve does.
+// Gate asks the question that a workflow run waits for, as Approve does.
 func (m *Remarks) Gate(q event.QuestionAsked) {
 	reply, hungUp, err := m.onTerminal(QuestionText(q) + "\n" + hintOfGate(q))
 	switch {
@@ -164,7 +163,7 @@ func (m *Remarks) Gate(q event.QuestionAsked) {
 	}
 }
 
-// Plan asks about a plan, as Approve does. Without an answer it stays open.
+// Plan asks about a plan, as Approve does. Without an answer the question stays open.
 func (m *Remarks) Plan(q event.QuestionAsked) error {
 	for {
 		reply, hungUp, err := m.onTerminal(QuestionText(q) + "\nNumber, or feedback: ")
@@ -180,7 +179,7 @@ func (m *Remarks) Plan(q event.QuestionAsked) error {
 	}
 }
 
-// hintOfGate says how a gate is answered in a line.
+// hintOfGate explains how a line answers a gate.
 func hintOfGate(q event.QuestionAsked) string {
 	if slices.Equal(q.Choices, event.GateChoices) {
 		return "Pass? [y/N, or why not] "
@@ -188,7 +187,7 @@ func hintOfGate(q event.QuestionAsked) string {
 	return "Number: "
 }
 
-// choiceOf returns what a line means as the answer to a gate: yes, no, the number of a choice, or a text.
+// choiceOf returns the answer to a gate that a line means: yes, no, the number of a choice, or a text.
 func choiceOf(q event.QuestionAsked, line string) string {
 	line = strings.TrimSpace(line)
 	switch strings.ToLower(line) {
@@ -200,7 +199,7 @@ func choiceOf(q event.QuestionAsked, line string) string {
 	return numbered(q, line)
 }
 
-// numbered returns the choice whose number a line is, else the line.
+// numbered returns the choice with the number in the line, else the line.
 func numbered(q event.QuestionAsked, line string) string {
 	if n, err := strconv.Atoi(line); err == nil && n > 0 && n <= len(q.Choices) {
 		return q.Choices[n-1]
@@ -208,14 +207,14 @@ func numbered(q event.QuestionAsked, line string) string {
 	return line
 }
 
-// onTerminal asks on the terminal of the process. The error says that there is none.
+// onTerminal asks on the terminal of the process. The error means that there is none.
 func (m *Remarks) onTerminal(text string) (reply string, hungUp bool, err error) {
 	m.asking.Lock()
 	defer m.asking.Unlock()
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		if closed(os.Stdin, os.Stdout, os.Stderr) { // between the question and its text
-			time.Sleep(hangupTime) // which ends the program, and the question stays open
+			time.Sleep(hangupTime) // this ends the program, and the question stays open
 		}
 		return "", false, err
 	}
@@ -224,7 +223,7 @@ func (m *Remarks) onTerminal(text string) (reply string, hungUp bool, err error)
 	_, _ = fmt.Fprint(tty, markup.Plain(text))
 	reply, err = bufio.NewReader(tty).ReadString('\n')
 	if err != nil && HungUp(tty) {
-		time.Sleep(hangupTime) // which ends the program, unless nobody sends it SIGHUP
+		time.Sleep(hangupTime) // this ends the program, unless nobody sends it SIGHUP
 		hungUp = true
 	}
 	return reply, hungUp, nil

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/term"
 )
 
-// HungUp reports whether a terminal was closed: nobody typed the end of input that it gives.
+// HungUp reports whether a terminal was closed, so that its end of input was not typed.
 func HungUp(tty *os.File) bool {
 	_, err := term.GetState(int(tty.Fd()))
 	return err != nil
 }
 
-// closed reports whether one of the files is a terminal that was closed. Other files are none.
+// closed reports whether one of the files is a terminal that was closed; other files don't count.
 func closed(files ...*os.File) bool {
 	return slices.ContainsFunc(files, func(f *os.File) bool {
 		_, err := term.GetState(int(f.Fd()))
@@ -24,5 +24,5 @@ func closed(files ...*os.File) bool {
 	})
 }
 
-// hangupTime limits how long after the end of its terminal the program learns of it.
+// hangupTime limits the delay between the end of the terminal and SIGHUP.
 const hangupTime = time.Second

@@ -1,4 +1,4 @@
-// Package plain prints what happens as lines of text, for terminals, files and pipes.
+// Package plain prints events as lines of text, for terminals, files and pipes.
 //
 //	r := plain.Remarks{Err: os.Stderr, Prefix: "buddy: ", ShowToolCalls: true}
 //	r.Remark(event.Notice{Text: "the session goes on"})
@@ -20,26 +20,26 @@ import (
 	"buddy/views/words"
 )
 
-// Remarks prints what happens in a session as lines, one an event.
+// Remarks prints the events of a session as lines, one per event.
 type Remarks struct {
 	Send          func(event.Command) bool // to the runtime; only Approve uses it
-	Target        string                   // where the session began
+	Target        string                   // the target of the session at its start
 	Err           io.Writer
 	Prefix        string              // of each line
-	Reword        func(string) string // what buddy says, for where nobody can type; nil: as it is
-	Quiet         bool                // only errors, and that a limit is lost, are printed
+	Reword        func(string) string // rewords buddy's texts for places where nobody can type; nil: unchanged
+	Quiet         bool                // print only errors, and the loss of a limit
 	Unattended    bool                // nobody is asked: what needs approval is denied
-	ShowToolCalls bool                // else calls of tools are printed only when they fail or do not run
-	Unstored      bool                // the session file could not take all that happened
-	blamed        bool                // an error has said why the exchange fails
+	ShowToolCalls bool                // else tool calls are printed only if they fail or do not run
+	Unstored      bool                // the session file misses some events
+	blamed        bool                // an error has explained why the exchange fails
 
 	asking sync.Mutex          // held while a question is on the terminal
 	health event.Health        // of the context
 	fates  map[string]fate     // by call id
-	items  map[string][]string // of the steps of the workflow that runs
+	items  map[string][]string // of the steps of the running workflow
 }
 
-// Ended says how an exchange without an answer ended.
+// Ended describes how an exchange without an answer ended.
 func Ended(o event.Outcome) string {
 	switch o {
 	case event.Cancelled:
@@ -56,8 +56,8 @@ func Ended(o event.Outcome) string {
 	return "failed"
 }
 
-// End returns what is left to say of an exchange that ended without an answer, "" when an error has said why it
-// failed.
+// End returns the remaining message about an exchange that ended without an answer, "" if an error has explained its
+// failure.
 func (m *Remarks) End(o event.Outcome) string {
 	blamed := m.blamed
 	m.blamed = false
@@ -67,7 +67,7 @@ func (m *Remarks) End(o event.Outcome) string {
 	return Ended(o)
 }
 
-// Remark prints what is neither the answer nor a question.
+// Remark prints events other than answers and questions.
 func (m *Remarks) Remark(e event.Event) {
 	switch p := e.(type) {
 	case event.ToolRequested:
@@ -100,7 +100,7 @@ func (m *Remarks) Remark(e event.Event) {
 	}
 }
 
-// reworded returns a text of buddy in the words that are true here.
+// reworded returns a text of buddy as Reword words it.
 func (m *Remarks) reworded(text string) string {
 	if m.Reword == nil {
 		return text
@@ -108,7 +108,7 @@ func (m *Remarks) reworded(text string) string {
 	return m.Reword(text)
 }
 
-// retry prints that a request is sent again: the first time with all that is known of why.
+// retry prints that a request is sent again, the first time with all that is known of the reason.
 func (m *Remarks) retry(p event.ModelRetry) {
 	why := p.Why
 	if p.Attempt > 1 {
@@ -121,8 +121,8 @@ func (m *Remarks) retry(p event.ModelRetry) {
 	m.Say("%s · %s in %.1f s", m.reworded(why), attempt, float64(p.WaitMS)/1000)
 }
 
-// context prints that the context begins to fill up, and that a model begins to write a summary of it. What is more
-// urgent comes as a warning.
+// context prints that the context begins to fill up, and that a model starts to summarise it. More urgent messages are
+// warnings.
 func (m *Remarks) context(e event.Event) {
 	if p, ok := e.(event.ContextCompacting); ok {
 		if p.By == "summary" {
@@ -137,7 +137,7 @@ func (m *Remarks) context(e event.Event) {
 	m.health = p.Health
 }
 
-// printDirect prints what is said to the person as it is.
+// printDirect prints messages to the person as they are.
 func (m *Remarks) printDirect(e event.Event) {
 	switch p := e.(type) {
 	case event.BudgetWarning:
@@ -169,7 +169,7 @@ func (m *Remarks) printDirect(e event.Event) {
 	}
 }
 
-// workflow prints how far a run, or a step of one, is.
+// workflow prints the progress of a workflow run or of one of its steps.
 func (m *Remarks) workflow(e event.Event) {
 	switch p := e.(type) {
 	case event.WorkflowStarted:
@@ -183,7 +183,7 @@ func (m *Remarks) workflow(e event.Event) {
 		if all := m.items[p.Step]; p.Item > 0 && p.Item <= len(all) {
 			what += " for " + all[p.Item-1]
 		} else if p.Item > 0 {
-			return // the step's own line says it
+			return // the step's own line shows it
 		}
 		if p.Attempt > 1 {
 			what += fmt.Sprintf(" (try %d)", p.Attempt)
@@ -202,14 +202,14 @@ func (m *Remarks) workflow(e event.Event) {
 	}
 }
 
-// fate holds what is known of a call that has no result yet.
+// fate describes a call that has no result yet.
 type fate struct {
 	call    words.Call
 	started bool
 	denied  string // why it does not run, "" if nobody denied it
 }
 
-// note changes what is known of a call.
+// note changes the record of a call.
 func (m *Remarks) note(call string, change func(*fate)) {
 	if m.fates == nil {
 		m.fates = make(map[string]fate)
@@ -219,7 +219,7 @@ func (m *Remarks) note(call string, change func(*fate)) {
 	m.fates[call] = f
 }
 
-// result prints how a call ended. One that never began did not fail: it was not run.
+// result prints how a call ended. A call that never started was not run, so it did not fail.
 func (m *Remarks) result(p event.ToolResult) {
 	was := m.fates[p.CallID]
 	delete(m.fates, p.CallID)
@@ -227,7 +227,7 @@ func (m *Remarks) result(p event.ToolResult) {
 	switch {
 	case was.denied != "":
 		m.Say("⊘ not run (%s)", was.denied)
-	case p.IsError && !was.started && !strings.HasPrefix(p.Result, "interrupted"): // that one an earlier process began
+	case p.IsError && !was.started && !strings.HasPrefix(p.Result, "interrupted"): // an earlier process started that call
 		m.Say("⊘ not run: %s", markup.Shorten(said, maxRefusal))
 	case !m.ShowToolCalls && !p.IsError && (p.ExitCode == nil || *p.ExitCode == 0):
 	case p.ExitCode != nil:
@@ -239,9 +239,9 @@ func (m *Remarks) result(p event.ToolResult) {
 	}
 }
 
-const maxRefusal = 500 // characters of why a call was not run
+const maxRefusal = 500 // characters of the reason why a call was not run
 
-// requested prints a call, and where it works if that is not where the session began.
+// requested prints a call, and its target if it differs from the session's.
 func (m *Remarks) requested(p event.ToolRequested) {
 	m.note(p.CallID, func(f *fate) { f.call = words.Of(p) })
 	if !m.ShowToolCalls {
@@ -254,21 +254,21 @@ func (m *Remarks) requested(p event.ToolRequested) {
 	m.Say("▶ %s%s", markup.Shorten(words.Of(p).Line(), maxCall), where)
 }
 
-const maxCall = 120 // characters of what a call does, and of what came of it
+const maxCall = 120 // characters of a call, and of its outcome
 
-// Say prints what is no error.
+// Say prints a message that is no error.
 func (m *Remarks) Say(format string, args ...any) {
 	if !m.Quiet {
 		m.Fail(format, args...)
 	}
 }
 
-// Fail prints what is said with Quiet, too.
+// Fail prints a message even with Quiet.
 func (m *Remarks) Fail(format string, args ...any) {
 	_, _ = fmt.Fprintln(m.Err, m.Prefix+markup.Plain(fmt.Sprintf(format, args...)))
 }
 
-// withoutTerminal returns how to allow what was denied because nobody could be asked.
+// withoutTerminal explains how to allow a call that was denied because nobody could be asked.
 func withoutTerminal(a event.ApprovalAsked) string {
 	switch {
 	case a.Verdict.Rule == action.OwnKeys:

@@ -11,8 +11,8 @@ import (
 	"buddy/views/markup"
 )
 
-// RememberText asks whether the reason of a denial is remembered, and shows what that would be; "" where
-// nothing can be remembered.
+// RememberText asks whether to remember the reason of a denial, and shows the text to remember; "" if nothing can be
+// remembered.
 func RememberText(m action.Memory, reason string) string {
 	taught := action.Taught(m.Begins, reason)
 	if len(m.Scopes) == 0 || taught == "" {
@@ -29,8 +29,7 @@ func RememberText(m action.Memory, reason string) string {
 	return text
 }
 
-// RememberChoice returns the scope that a line chooses, by its number or its name; any other line
-// chooses only this time.
+// RememberChoice returns the scope that a line chooses, by number or name; any other line chooses only this time.
 func RememberChoice(m action.Memory, line string) string {
 	line = strings.ToLower(strings.TrimSpace(line))
 	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(m.Scopes) {

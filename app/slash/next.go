@@ -3,10 +3,10 @@ package slash
 // Next describes the session that follows the current one, if any.
 type Next struct {
 	Again  bool
-	Detach bool // the session continues without this screen
-	Kill   bool // end what still runs in panes
+	Detach bool   // the session continues without this screen
+	Kill   bool   // end what still runs in panes
 	Resume string // the id of the next session; "" is a new one
-	Spot   Spot // the place to show in it
+	Spot   Spot   // the place to show in it
 	Prompt string // the prompt to send to it
 	Browse bool   // open the list of sessions
 }

@@ -36,8 +36,8 @@ type SavedSession struct {
 	ID, Title          string
 	Used               time.Time // last use
 	Size               int64     // of its file, in bytes
-	Cwd, Target, Model string // at its start
-	Exec               bool // buddy exec started it, without a person
+	Cwd, Target, Model string    // at its start
+	Exec               bool      // buddy exec started it, without a person
 	Problem            string    // why it can't be opened, "" if it can
 }
 

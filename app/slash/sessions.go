@@ -8,9 +8,9 @@ import (
 // Now holds the screen's knowledge of its session.
 type Now struct {
 	Info    event.SessionCreated  `json:"info"`
-	Prompts []state.Border        `json:"-"` // the prompts that a rewind can return to, the oldest first
+	Prompts []state.Border        `json:"-"`              // the prompts that a rewind can return to, the oldest first
 	Busy    string                `json:"busy,omitempty"` // why the session can't be left; "" if it can
-	Review  *event.ReviewFinished `json:"-"` // the last one with findings, if the screen has it
-	Secret  string                `json:"-"` // typed unseen for the command; only a command that runs where it was typed gets it
+	Review  *event.ReviewFinished `json:"-"`              // the last one with findings, if the screen has it
+	Secret  string                `json:"-"`              // typed unseen for the command; only a command that runs where it was typed gets it
 	Left    []string              `json:"left,omitempty"` // the tasks that have not ended, which the screen can leave running
 }
