@@ -33,7 +33,7 @@ func listAgents(ctx context.Context, s *Session) (*feature.FileList, error) {
 	return list, err
 }
 
-// agentRow is a type of subagents in the list.
+// agentRow returns the list row of a subagent type.
 func agentRow(def subagent.Definition) show.Row {
 	var limits []string
 	if def.Model != "" {

@@ -1,6 +1,8 @@
-// Package commands is the table of what a person can ask for by name: each row says how a command is called, what it
-// takes and what it does, and answers with one of the shapes of package show. The same row serves the full screen
-// (/memory), plain mode, the command line (buddy memory) and the deeds of lists.
+// Package commands is the table of the commands that a person can run by name: each row holds a command's name,
+// arguments and
+// function, and answers with a shape of package show. The same row serves the full screen (/memory), plain mode, the
+// command
+// line (buddy memory) and the actions in lists.
 //
 // A command is one file with one row:
 //
@@ -30,24 +32,24 @@ import (
 	"buddy/features/feature"
 )
 
-// Session holds what a command works on.
+// Session holds the inputs of commands.
 type Session struct {
-	Options *compose.Options    // with which the program was started; nil where a session runs
+	Options *compose.Options    // of the program's start; nil in a running session
 	Setup   *compose.Setup      // the settings and the saved sessions; nil on the command line
-	Program *compose.Program    // the session; nil where the command runs before it, or without one
-	Send    func(event.Command) // hands a command to the runtime; nil where none runs
-	Now     *slash.Now          // what the screen knows that asks; nil where none says
-	Say     func(text string)   // tells the person something while the command runs; nil where nobody can be asked
-	// Since counts the files that have changed since prompts; nil where no session can be asked.
+	Program *compose.Program    // the running session; nil for a command before or without one
+	Send    func(event.Command) // sends a command to the runtime; nil if none runs
+	Now     *slash.Now          // facts from the asking screen; nil if there is none
+	Say     func(text string)   // shows the person a text while the command runs; nil if nobody can be asked
+	// Since counts the files changed since each prompt; nil without a session to ask.
 	Since func() ([]undo.Change, error)
 }
 
-// In returns what commands work on in a session that runs.
+// In returns the inputs of commands in a running session.
 func In(p *compose.Program, send func(event.Command)) *Session {
 	return &Session{Setup: &p.Setup, Program: p, Send: send, Since: func() ([]undo.Change, error) { return compose.ChangedSince(p) }}
 }
 
-// now returns what the screen knows of the session that runs, the zero Now where none says.
+// now returns the screen's facts about the running session, or the zero Now if there is no screen.
 func (s *Session) now() slash.Now {
 	if s.Now == nil {
 		return slash.Now{}
@@ -57,7 +59,7 @@ func (s *Session) now() slash.Now {
 
 var errNoScreen = errors.New("only a connected screen can do that: it knows the state of the session")
 
-// busy says why the session can't be left. It can't where nobody says whether a task runs.
+// busy explains why the session can't be left. Without a screen it can't, because nobody knows whether a task runs.
 func (s *Session) busy() error {
 	switch {
 	case s.Now == nil:
@@ -68,7 +70,7 @@ func (s *Session) busy() error {
 	return nil
 }
 
-// handler runs a command. An error says why the command did nothing.
+// handler runs a command. An error explains why the command did nothing.
 type handler func(ctx context.Context, s *Session, args []string) (show.Answer, error)
 
 type verb = feature.Verb[*Session]
@@ -82,7 +84,7 @@ func add(c slash.Command, run handler) {
 	handlers[c.Name] = run
 }
 
-// Run runs the command that the first word names; the others are its arguments.
+// Run runs the command named by the first word; the other words are its arguments.
 func Run(ctx context.Context, s *Session, words ...string) (show.Answer, error) {
 	if len(words) == 0 {
 		return show.Answer{}, fmt.Errorf("the command is missing")
@@ -101,7 +103,7 @@ func Run(ctx context.Context, s *Session, words ...string) (show.Answer, error) 
 	return run(ctx, s, words[1:])
 }
 
-// ask returns what the runtime knows, after it has done what it was sent before.
+// ask calls of with the runtime, after the commands sent before are done.
 func ask[T any](ctx context.Context, s *Session, of func(*agent.Runtime) T) (T, error) {
 	if s.Program == nil {
 		var none T
@@ -110,7 +112,7 @@ func ask[T any](ctx context.Context, s *Session, of func(*agent.Runtime) T) (T, 
 	return compose.Report(ctx, s.Program, of)
 }
 
-// files returns a list of a command whose rows come from files.
+// files returns a command's list whose rows come from files.
 func (s *Session) files(command string, l show.List) *feature.FileList {
 	return &feature.FileList{List: l, Command: command, Away: s.Program.Target != slash.ThisMachine}
 }
@@ -129,10 +131,10 @@ func overFiles(list func(context.Context, *Session) (*feature.FileList, error)) 
 	}
 }
 
-// textOf returns arguments as the text that was typed.
+// textOf returns arguments as the typed text.
 func textOf(args []string) string { return strings.TrimSpace(strings.Join(args, " ")) }
 
-// readSession passes the events of the session to f until that returns false.
+// readSession passes the session's events to f until f returns false.
 func readSession(s *Session, f func(event.Envelope) bool) error {
 	switch {
 	case s.Program != nil:
@@ -147,7 +149,7 @@ func readSession(s *Session, f func(event.Envelope) bool) error {
 	return err
 }
 
-// asked returns what the commands of a feature work on.
+// asked returns the inputs of a feature's commands.
 func asked(s *Session, f *feature.Feature) (a feature.Asked, err error) {
 	a.Now, a.Events = s.now(), func(f func(event.Envelope) bool) error { return readSession(s, f) }
 	a.Send = s.Send

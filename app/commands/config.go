@@ -24,8 +24,9 @@ func init() {
 	}, feature.Verbs("config", verb{Name: "show", Run: showSettings}, verb{Name: "edit", Run: editSettings}, verb{Name: "set", Args: "KEY [VALUE]", Run: changeSetting}))
 }
 
-// showSettings shows the files that settings come from, and all settings. They are read again: a file may have changed
-// since the session began.
+// showSettings shows the settings files and all settings. It reads them again, because a file may have changed since
+// the
+// session started.
 func showSettings(_ context.Context, s *Session, _ []string) (show.Answer, error) {
 	options := s.Setup.CommandLine()
 	now, err := compose.SettingsOf(options)
@@ -60,7 +61,7 @@ func settingsFiles(explicit, home string) show.Section {
 	listed := make(map[string]bool)
 	for _, f := range config.Sources(explicit, project.TrustStore()) {
 		if !f.Exists && listed[f.Kind] {
-			continue // an old name, which nobody should take now
+			continue // an old name that no new file should have
 		}
 		listed[f.Kind] = true
 		state := "no such file"
@@ -72,7 +73,7 @@ func settingsFiles(explicit, home string) show.Section {
 	return files
 }
 
-// settingValue shows a setting, with what changes it in the person's file.
+// settingValue returns a setting and the commands that change it in the person's file.
 func settingValue(options *compose.Options, v config.Setting, home string) show.Value {
 	list, isList := v.Value.([]string)
 	value := show.Value{Label: v.Name, Text: v.Text(), From: texts.WithTilde(v.Source, home), BuiltIn: v.Source == config.Default}
@@ -127,7 +128,7 @@ func editSettings(_ context.Context, s *Session, _ []string) (show.Answer, error
 	return show.Answer{Open: path}, err
 }
 
-// changeSetting sets a key in the person's file. An empty value takes it out.
+// changeSetting sets a key in the person's file. An empty value removes it.
 func changeSetting(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	key, values := args[0], args[1:]
 	if strings.HasSuffix(key, ".api_key") && len(values) > 0 { // the line is in the history

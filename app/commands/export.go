@@ -14,12 +14,11 @@ import (
 	"buddy/sessions"
 )
 
-// export writes a session for others to read into a file, "" for one named after the
-// session in the working directory, and returns its name. Keys and what looks like one are
-// taken out.
+// export writes a session to a file for others to read and returns the file's name; "" stands for a file in the working
+// directory named after the session. Keys and texts that look like keys are removed.
 func export(s *compose.Setup, id string, as sessions.ExportFormat, path string, force bool) (string, error) {
 	if path == "" {
-		path, force = fmt.Sprintf("buddy-%s.%s", id, as), true // an earlier export of the same session
+		path, force = fmt.Sprintf("buddy-%s.%s", id, as), true // may replace an earlier export of the same session
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return path, fmt.Errorf("%s is a folder", path)
@@ -38,14 +37,14 @@ func export(s *compose.Setup, id string, as sessions.ExportFormat, path string, 
 	return path, err
 }
 
-// WriteExport writes a file that is there whole or not at all. One that exists is replaced only with force.
+// WriteExport writes a file completely or not at all. It replaces an existing file only with force.
 func WriteExport(path string, force bool, write func(io.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil && !force {
 		return fmt.Errorf("%s exists; --force overwrites it", path)
 	}
 	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {
-		if inDir, ok := errors.AsType[*fs.PathError](err); ok { // of a file beside it
+		if inDir, ok := errors.AsType[*fs.PathError](err); ok { // the path is that of a temporary file
 			err = inDir.Err
 		}
 		return fmt.Errorf("%s: %w", path, err)

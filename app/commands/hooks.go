@@ -36,7 +36,7 @@ func listHooks(_ context.Context, s *Session) (*feature.FileList, error) {
 	return list, nil
 }
 
-// hookRow is a hook in the list.
+// hookRow returns the list row of a hook.
 func hookRow(h hooks.Listed) show.Row {
 	at := string(h.Event)
 	if h.Matcher != "" {
@@ -63,7 +63,7 @@ func hookRow(h hooks.Listed) show.Row {
 	return r
 }
 
-// lastRun says how a hook ran.
+// lastRun describes the last run of a hook.
 func lastRun(r hooks.Run) string {
 	switch {
 	case r.Times == 0:

@@ -22,8 +22,9 @@ func init() {
 	add(slash.Command{Name: "logout", Args: "[NAME]", Help: "delete a saved key or login", Early: true}, onLogout)
 }
 
-// onLogin lists the accounts, or logs in to the one that is named: it asks for a key, which is typed unseen, or follows a login in
-// the browser. A key among the arguments was visible and is refused.
+// onLogin lists the accounts or logs in to the named one: it asks for a key, which is typed unseen, or follows a login
+// in the
+// browser. A key among the arguments was visible and is refused.
 func onLogin(ctx context.Context, s *Session, args []string) (show.Answer, error) {
 	if textOf(args) == "" {
 		return show.Answer{List: accountList(s.Setup.Config)}, nil
@@ -64,7 +65,7 @@ func accountList(c config.Config) *show.List {
 	return &list
 }
 
-// askKey asks for the key of an account. seen says that one came with the command.
+// askKey asks for the key of an account. seen means that a visible key came with the command.
 func askKey(a account.Account, seen bool) show.Answer {
 	q := show.Question{
 		Title:   "Log in to " + a.Provider.Title,
@@ -77,10 +78,12 @@ func askKey(a account.Account, seen bool) show.Answer {
 	return show.Answer{Question: &q}
 }
 
-// arrived asks what comes of a login in the browser, which takes minutes: meanwhile another model may answer.
+// arrived is the argument that asks for the result of a login in the browser. The login takes minutes, so the model may
+// have
+// changed by then.
 const arrived = "arrived"
 
-// browserLogin says what to do in the browser and waits for it.
+// browserLogin shows how to log in with the browser and waits for the login.
 func browserLogin(ctx context.Context, s *Session, a account.Account) (show.Answer, error) {
 	flow, err := a.Begin(ctx)
 	if err != nil {
@@ -93,7 +96,7 @@ func browserLogin(ctx context.Context, s *Session, a account.Account) (show.Answ
 	return show.Answer{Then: []string{"login", a.Name, arrived}}, nil
 }
 
-// browserLoggedIn says so if that is so.
+// browserLoggedIn reports a successful login.
 func browserLoggedIn(ctx context.Context, s *Session, a account.Account) (show.Answer, error) {
 	text, ok, err := a.State(ctx)
 	if err != nil || !ok {
@@ -102,8 +105,9 @@ func browserLoggedIn(ctx context.Context, s *Session, a account.Account) (show.A
 	return loggedIn(s, a, text), nil
 }
 
-// loggedIn says so. A demo that answers because no model could be used gives way to the model that can be used now, one that
-// was asked for stays; a model that was made without the key is made again.
+// loggedIn reports the login and switches models if that helps: from a demo that answers only because no model was
+// usable to
+// the new model, and from a model created without the key to a new instance of it.
 func loggedIn(s *Session, a account.Account, text string) show.Answer {
 	now := s.now().Info
 	same := now.Profile == a.Name || strings.HasPrefix(now.Profile, a.Name+"/")

@@ -21,8 +21,9 @@ func init() {
 	}, onModels)
 }
 
-// onModels lists the models, or talks to one by its name or its number in the list. The list of all models asks the
-// servers on this machine, which takes longer.
+// onModels lists the models, or switches to one by name or number in the list. The list of all models asks the servers
+// on
+// this machine, which takes longer.
 func onModels(ctx context.Context, s *Session, args []string) (show.Answer, error) {
 	switch name := textOf(args); name {
 	case "":
@@ -54,10 +55,10 @@ func onModels(ctx context.Context, s *Session, args []string) (show.Answer, erro
 	}
 }
 
-// answering is the name of the model that answers.
+// answering returns the name of the model that answers.
 func (s *Session) answering() string { return cmp.Or(s.now().Info.Profile, model.Demo) }
 
-// modelList lists models: how much each takes in, what it costs and how hard it thinks, what it lacks if anything.
+// modelList lists models with their window, price and effort, or the reason why they can't be used.
 func modelList(offers []compose.Offer, now string) *show.List {
 	list := show.List{
 		Title: "Models", Columns: []string{"name", "model", "window", "in/out per 1M", "state"},

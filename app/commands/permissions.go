@@ -49,7 +49,7 @@ func listRules(_ context.Context, s *Session, _ []string) (show.Answer, error) {
 	return show.Answer{List: &list}, err
 }
 
-// deleteRule ends a rule. One of the settings is deleted from its file first.
+// deleteRule removes a rule from the session. A rule from the settings is removed from its file first.
 func deleteRule(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	if s.Program == nil {
 		return show.Answer{}, feature.ErrNoSession
@@ -75,7 +75,7 @@ func deleteRule(_ context.Context, s *Session, args []string) (show.Answer, erro
 	return show.Say("deleted from " + file), nil
 }
 
-// ruleID returns a name of a rule that stays the same while others come and go.
+// ruleID returns an id of a rule that does not depend on other rules.
 func ruleID(r action.Rule) string { return show.IDOf(r.String(), string(r.Source)) }
 
 // ruleText returns a rule without its source.
@@ -84,7 +84,7 @@ func ruleText(r action.Rule) string {
 	return r.String()
 }
 
-// ruleFrom says where a rule comes from.
+// ruleFrom names the source of a rule.
 func ruleFrom(r action.Rule, place string) string {
 	switch {
 	case r.Source == action.FromSession:
@@ -97,7 +97,7 @@ func ruleFrom(r action.Rule, place string) string {
 	return "settings"
 }
 
-// placeOf returns where a rule was when the settings were read, file:line, or "".
+// placeOf returns the file:line of a rule when the settings were read, or "".
 func placeOf(c *config.Config, r action.Rule) string {
 	i := slices.IndexFunc(c.Rules, func(one config.Rule) bool { return reflect.DeepEqual(one.Rule, r) })
 	if i < 0 {
@@ -111,7 +111,7 @@ func removeRule(c *config.Config, r action.Rule) (string, error) {
 	var files []string
 	if place := placeOf(c, r); place != "" {
 		files = append(files, place[:strings.LastIndexByte(place, ':')])
-	} else { // it came later
+	} else { // added after the settings were read
 		for _, source := range config.Sources("", nil) {
 			if source.Read && (source.Kind == "project") == (r.Source == action.FromProject) {
 				files = append(files, source.Path)

@@ -26,7 +26,7 @@ var taskKinds = map[event.TaskKind]string{
 	event.SubagentTask: "subagent", event.CompactionTask: "compaction",
 }
 
-// listTasks lists the tasks that run, and the prompts that wait.
+// listTasks lists the running tasks and the queued prompts.
 func listTasks(ctx context.Context, s *Session, _ []string) (show.Answer, error) {
 	work, err := ask(ctx, s, agent.WorkOf)
 	list := show.List{Title: "Running", Columns: []string{"task", "kind", "time", "state"}, Empty: "Nothing is running.", Changes: true, Numbered: true}
@@ -42,7 +42,7 @@ func listTasks(ctx context.Context, s *Session, _ []string) (show.Answer, error)
 	return show.Answer{List: &list}, err
 }
 
-// taskRow is a task that runs, with what can be done with it.
+// taskRow returns the list row of a running task, with its actions.
 func taskRow(t agent.RunningTask, now time.Time) show.Row {
 	id := strconv.Itoa(t.ID)
 	var state []string

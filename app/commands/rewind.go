@@ -27,17 +27,17 @@ func init() {
 	}, onRewind)
 }
 
-// What goes back, as people name it.
+// The parts that can be rewound, as people name them.
 const (
 	backBoth         = "both"
 	backConversation = "conversation"
 	backFiles        = "files"
 )
 
-// compared asks for the list with what has changed since each prompt, which takes longer.
+// compared is the argument that asks for the list with the changes since each prompt, which takes longer.
 const compared = "compared"
 
-// onRewind goes back to before one of the last prompts, or without arguments lists them.
+// onRewind rewinds to before one of the last prompts; without arguments it lists them.
 func onRewind(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	if s.Now == nil {
 		return show.Answer{}, errNoScreen
@@ -60,7 +60,7 @@ func onRewind(_ context.Context, s *Session, args []string) (show.Answer, error)
 	return show.Answer{}, err
 }
 
-// rewindArgs reads before which prompt one goes back, with what, and whether also over what was changed since.
+// rewindArgs returns the prompt to rewind to before, the parts to rewind, and whether to overwrite later changes.
 func rewindArgs(all []state.Border, args []string) (to state.Border, what string, force bool, err error) {
 	what = backBoth
 	for _, word := range args {
@@ -70,7 +70,7 @@ func rewindArgs(all []state.Border, args []string) (to state.Border, what string
 			force = true
 		case word == backBoth || word == backConversation || word == backFiles:
 			what = word
-		case isSeq: // of a list, which may be older than the last prompt
+		case isSeq: // from a list, which may be older than the last prompt
 			i := slices.IndexFunc(all, func(b state.Border) bool { return strconv.FormatUint(b.Seq, 10) == seq })
 			if i < 0 {
 				return to, "", false, errors.New("that prompt no longer exists; /rewind lists the prompts")
@@ -93,10 +93,10 @@ func rewindArgs(all []state.Border, args []string) (to state.Border, what string
 	return to, what, force, nil
 }
 
-// uncovered says what does not go back.
+// uncovered names the changes that a rewind does not restore.
 const uncovered = "Changes made by commands aren't restored."
 
-// comparedPrompts lists prompts with what has changed since: "?" where that can't be known.
+// comparedPrompts lists prompts with the changes since: "?" if they are unknown.
 func comparedPrompts(s *Session, all []state.Border) *show.List {
 	changes, err := []undo.Change(nil), feature.ErrNoSession
 	if s.Since != nil {
@@ -110,7 +110,7 @@ func comparedPrompts(s *Session, all []state.Border) *show.List {
 	return promptList(all, func(prompt int) string { return changedText(changes, prompt) })
 }
 
-// promptList lists the prompts that one can go back to before, the newest first, each with those that go back with it.
+// promptList lists the prompts to rewind to, the newest first, each with the prompts that are rewound with it.
 func promptList(all []state.Border, changed func(prompt int) string) *show.List {
 	list := show.List{
 		Title: "Rewind to before", Columns: []string{"prompt", "asked", "file changes since"}, Note: uncovered, Most: 20,
@@ -122,7 +122,7 @@ func promptList(all []state.Border, changed func(prompt int) string) *show.List 
 	return &list
 }
 
-// promptRow is a prompt with its index among those that one can go back to and how many prompts back it is.
+// promptRow returns the list row of a prompt, which has index i among all prompts and is the back-th last.
 func promptRow(b state.Border, i, back int, changed string) show.Row {
 	text := texts.Clip(b.Words(), 100)
 	r := show.Row{ID: strconv.Itoa(back), Title: "Rewind to before “" + markup.Shorten(b.Words(), 40) + "”"}
@@ -140,7 +140,7 @@ func promptRow(b state.Border, i, back int, changed string) show.Row {
 	do("conversation", "rewind", at, backConversation)
 	do("files ("+changed+")", "rewind", at, backFiles)
 	const fork = "fork: continue from there in a copy; this session stays as it is"
-	if i == 0 { // nothing is before it
+	if i == 0 { // nothing comes before it
 		do(fork, "session", "new")
 	} else {
 		do(fork, "session", "fork", strconv.Itoa(i))
@@ -149,7 +149,7 @@ func promptRow(b state.Border, i, back int, changed string) show.Row {
 	return r
 }
 
-// changedText returns how many files would go back with a prompt: "2 files +3 −1".
+// changedText counts the files that a rewind to before a prompt would restore: "2 files +3 −1".
 func changedText(changes []undo.Change, prompt int) string {
 	for _, c := range changes {
 		if c.Prompt >= prompt && c.Files > 0 {

@@ -46,8 +46,8 @@ func init() {
 
 const (
 	maxListed  = 20               // sessions that a list shows
-	maxHits    = 20               // that a search shows
-	searchTime = 20 * time.Second // that it may take
+	maxHits    = 20               // shown by a search
+	searchTime = 20 * time.Second // limit of a search
 )
 
 // listSessions lists the sessions of this folder, the latest first, those of buddy exec at the end.
@@ -71,7 +71,7 @@ func newSession(context.Context, *Session, []string) (show.Answer, error) {
 	return show.Answer{Leave: &show.Leave{}}, nil
 }
 
-// resumeSession leaves for another session.
+// resumeSession switches to another session.
 func resumeSession(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	found, err := s.Setup.FindHere(textOf(args))
 	if err == nil && found == s.Setup.ID {
@@ -89,7 +89,7 @@ func renameSession(_ context.Context, s *Session, args []string) (show.Answer, e
 	return show.Say("session renamed: " + title), nil
 }
 
-// forkSession continues in a copy of the session up to an exchange, by default the last that has ended.
+// forkSession continues in a copy of the session up to an exchange, by default the last one that ended.
 func forkSession(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	n := 0
 	if len(args) > 0 {
@@ -139,12 +139,12 @@ func searchSessions(ctx context.Context, s *Session, args []string) (show.Answer
 	return show.Say(strings.Join(lines, "\n")), nil
 }
 
-// exportFormats maps the names that people use to formats.
+// exportFormats maps the names of formats to formats.
 var exportFormats = map[string]sessions.ExportFormat{
 	"md": sessions.Markdown, "markdown": sessions.Markdown, "html": sessions.HTML, "json": sessions.JSON,
 }
 
-// exportWish reads a format, a file, or both, and whether the file may exist.
+// exportWish reads a format, a file, or both, and whether to replace the file.
 func exportWish(words []string) (as sessions.ExportFormat, file string, force bool, err error) {
 	as = sessions.Markdown
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { force = force || w == "--force"; return w == "--force" })
@@ -165,7 +165,7 @@ func exportWish(words []string) (as sessions.ExportFormat, file string, force bo
 	return as, file, force, nil
 }
 
-// exportThis writes this session into a file.
+// exportThis writes this session to a file.
 func exportThis(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	as, file, force, err := exportWish(args)
 	if err != nil {
@@ -174,7 +174,7 @@ func exportThis(_ context.Context, s *Session, args []string) (show.Answer, erro
 	return exported(s, s.Setup.ID, as, file, force)
 }
 
-// exportSession writes any session into a file that is named after it.
+// exportSession writes any session to a file named after the session.
 func exportSession(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	return exported(s, textOf(args), sessions.Markdown, "", false)
 }

@@ -16,7 +16,7 @@ func init() {
 	}, onStyles)
 }
 
-// onStyles lists the styles, or keeps one in the person's settings.
+// onStyles lists the styles, or saves one to the person's settings.
 func onStyles(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	if len(args) > 0 {
 		text, err := s.Setup.SetStyle(strings.ToLower(textOf(args)))

@@ -26,8 +26,9 @@ func init() {
 	}, onTargets)
 }
 
-// onTargets lists the targets, or makes the one of a name the current one. With "ask" in place of a name those that are
-// connected are asked whether they still are.
+// onTargets lists the targets, or switches to the named one. "ask" instead of a name checks whether the connected
+// targets
+// still answer.
 func onTargets(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	if s.Program == nil {
 		return show.Answer{}, feature.ErrNoSession
@@ -49,7 +50,7 @@ func onTargets(_ context.Context, s *Session, args []string) (show.Answer, error
 	return show.Answer{}, fmt.Errorf("unknown target %q (have: %s)", name, texts.Join(all, ", ", func(t *target.Target) string { return t.Name }))
 }
 
-// targetList lists targets. It connects to none; with ask it waits for the answers of those that are connected.
+// targetList lists targets. It connects to none; with ask it waits for the answers of the connected ones.
 func targetList(set *target.Set, ask bool) *show.List {
 	list := show.List{
 		Title: "Targets", Columns: []string{"name", "state", "kind", "address", "folder", "attach"},
@@ -67,7 +68,7 @@ func targetList(set *target.Set, ask bool) *show.List {
 // asking is the state of a target that has not been asked yet.
 const asking = "checking …"
 
-// targetRow describes a target. What is dangerous to mistake stands next to the name, which always shows.
+// targetRow describes a target. Facts that are dangerous to mistake come right after the name, which always shows.
 func targetRow(set *target.Set, t *target.Target, ask bool) show.Row {
 	name := t.Name
 	if t.Production {
@@ -85,7 +86,8 @@ func targetRow(set *target.Set, t *target.Target, ask bool) show.Row {
 	return r
 }
 
-// stateOf says in which state a target is and why it can't be reached, "" if it can; where commands start in it, and the
+// stateOf returns a target's state; why it can't be reached, "" if it can; the folder where commands start; and the
+// command
 // line that attaches a terminal to its pane, "" while there is none.
 func stateOf(set *target.Set, t *target.Target, ask bool) (state, why, folder, attach string) {
 	one := set.Session(t.Name)
@@ -113,7 +115,7 @@ func stateOf(set *target.Set, t *target.Target, ask bool) (state, why, folder, a
 	return "connected · " + milliseconds(took), "", one.Env.Dir, attach
 }
 
-// onlyTarget says of the one target that there is how it is and how to watch it.
+// onlyTarget describes the only target: its state and how to watch it.
 func onlyTarget(set *target.Set, t *target.Target) string {
 	state, _, folder, attach := stateOf(set, t, true)
 	text := "commands run on " + slash.PlaceName(t.Name) + ", the only target"
@@ -133,7 +135,7 @@ func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
 }
 
-// awayBecause says on one line why a target can't be reached, without its name, which the row has.
+// awayBecause explains on one line why a target can't be reached, without its name, which the row has.
 func awayBecause(err error) string {
 	why := texts.OneLine(err.Error())
 	if down, ok := errors.AsType[*host.DownError](err); ok {

@@ -20,8 +20,9 @@ func init() {
 	}, onTrust)
 }
 
-// onTrust lists what of the project needs trust, or trusts what the ids of that list mean; with forget before them that
-// ends. The session begins again with what is trusted. The deeds of the list are set, unset and diff; it closes with apply.
+// onTrust lists the parts of the project that need trust, or trusts the items with the given ids; forget ends the
+// trust. The
+// session then restarts with what is trusted. The actions of the list are set, unset and diff; it closes with apply.
 func onTrust(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	verb := ""
 	if len(args) > 0 {
@@ -46,7 +47,7 @@ func onTrust(_ context.Context, s *Session, args []string) (show.Answer, error) 
 	return listTrust(s)
 }
 
-// listTrust lists what of the project needs trust. Where there is nothing but settings it trusts the folder.
+// listTrust lists the parts of the project that need trust. If there are only settings, it trusts the folder.
 func listTrust(s *Session) (show.Answer, error) {
 	all, err := s.Setup.Project().Items()
 	if err != nil || !settingsAlone(all) {
@@ -59,7 +60,7 @@ func listTrust(s *Session) (show.Answer, error) {
 	return s.again(), nil
 }
 
-// setTrust trusts the items that ids mean, or ends that.
+// setTrust trusts the items with the given ids, or ends their trust.
 func setTrust(s *Session, on bool, ids []string) error {
 	all, err := s.Setup.Project().Items()
 	if err != nil {
@@ -72,7 +73,7 @@ func setTrust(s *Session, on bool, ids []string) error {
 	return s.Setup.Project().SetTrust(on, chosen)
 }
 
-// trustDiff shows what has changed in an item since it was trusted.
+// trustDiff shows how items have changed since they were trusted.
 func trustDiff(s *Session, ids []string) (show.Answer, error) {
 	all, err := s.Setup.Project().Items()
 	if err != nil {
@@ -86,27 +87,28 @@ func trustDiff(s *Session, ids []string) (show.Answer, error) {
 	return show.Answer{Text: &show.Text{Title: chosen[0].Title(), Body: diff, Form: show.Diff}}, err
 }
 
-// again begins the session again, with what has changed in files.
+// again restarts the session with the changed files.
 func (s *Session) again() show.Answer {
 	return show.Answer{Leave: &show.Leave{Session: s.Setup.Current()}}
 }
 
-// settingsAlone reports whether nothing but the settings of the folder waits for trust, and nothing is trusted: they are
+// settingsAlone reports whether only the folder's settings wait for trust, and nothing is trusted yet. Such settings
+// are
 // trusted without a list.
 func settingsAlone(all []project.Item) bool {
 	return len(all) == 0 || len(all) == 1 && all[0].Kind == project.SettingsKind && all[0].Waits()
 }
 
-// trustID names an item in the form in which it is shown: another form of it is another id.
+// trustID returns the id of an item as shown: a changed item has another id.
 func trustID(i project.Item) string { return show.IDOf(i.Dir, i.Kind, i.Name, i.Print) }
 
-// chosenItems returns the items that ids mean.
+// chosenItems returns the items with the given ids.
 func chosenItems(all []project.Item, ids []string) ([]project.Item, error) {
 	var chosen []project.Item
 	for _, id := range ids {
 		i := slices.IndexFunc(all, func(i project.Item) bool { return trustID(i) == id })
 		switch {
-		case id == "all": // plain mode puts the ids of what it has shown in its place
+		case id == "all": // plain mode replaces "all" by the ids that it has shown
 			return nil, errors.New("look at the list first: /trust")
 		case i < 0:
 			return nil, fmt.Errorf("%q is not in the list, or it changed after you opened the list; run /trust again", id)
@@ -120,7 +122,7 @@ func chosenItems(all []project.Item, ids []string) ([]project.Item, error) {
 	return chosen, nil
 }
 
-// waiting returns the items that could be trusted and are not.
+// waiting returns the items that could be trusted but are not.
 func waiting(all []project.Item) []project.Item {
 	return slices.DeleteFunc(slices.Clone(all), func(i project.Item) bool { return !i.Waits() })
 }
@@ -147,7 +149,7 @@ func trustList(setup *compose.Setup, all []project.Item) *show.List {
 	return &list
 }
 
-// trustRow is an item with all that a person should know before trusting it.
+// trustRow returns the list row of an item, with everything a person should know before trusting it.
 func trustRow(setup *compose.Setup, i project.Item) show.Row {
 	r := show.Row{ID: trustID(i), Cells: []string{i.Title(), i.Runs, string(i.State)}, Mark: i.State == project.Trusted, More: i.Lines, Title: "Trust " + i.Title() + "?"}
 	do := func(label, verb string) {

@@ -22,7 +22,8 @@ func init() {
 	}, onUndo)
 }
 
-// onUndo takes changes back. Without a number those are of the last prompt, and it asks when other prompts came after it.
+// onUndo undoes changes: without a number those of the last prompt with changes, asking first if other prompts came
+// after it.
 func onUndo(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	set, err := undoArgs(args)
 	if err != nil {
@@ -30,7 +31,7 @@ func onUndo(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	}
 	if set.Steps == 0 && s.Since != nil {
 		all := s.now().Prompts
-		changes, err := s.Since() // where that is not known the session decides
+		changes, err := s.Since() // if unknown, the session decides
 		if b, ok := lastChanged(all, changes); err == nil && ok && changes[len(changes)-1].Later > 0 {
 			return askUndo(b, changes, set.Force), nil
 		}
@@ -39,7 +40,7 @@ func onUndo(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	return show.Answer{}, nil
 }
 
-// undoArgs reads how many prompts go back, and whether also over what was changed since.
+// undoArgs returns the number of prompts to undo, and whether to overwrite later changes.
 func undoArgs(args []string) (set event.Undo, err error) {
 	for _, word := range args {
 		switch n, bad := strconv.Atoi(word); {
@@ -55,7 +56,7 @@ func undoArgs(args []string) (set event.Undo, err error) {
 	return set, nil
 }
 
-// lastChanged returns the prompt that changed files last, if that is known.
+// lastChanged returns the prompt that changed files last, if it is known.
 func lastChanged(all []state.Border, changes []undo.Change) (b state.Border, ok bool) {
 	i := slices.IndexFunc(all, func(b state.Border) bool { return len(changes) > 0 && b.ID == changes[len(changes)-1].Prompt })
 	if i < 0 {
@@ -64,7 +65,7 @@ func lastChanged(all []state.Border, changes []undo.Change) (b state.Border, ok 
 	return all[i], true
 }
 
-// askUndo asks whether the changes of a prompt go back though others came after it.
+// askUndo asks whether to undo a prompt's changes although other prompts came after it.
 func askUndo(b state.Border, changes []undo.Change, force bool) show.Answer {
 	run := []string{"undo", "1"}
 	if force {

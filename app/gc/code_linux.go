@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropCode gives back the pages of the program's own file. A process that rests needs few of them, and
-// the kernel, whose cache holds them, maps those again that are used: a microsecond for 64 KiB.
+// dropCode returns the memory pages of the program's own file to the kernel. A resting process needs few of them, and
+// the
+// kernel maps those in use again from its cache: a microsecond for 64 KiB.
 func dropCode() {
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -23,18 +24,18 @@ func dropCode() {
 	}
 	defer smaps.Close() //nolint:errcheck // only read
 	for _, m := range untouched(smaps, exe) {
-		_, _, _ = unix.Syscall(unix.SYS_MADVISE, m.start, m.end-m.start, unix.MADV_DONTNEED) // where it fails, they stay
+		_, _, _ = unix.Syscall(unix.SYS_MADVISE, m.start, m.end-m.start, unix.MADV_DONTNEED) // on failure they stay
 	}
 }
 
 // mapping is a range of addresses.
 type mapping struct{ start, end uintptr }
 
-// untouched returns the mappings of a file that hold what is in it and nothing else, from the text of
-// /proc/self/smaps. What a linker or a debugger has written into a mapping would be lost with its pages,
-// also where nothing can be written any more.
+// untouched returns the mappings that hold only the unchanged contents of a file, from the text of /proc/self/smaps.
+// Changes
+// that a linker or debugger wrote into a mapping would be lost with its pages, even if the mapping is read-only now.
 func untouched(smaps io.Reader, file string) (all []mapping) {
-	var m mapping // the latest, if it is one of the file that nobody can write to
+	var m mapping // the latest, if it is a read-only mapping of the file
 	for lines := bufio.NewScanner(smaps); lines.Scan(); {
 		line := lines.Text()
 		if kb, ok := strings.CutPrefix(line, "Anonymous:"); ok {
@@ -54,7 +55,7 @@ func untouched(smaps io.Reader, file string) (all []mapping) {
 	return all
 }
 
-// mappingAt returns the range that smaps writes as 00400000-00ead000, no range if it is none.
+// mappingAt parses a range such as 00400000-00ead000, and returns no range for other texts.
 func mappingAt(addresses string) mapping {
 	from, to, _ := strings.Cut(addresses, "-")
 	start, err := strconv.ParseUint(from, 16, 64)

@@ -1,10 +1,12 @@
-// Package gc keeps Go's garbage collector from running when it would cost more than it gives:
-// while a process starts, and while nothing happens in it.
+// Package gc keeps Go's garbage collector from running when it would cost more than it saves: while a process starts,
+// and
+// while it is idle.
 //
 //	gc.QuickStart()
 //	rest := gc.NewRest()
-//	rest.Touch()      // something happens
-//	rest.Pause(timer) // timer has fired: perhaps nothing does any more
+//
+// activity
+// timer has fired: perhaps the process is idle
 package gc
 
 import (
@@ -16,23 +18,24 @@ import (
 )
 
 const (
-	// RestAfter says how long nothing happens before memory goes back to the system.
+	// RestAfter is the idle time before memory is returned to the system.
 	RestAfter = 1500 * time.Millisecond
 
-	// restSpare limits how many bytes may be allocated, beyond those in use, without a garbage collection while
-	// resting and in the first RestAfter of work.
+	// restSpare limits the bytes allocated beyond those in use without a garbage collection, while resting and in the
+	// first
+	// RestAfter of work.
 	restSpare = 32 << 20
 
-	// startTime says how long the program is busy starting, startLimit how much memory
-	// it may have by then without any garbage collected.
+	// startTime is the duration of the start, startLimit its memory limit without any garbage collection.
 	startTime  = 300 * time.Millisecond
 	startLimit = 128 << 20
 )
 
-// QuickStart keeps the garbage collector out of the first 300 ms: at the small heap of
-// a starting program it would run over and over, which costs 2 to 5 of the 25 ms until the first
-// frame, and a tenth of the CPU; of an exec with a short answer it is a fifth of the CPU. Call it before
-// anything else.
+// QuickStart keeps the garbage collector off for the first 300 ms. At the small heap of a starting program it would run
+// over
+// and over, which costs 2 to 5 of the 25 ms until the first frame and a tenth of the CPU; for an exec with a short
+// answer a
+// fifth of the CPU. Call QuickStart before anything else.
 func QuickStart() {
 	limit := debug.SetMemoryLimit(startLimit)
 	percent := debug.SetGCPercent(-1)
@@ -42,41 +45,43 @@ func QuickStart() {
 	})
 }
 
-// Rest gives memory back while nothing happens and turns the garbage collector off,
-// which would wake the process every two minutes for nothing.
+// Rest returns memory to the system while the process is idle, and turns the garbage collector off, which would wake
+// the
+// process every two minutes for nothing.
 type Rest struct {
 	last   atomic.Int64 // Unix nanoseconds of the last activity
 	asleep atomic.Bool
-	busy   atomic.Int32 // how much work goes on that Touch is not told of
+	busy   atomic.Int32 // running work that does not call Touch
 
-	// of the owner of the timer
+	// used by the owner of the timer
 	armed   bool // the timer is running
-	off     bool // Go does not collect garbage before restSpare is used up
+	off     bool // no garbage collection before restSpare is used up
 	percent int
 	limit   int64
 }
 
-// NewRest returns one that is awake. Its timer, which the caller makes and passes to Pause and Wake,
-// is running and lasts [RestAfter].
+// NewRest returns a Rest that is awake. The caller makes its timer, running for [RestAfter], and passes it to Pause and
+// Wake.
 func NewRest() *Rest {
 	r := &Rest{armed: true}
 	r.Touch()
 	return r
 }
 
-// Touch notes that something happens, and reports whether the owner of the timer should call Wake.
-// It costs a key nothing: turning the collector on takes a millisecond.
+// Touch records activity, and reports whether the owner of the timer should call Wake. It adds no delay to a key:
+// turning the
+// collector on would take a millisecond.
 func (r *Rest) Touch() (asleep bool) {
 	r.last.Store(time.Now().UnixNano())
 	return r.asleep.Load()
 }
 
-// Busy notes with 1 that work begins which goes on without any Touch, and with -1 that it has ended. No rest begins
-// meanwhile; one that has begun before ends only when the owner of the timer calls Wake. Any goroutine may call it.
+// Busy records with 1 the start of work that does not call Touch, and with -1 its end. No rest starts in between; an
+// earlier
+// rest ends only when the owner of the timer calls Wake. Any goroutine may call it.
 func (r *Rest) Busy(works int32) { r.busy.Add(works) }
 
-// Pause is called when timer has fired: it rests, or starts timer for the remainder
-// if something happened in the meantime.
+// Pause is called when timer has fired. It rests, or restarts timer for the remaining time if there was activity.
 func (r *Rest) Pause(timer *time.Timer) {
 	if r.busy.Load() > 0 {
 		r.Touch()
@@ -87,8 +92,9 @@ func (r *Rest) Pause(timer *time.Timer) {
 		return
 	}
 	r.armed = false
-	// Both before FreeOSMemory. With the collector on, Go would give memory back a second time, a second later;
-	// without a limit it would expect a large heap and ask for huge pages for its tables, 2 MB of them.
+	// Both before FreeOSMemory. With the collector on, Go would return memory again a second later; without a limit it
+	// would
+	// expect a large heap and ask for huge pages for its tables, 2 MB of them.
 	if !r.off {
 		r.off = true
 		r.limit = debug.SetMemoryLimit(restSpare)
@@ -100,8 +106,9 @@ func (r *Rest) Pause(timer *time.Timer) {
 	r.asleep.Store(true)
 }
 
-// Wake ends the rest and starts timer, if it is not running. The collector stays off until timer has fired: what takes
-// no longer, as a key or a short answer, goes without.
+// Wake ends the rest and starts timer unless it is running. The collector stays off until timer has fired, so that
+// short work
+// such as a key or a short answer runs without it.
 func (r *Rest) Wake(timer *time.Timer) {
 	r.asleep.Store(false)
 	if !r.armed {
@@ -110,7 +117,7 @@ func (r *Rest) Wake(timer *time.Timer) {
 	}
 }
 
-// collect puts the collector back to work.
+// collect turns the collector on again.
 func (r *Rest) collect() {
 	if r.off {
 		r.off = false
@@ -119,7 +126,7 @@ func (r *Rest) collect() {
 	}
 }
 
-// memoryInUse returns what the memory limit counts, in bytes.
+// memoryInUse returns the bytes that count towards the memory limit.
 func memoryInUse() int64 {
 	all := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(all)
