@@ -14,17 +14,17 @@ import (
 	"buddy/config/login"
 )
 
-// Account names something to log in to: an issuer, or a provider whose key is kept.
+// Account is an issuer to log in to, or a provider whose key is stored.
 type Account struct {
-	Name     string // that --model and /model take
+	Name     string // as --model and /model accept it
 	Login    config.Login
-	Provider config.Provider // where there is no issuer
+	Provider config.Provider // if there is no issuer
 }
 
-// otherNames maps what people call providers to their names.
+// otherNames maps common names of providers to their names here.
 var otherNames = map[string]string{"claude": "anthropic", "google": "gemini", "grok": "xai", "mistral": "mistralai"}
 
-// Find finds what a name means. Without one it is the active profile.
+// Find returns the account with a name; "" means that of the active profile.
 func Find(c config.Config, name string) (Account, error) {
 	if name == "" {
 		if c.Active == nil || c.Active.Login.Issuer == "" {
@@ -51,7 +51,7 @@ func Find(c config.Config, name string) (Account, error) {
 	return Account{}, fmt.Errorf("unknown provider or profile %q (have: %s)", name, names(c))
 }
 
-// All lists what Find finds.
+// All lists every account that Find finds.
 func All(c config.Config) []Account {
 	var all []Account
 	for _, p := range c.Models {
@@ -65,7 +65,7 @@ func All(c config.Config) []Account {
 	return all
 }
 
-// names lists the names that Find takes.
+// names lists the names that Find accepts.
 func names(c config.Config) string {
 	var names []string
 	for _, a := range All(c) {
@@ -74,7 +74,7 @@ func names(c config.Config) string {
 	return strings.Join(names, ", ")
 }
 
-// Short says in a few words whether there is a login or a key.
+// Short describes the login or key in a few words.
 func (a Account) Short() string {
 	if a.Login.Issuer != "" {
 		return "log in to " + a.Login.Issuer
@@ -85,7 +85,7 @@ func (a Account) Short() string {
 	return "no key"
 }
 
-// State says whether there is a login or a key, and where it is from.
+// State reports whether there is a login or a key, and its source.
 func (a Account) State(ctx context.Context) (text string, ok bool, err error) {
 	if a.Login.Issuer == "" {
 		source, ok := a.Provider.HasKey()
@@ -102,7 +102,7 @@ func (a Account) State(ctx context.Context) (text string, ok bool, err error) {
 	return fmt.Sprintf("%s: logged in to %s", a.Name, a.Login.Issuer), true, nil
 }
 
-// Forget removes what login stored.
+// Forget removes the stored login or key.
 func (a Account) Forget(ctx context.Context) (text string, err error) {
 	var found bool
 	if a.Login.Issuer != "" {
@@ -140,7 +140,7 @@ func (a Account) Begin(ctx context.Context) (*login.Flow, error) {
 	return login.New(config.Auth()).Begin(ctx, a.Login)
 }
 
-// HowTo says what to do in the browser.
+// HowTo explains what to do in the browser.
 func HowTo(f *login.Flow) string {
 	text := fmt.Sprintf("open %s and enter the code %s (valid until %s)", f.URL, f.Code, f.Expires.Local().Format("15:04"))
 	if f.Whole != "" {
@@ -149,10 +149,10 @@ func HowTo(f *login.Flow) string {
 	return text
 }
 
-// MaxKeyLine bounds what is read as a key, in bytes.
+// MaxKeyLine limits the text read as a key, in bytes.
 const MaxKeyLine = 16 << 10
 
-// OneKey returns the key in what was typed, pasted or piped.
+// OneKey returns the key in typed, pasted or piped text.
 func OneKey(text string) (string, error) {
 	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	switch line = strings.TrimSpace(line); {

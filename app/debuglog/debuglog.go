@@ -1,5 +1,4 @@
-// Package debuglog writes the file of --debug: times of requests, what went wrong on the way, commands to tmux, one line
-// each.
+// Package debuglog writes the file of --debug: times of requests, errors in between and commands to tmux, one per line.
 //
 //	log, err := debuglog.Open()
 //	defer log.Close(os.Stderr)
@@ -29,11 +28,12 @@ import (
 
 const (
 	debugMax  = 32 << 20 // bytes of a debug log
-	debugKept = 10       // logs that stay
+	debugKept = 10       // logs that are kept
 )
 
-// Log is the destination of slog.Debug. It has no text of the person, of the model or of tools, and what looks like a secret
-// is removed. Any goroutine may use it; a nil Log does nothing.
+// Log is the destination of slog.Debug. It contains no text of the person, of the model or of tools, and texts that
+// look
+// like secrets are removed. Any goroutine may use it; a nil Log does nothing.
 type Log struct {
 	path string
 	hide atomic.Pointer[redact.Redactor]
@@ -41,10 +41,10 @@ type Log struct {
 
 	mu   sync.Mutex // guards all below
 	file io.WriteCloser
-	left int // bytes that it may still grow
+	left int // bytes that the file may still grow
 }
 
-// Open makes a log and the destination of slog.
+// Open creates a log and makes it slog's destination.
 func Open() (*Log, error) {
 	dir := filepath.Join(xdg.StateHome, "buddy", "debug")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -60,10 +60,10 @@ func Open() (*Log, error) {
 	return d, nil
 }
 
-// Join makes a log that another process has opened the destination of slog here, too.
+// Join makes a log that another process opened slog's destination in this process, too.
 func Join(path string) (*Log, error) { return openLog(path, 0) }
 
-// openLog opens a log, to whose end each process writes line by line.
+// openLog opens a log for appending. Each process appends whole lines.
 func openLog(path string, flag int) (*Log, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|flag, 0o600)
 	if err != nil {
@@ -74,7 +74,7 @@ func openLog(path string, flag int) (*Log, error) {
 	return d, nil
 }
 
-// Path returns where the log is, "" if there is none.
+// Path returns the path of the log, "" if there is none.
 func (d *Log) Path() string {
 	if d == nil {
 		return ""
@@ -82,7 +82,7 @@ func (d *Log) Path() string {
 	return d.path
 }
 
-// forgetDebug leaves room for one more log. What can't be removed stays.
+// forgetDebug makes room for one more log. Files that can't be removed stay.
 func forgetDebug(dir string) {
 	logs, _ := filepath.Glob(filepath.Join(dir, "*.log"))
 	slices.Sort(logs) // the oldest first
@@ -91,7 +91,7 @@ func forgetDebug(dir string) {
 	}
 }
 
-// Write takes one line of slog's.
+// Write writes one line of slog.
 func (d *Log) Write(p []byte) (int, error) {
 	text := redact.Entropy(d.hide.Load().Text(d.keys.Load().Text(string(p))))
 	d.mu.Lock()
@@ -108,7 +108,7 @@ func (d *Log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Hide removes secrets and keys from now on.
+// Hide sets the secrets and keys to remove from now on.
 func (d *Log) Hide(secrets *redact.Redactor, keys *redact.Keys) {
 	if d != nil {
 		d.hide.Store(secrets)
@@ -116,7 +116,7 @@ func (d *Log) Hide(secrets *redact.Redactor, keys *redact.Keys) {
 	}
 }
 
-// Close ends the log and says where it is.
+// Close ends the log and prints its path.
 func (d *Log) Close(say io.Writer) {
 	if d == nil {
 		return
@@ -132,7 +132,7 @@ func (d *Log) Close(say io.Writer) {
 // Enabled reports whether there is a log.
 func Enabled() bool { return slog.Default().Enabled(context.Background(), slog.LevelDebug) }
 
-// Follow logs facts as they come, until there are no more.
+// Follow logs events until the channel closes.
 func Follow(events <-chan event.Envelope) {
 	for env := range events {
 		if attrs, ok := factsOf(env.Payload); ok {
@@ -142,8 +142,9 @@ func Follow(events <-chan event.Envelope) {
 	}
 }
 
-// factsOf returns what the log says of an event: no text of the person, of the model or of what
-// a tool printed. ok is false for what is not worth a line.
+// factsOf returns the log's attributes of an event, without text of the person, of the model or of tools. ok is false
+// for
+// events that are not logged.
 func factsOf(e event.Event) (attrs []slog.Attr, ok bool) {
 	switch p := e.(type) {
 	case event.RequestStarted:

@@ -1,4 +1,4 @@
-// Package doctor checks what buddy needs.
+// Package doctor checks buddy's surroundings and settings.
 //
 //	fmt.Print(doctor.Text(doctor.Examine(ctx, options, true, os.Stderr)))
 package doctor
@@ -34,14 +34,14 @@ import (
 	"buddy/views/markup"
 )
 
-// Health says whether something works.
+// Health is the state of something checked.
 type Health string
 
-// What a [Finding] can be.
+// The states of a [Finding].
 const (
 	Fine   Health = "ok"
-	Weak   Health = "weak"   // buddy works, with less
-	Broken Health = "broken" // something that was asked for does not work
+	Weak   Health = "weak"   // buddy works, with restrictions
+	Broken Health = "broken" // something requested does not work
 )
 
 // Finding holds the result of one check.
@@ -49,13 +49,13 @@ type Finding struct {
 	Check string `json:"check"`
 	State Health `json:"state"`
 	Text  string `json:"text"`
-	Do    string `json:"do,omitempty"` // what mends it
+	Do    string `json:"do,omitempty"` // how to fix it
 }
 
 // AnswerTime limits how long the doctor waits for a model.
 const AnswerTime = 30 * time.Second
 
-// Examine makes all checks. say gets what takes time.
+// Examine makes all checks. It prints to say before slow ones.
 func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) []Finding {
 	c, _, notices, err := compose.LoadConfig(f)
 	all := append([]Finding{checkSettings(c, notices, err)}, checkMachine(ctx, c)...)
@@ -67,18 +67,18 @@ func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) [
 	return append(append(all, checkExtensions(ctx)), checkTarget(f, say)...)
 }
 
-// checkMachine looks at what is around buddy.
+// checkMachine checks the machine that buddy runs on.
 func checkMachine(ctx context.Context, c config.Config) []Finding {
 	cwd, _ := os.Getwd() // unknown: no file of ours is in it
 	free := checkFree(&target.Target{Name: slash.ThisMachine}, target.Environment{Dir: cwd})
 	return []Finding{checkKeys(), checkTrust(c), checkHooks(c), checkTerminal(os.Getenv), checkTmux(ctx), free, checkFence(c, cwd), checkClipboard(os.Getenv), checkNetwork(os.Getenv)}
 }
 
-// checkServers names the MCP servers that can't be started. It starts none.
+// checkServers lists the MCP servers that can't be started. It starts none.
 func checkServers(f *compose.Options) []Finding {
 	servers, err := compose.ServersHere(f)
 	if err != nil || len(servers) == 0 {
-		return nil // settings are checked for themselves
+		return nil // another check reports errors in settings
 	}
 	var left []string
 	state := Weak
@@ -96,12 +96,11 @@ func checkServers(f *compose.Options) []Finding {
 	return []Finding{{"mcp", Fine, fmt.Sprintf("servers: %d (buddy mcp check starts them)", len(servers)), ""}}
 }
 
-// checkLanguages names the language servers that there are, and those that can't be used. It starts
-// none.
+// checkLanguages lists the language servers, and those that can't be used. It starts none.
 func checkLanguages(f *compose.Options) []Finding {
 	servers, err := compose.LanguageServersHere(f)
 	if err != nil {
-		return nil // settings are checked for themselves
+		return nil // another check reports errors in settings
 	}
 	var here, left []string
 	for _, s := range servers {
@@ -120,7 +119,7 @@ func checkLanguages(f *compose.Options) []Finding {
 	return []Finding{{"lsp", Fine, text, ""}}
 }
 
-// Text is the report for people.
+// Text returns the report for people.
 func Text(all []Finding) string {
 	var b strings.Builder
 	for _, one := range all {
@@ -145,7 +144,7 @@ func checkSettings(c config.Config, notices []string, err error) Finding {
 	return Finding{"settings", Fine, fmt.Sprintf("%s, profiles: %d", cmp.Or(c.File, "none"), len(c.Models)), ""}
 }
 
-// checkKeys looks at the file with keys.
+// checkKeys checks the file with keys.
 func checkKeys() Finding {
 	s := config.Auth()
 	info, err := os.Stat(s.Path())
@@ -165,7 +164,7 @@ func checkKeys() Finding {
 	return Finding{"keys", Fine, fmt.Sprintf("in %s; keys: %d, logins: %d", s.Path(), len(all.Keys), len(all.Logins)), ""}
 }
 
-// checkTrust looks at what of the project in this folder runs something or grants it.
+// checkTrust checks the parts of the project in this folder that run something or grant permissions.
 func checkTrust(c config.Config) Finding {
 	checks, problems, err := project.CheckParts(".", c)
 	if err != nil {
@@ -198,7 +197,7 @@ func checkTrust(c config.Config) Finding {
 	return Finding{"project", Fine, fmt.Sprintf("hooks and servers: %d, all trusted", len(checks)), ""}
 }
 
-// checkTerminal looks at what the screen needs.
+// checkTerminal checks the requirements of the screen.
 func checkTerminal(getenv func(string) string) Finding {
 	name := getenv("TERM")
 	locale := getenv("LANG")
@@ -244,7 +243,7 @@ func checkTmux(ctx context.Context) Finding {
 	return Finding{"tmux", Fine, version, ""}
 }
 
-// checkFree tells which commands nobody is asked about on a target, and what keeps them.
+// checkFree reports which commands run without approval on a target, and what confines them.
 func checkFree(t *target.Target, env target.Environment) Finding {
 	err := t.Confines(env, tmux.Options{Greeting: pane.Greeting{Env: os.Environ()}})
 	one := Finding{"free", Fine, t.Name + ": " + policy.Policy{Confined: err == nil}.Free(""), ""}
@@ -260,7 +259,7 @@ func checkFree(t *target.Target, env target.Environment) Finding {
 	return one
 }
 
-// checkFence tells whether mode auto has its fence in a folder, and what to do where it has none.
+// checkFence reports whether auto mode has its fence in a folder, and what to do if not.
 func checkFence(c config.Config, cwd string) Finding {
 	err := tmux.Fences(tmux.Options{Greeting: pane.Greeting{Env: os.Environ(), Fence: compose.FenceSettings(c.Sandbox, []string{cwd}, nil)}})
 	if err != nil {
@@ -279,7 +278,7 @@ func checkClipboard(getenv func(string) string) Finding {
 	return Finding{"clipboard", Fine, "through the terminal (OSC 52), if the terminal allows it", ""}
 }
 
-// CheckModel looks at the model that a start takes, and asks it for a word.
+// CheckModel checks the model that a start would use, and asks it for a word.
 func CheckModel(ctx context.Context, c config.Config, ask bool) []Finding {
 	switch {
 	case c.Active == nil && c.Problem == "":
@@ -306,7 +305,7 @@ func CheckModel(ctx context.Context, c config.Config, ask bool) []Finding {
 	return all
 }
 
-// AskModel sends a real request, once.
+// AskModel sends one real request.
 func AskModel(ctx context.Context, p config.Profile) Finding {
 	ctx, stop := context.WithTimeout(ctx, AnswerTime)
 	defer stop()
@@ -337,14 +336,14 @@ func AskModel(ctx context.Context, p config.Profile) Finding {
 	return Finding{"endpoint", Fine, fmt.Sprintf("answered in %.1f s%s", time.Since(begin).Seconds(), spent), ""}
 }
 
-// checkFolders looks at the folders that buddy writes to.
+// checkFolders checks the folders that buddy writes to.
 func checkFolders() []Finding {
 	var all []Finding
 	cwd, err := os.Getwd()
 	if err == nil {
 		var store sessions.Store
 		var notice string
-		c, _, _, _ := compose.LoadConfig(new(compose.Options)) // its faults are found by another check
+		c, _, _, _ := compose.LoadConfig(new(compose.Options)) // another check reports its errors
 		if store, notice, err = sessions.Dir(cwd, sessions.Location(c.Sessions.Location)); err == nil {
 			one := Finding{"sessions", Fine, "in " + store.Path(), ""}
 			if notice != "" {
@@ -370,7 +369,7 @@ func checkFolders() []Finding {
 	return append(all, Finding{"state", Fine, state, ""})
 }
 
-// checkDamage names the sessions of a project that can't be opened.
+// checkDamage lists the sessions of a project that can't be opened.
 func checkDamage(store sessions.Store) []Finding {
 	var all []Finding
 	for _, s := range append([]sessions.Store{store}, store.Others()...) {
@@ -385,7 +384,7 @@ func checkDamage(store sessions.Store) []Finding {
 	return all
 }
 
-// checkTarget reaches for what the flags name.
+// checkTarget connects to the target in the flags.
 func checkTarget(f *compose.Options, say io.Writer) []Finding {
 	t, err := compose.NewDestination(f)
 	if err != nil {
@@ -394,7 +393,7 @@ func checkTarget(f *compose.Options, say io.Writer) []Finding {
 	if t.Host == nil {
 		return nil
 	}
-	defer func() { _ = t.Close() }() // it was only looked at
+	defer func() { _ = t.Close() }() // only checked
 	if err := t.Reach(say); err != nil {
 		return []Finding{{"target", Broken, err.Error(), ""}}
 	}
@@ -411,7 +410,7 @@ func checkTarget(f *compose.Options, say io.Writer) []Finding {
 	return []Finding{{"target", Fine, fmt.Sprintf("%s: %s, %s, %s", t.Name, env.OS, env.Shell, strings.TrimSpace(env.Tmux)), ""}, checkFree(t.Target, env)}
 }
 
-// ExamineSession makes the checks that concern a session with the settings c, with the model that answers now.
+// ExamineSession makes the checks that concern a session with the settings c and the current model.
 func ExamineSession(ctx context.Context, c config.Config, profile string) []Finding {
 	if now, ok := c.Lookup(profile); ok {
 		c.Active = &now

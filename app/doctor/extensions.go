@@ -9,8 +9,9 @@ import (
 	"buddy/app/compose"
 )
 
-// checkExtensions counts the skills, commands, subagents and styles of this machine, and names each file
-// that was left out.
+// checkExtensions counts the skills, commands, subagents and styles of this machine, and lists each file that could not
+// be
+// used.
 func checkExtensions(ctx context.Context) Finding {
 	cwd, err := os.Getwd()
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"buddy/config"
 )
 
-// checkHooks looks at the person's own hooks: those of a project are checked with its other parts.
+// checkHooks checks the person's own hooks; checkTrust checks those of the project.
 func checkHooks(c config.Config) Finding {
 	if !c.Hooks.Enabled {
 		return Finding{"hooks", Fine, "turned off ([hooks] enabled)", ""}
 	}
 	set := project.PersonHooks(c.Hooks.Also)
-	cwd, _ := os.Getwd() // unknown: relative names are not looked for
+	cwd, _ := os.Getwd() // unknown: relative names are not searched
 	var off, foreign []string
 	state, yours := Weak, 0
 	for _, p := range set.Problems {

@@ -10,8 +10,7 @@ import (
 	"buddy/texts/proxies"
 )
 
-// checkNetwork names the proxies that servers are reached through, and says where the certificate authorities are not that
-// should vouch for them.
+// checkNetwork lists the proxies on the way to servers, and reports missing files of certificate authorities.
 func checkNetwork(getenv func(string) string) Finding {
 	for name, paths := range map[string][]string{"SSL_CERT_FILE": {getenv("SSL_CERT_FILE")}, "SSL_CERT_DIR": filepath.SplitList(getenv("SSL_CERT_DIR"))} {
 		for _, path := range paths {

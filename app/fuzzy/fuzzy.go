@@ -1,5 +1,6 @@
-// Package fuzzy tells how well a text fits what somebody typed of it: the files, commands,
-// sessions and models that are offered while typing are ranked by it.
+// Package fuzzy scores how well a text fits a typed query. Completion of files, commands, sessions and models ranks by
+// this
+// score.
 //
 //	score, ok := fuzzy.Fit("app/screen/screen.go", "scgo")
 //	name := fuzzy.Nearest("sesion", []string{"session", "status"})
@@ -11,17 +12,17 @@ import (
 	"buddy/texts"
 )
 
-// The points that a character gets.
+// The points of a character.
 const (
 	inName  = 2 // after the last slash
 	atStart = 4 // of a word
 	noGap   = 5 // after the character before
 )
 
-// Fit returns how well a text fits a query, higher is better, and whether it has all
-// characters of the query in order. In the name at the end of a path, at the start of words
-// and without gaps they count more than anywhere. Without a capital in the query case does
-// not count, for letters of ASCII. An empty query fits all, those with few folders best.
+// Fit returns how well a text fits a query, higher is better, and whether the text has all characters of the query in
+// order.
+// Characters count more in the name at the end of a path, at the start of words and without gaps. If the query has no
+// capital, the case of ASCII letters is ignored. An empty query fits all texts, those with few folders best.
 func Fit(text, query string) (score int, ok bool) {
 	if query == "" {
 		return -strings.Count(text, "/"), true
@@ -36,9 +37,9 @@ func Fit(text, query string) (score int, ok bool) {
 	return score, ok
 }
 
-// Words is Fit for a text of words: each word of the query must fit, in any order. One that
-// the text has as a whole counts more than one whose letters are scattered in it, and more
-// the earlier it comes.
+// Words is Fit for a text of words: each word of the query must fit, in any order. A word that the text contains as a
+// whole
+// counts more than one with scattered letters, and more the earlier it comes.
 func Words(text, query string) (score int, ok bool) {
 	for word := range strings.FieldsSeq(query) {
 		anyCase := word == strings.ToLower(word)
@@ -72,7 +73,7 @@ func index(text, word string, anyCase bool) int {
 	return -1
 }
 
-// bonus returns what a word gets for its place.
+// bonus returns the points of a word for its place.
 func bonus(text string, at int) int {
 	points := max(0, 8-at/4)
 	if startsWord(text, at) {
@@ -105,7 +106,7 @@ func fitFrom(text, query string, at, base int, anyCase bool) (score int, ok bool
 	return score, true
 }
 
-// startsWord says that a word begins at an offset: after a sign, or with a capital.
+// startsWord reports whether a word begins at an offset: after a sign, or with a capital.
 func startsWord(text string, at int) bool {
 	if at == 0 || strings.IndexByte("/_-. ", text[at-1]) >= 0 {
 		return true
@@ -120,11 +121,12 @@ func lower(c byte) byte {
 	return c
 }
 
-// maxSlips is by how many letters, at most, a wrong name differs from the one that was meant.
+// maxSlips limits the letters by which a wrong name may differ from the intended one.
 const maxSlips = 3
 
-// DidYouMean returns the question whether another name was meant by a wrong one, for the end of an error: " (did you
-// mean --model?)". The mark, here "--", stands before the name. It returns "" if no name is near enough.
+// DidYouMean returns a question for the end of an error message: " (did you mean --model?)". The mark, here "--",
+// precedes
+// the name. It returns "" if no name is near enough.
 func DidYouMean(mark, wrong string, names []string) string {
 	if name := meant(wrong, names); name != "" {
 		return " (did you mean " + mark + name + "?)"
@@ -132,8 +134,9 @@ func DidYouMean(mark, wrong string, names []string) string {
 	return ""
 }
 
-// meant returns the name that was probably meant by a wrong one: the first that begins with it, else the one that
-// differs least; "" if none is near enough, or if the wrong one has more than 64 bytes. Case does not count.
+// meant returns the name that a wrong one probably meant: the first that begins with it, else the one that differs
+// least; ""
+// if none is near enough, or if the wrong one has more than 64 bytes. Case is ignored.
 func meant(wrong string, names []string) string {
 	if wrong == "" || len(wrong) > 64 { // no typing error, and the distance costs length times length
 		return ""
@@ -150,8 +153,7 @@ func meant(wrong string, names []string) string {
 	return name
 }
 
-// Nearest returns the name that differs least from a wrong one, the first of several; "" if
-// there is none.
+// Nearest returns the first name that differs least from a wrong one; "" if there are no names.
 func Nearest(wrong string, names []string) string {
 	best, least := "", 1<<30
 	for _, name := range names {
