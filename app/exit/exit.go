@@ -20,17 +20,17 @@ const (
 type Error struct {
 	Code int
 	Text string
-	Help bool // the help says how it is right
+	Help bool // the help shows the right usage
 }
 
 func (e Error) Error() string { return e.Text }
 
-// Usage returns an error about wrong arguments; after its text stands how to get help.
+// Usage returns an error about wrong arguments; a hint to the help follows its text.
 func Usage(format string, args ...any) error {
 	return Error{BadUsage, fmt.Sprintf(format, args...), true}
 }
 
-// Failure gives an error the exit code of a failure, unless it has one.
+// Failure gives an error the exit code of a failure, unless it has a code.
 func Failure(err error) error {
 	if _, coded := errors.AsType[Error](err); coded || err == nil {
 		return err

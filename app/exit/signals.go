@@ -7,9 +7,10 @@ import (
 	"syscall"
 )
 
-// UntilEnded returns a context that ends when the program is ended from outside: by SIGTERM, or
-// by SIGHUP because its terminal was closed, unless nohup has it ignored. Its cause is an error
-// of this package. Nobody has cancelled anything then. stop gives the signals back.
+// UntilEnded returns a context that ends when the program is ended from outside: by SIGTERM, or by SIGHUP because its
+// terminal was closed, unless nohup ignores it. The cause is an error of this package; nobody has cancelled anything.
+// stop
+// restores the signals.
 func UntilEnded() (ctx context.Context, stop func()) {
 	signals := []os.Signal{syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -31,7 +32,7 @@ func UntilEnded() (ctx context.Context, stop func()) {
 	}
 }
 
-// BySignal returns how the program exits after a signal: with the code that a shell gives it.
+// BySignal returns the exit after a signal, with the code that a shell uses for it.
 func BySignal(s os.Signal) Error {
 	n, _ := s.(syscall.Signal)
 	return Error{Code: 128 + int(n)}

@@ -1,4 +1,5 @@
-// Package fswatch tells of changes in folders. All of a process have one inotify instance, of which a user has few.
+// Package fswatch watches folders for changes. All watchers of a process share an inotify instance, because users have
+// few.
 //
 //	w, err := fswatch.New()
 //	defer w.Close()
@@ -17,13 +18,13 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// room limits the events that wait for their reader before some are lost.
+// room limits the events waiting for their reader; more are lost.
 const room = 256
 
-// Watcher tells of changes in the folders that were added to it.
+// Watcher reports changes in the folders added to it.
 type Watcher struct {
-	Events <-chan fsnotify.Event // with names as the folder was added; is not closed
-	Lost   <-chan struct{}       // has something when events were lost; is not closed
+	Events <-chan fsnotify.Event // with names as the folder was added; never closed
+	Lost   <-chan struct{}       // receives a value when events were lost; never closed
 
 	events chan fsnotify.Event
 	lost   chan struct{}
@@ -35,7 +36,7 @@ type place struct {
 	name    string
 }
 
-// all are the watchers of this process.
+// all holds the watchers of this process.
 var all struct {
 	mu     sync.Mutex // guards all below
 	system *fsnotify.Watcher
@@ -64,7 +65,7 @@ func New() (*Watcher, error) {
 	return w, nil
 }
 
-// Add watches a folder, or what a link to one leads to now. One that is removed has to be added again.
+// Add watches a folder, or the present destination of a link. A removed folder has to be added again.
 func (w *Watcher) Add(name string) error {
 	name = filepath.Clean(name)
 	folder, err := filepath.EvalSymlinks(name)
@@ -83,7 +84,7 @@ func (w *Watcher) Add(name string) error {
 	return nil
 }
 
-// Close ends the watcher, once.
+// Close ends the watcher. Call it once.
 func (w *Watcher) Close() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -106,7 +107,7 @@ func (w *Watcher) Close() {
 	}
 }
 
-// forward passes on what the system tells until it is closed.
+// forward dispatches the system's events until the channel closes.
 func forward(system *fsnotify.Watcher) {
 	for {
 		select {
@@ -124,7 +125,7 @@ func forward(system *fsnotify.Watcher) {
 	}
 }
 
-// dispatch passes an event to those who added the folder that it is in, or about.
+// dispatch passes an event to the watchers that added its folder or the folder that it is about.
 func dispatch(system *fsnotify.Watcher, e fsnotify.Event) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -139,7 +140,7 @@ func dispatch(system *fsnotify.Watcher, e fsnotify.Event) {
 	}
 }
 
-// lose tells all watchers that events were lost.
+// lose signals to all watchers that events were lost.
 func lose(system *fsnotify.Watcher) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -164,6 +165,6 @@ func (w *Watcher) put(e fsnotify.Event) {
 func (w *Watcher) lose() {
 	select {
 	case w.lost <- struct{}{}:
-	default: // it has been told
+	default: // already signalled
 	}
 }

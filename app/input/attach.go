@@ -1,5 +1,6 @@
-// Package input supplies what a prompt is written with: earlier inputs, names of files, pictures,
-// the person's editor, the clipboard.
+// Package input provides the aids for writing a prompt: earlier inputs, names of files, pictures, the person's editor,
+// the
+// clipboard.
 //
 //	earlier := input.OpenHistory().Load()
 //	pictures, err := input.Attached("what is wrong in @shot.png?")
@@ -14,12 +15,12 @@ import (
 	"buddy/texts"
 )
 
-// MaxPrompt bounds a prompt that comes from stdin or is pasted, in bytes.
+// MaxPrompt limits a prompt from stdin or the clipboard, in bytes.
 const MaxPrompt = 4 << 20
 
-// Attached returns the pictures that a prompt names after an @, such as @docs/screen.png or
-// @"my screen.png".
-// Names of other files stay text: the session reads those where its target is.
+// Attached returns the pictures that a prompt names after an @, such as @docs/screen.png or @"my screen.png". Names of
+// other
+// files stay text, because the session reads them on its target.
 func Attached(prompt string) ([]model.Image, error) {
 	var all []model.Image
 	for m := range texts.Mentions(prompt) {

@@ -13,11 +13,12 @@ import (
 	"buddy/tmux"
 )
 
-// clipboardTime limits how long a clipboard may take.
+// clipboardTime limits how long copying to a clipboard may take.
 const clipboardTime = 3 * time.Second
 
-// Copy copies to the tmux around this program and with a tool of the desktop, and
-// says which of them there are. An error, on one line, names those that failed.
+// Copy copies to the tmux around this program and with a tool of the desktop, and returns the ways that exist. An
+// error, on
+// one line, names those that failed.
 func Copy(text string) (ways []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), clipboardTime)
 	defer cancel()
@@ -42,8 +43,7 @@ func Copy(text string) (ways []string, err error) {
 	return ways, err
 }
 
-// ClipboardTool is the command that puts its input on the desktop's clipboard; nil if there
-// is none.
+// ClipboardTool returns the command that copies its input to the desktop's clipboard; nil if there is none.
 func ClipboardTool(getenv func(string) string, look func(string) (string, error)) []string {
 	var tools [][]string
 	if runtime.GOOS == "darwin" {
@@ -63,8 +63,9 @@ func ClipboardTool(getenv func(string) string, look func(string) (string, error)
 	return nil
 }
 
-// feed runs a command that reads text. What it leaves behind to serve the clipboard has
-// none of our files open, so that nobody waits for it.
+// feed runs a command that reads text. A process that it leaves behind to serve the clipboard has none of our files
+// open,
+// so that nobody waits for it.
 func feed(ctx context.Context, command []string, text string) error {
 	c := searchpath.Command(ctx, command[0], command[1:]...)
 	c.Stdin = strings.NewReader(text)

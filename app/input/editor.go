@@ -15,10 +15,10 @@ import (
 	"golang.org/x/term"
 )
 
-// maxEdited bounds what is read back from an editor, in bytes.
+// maxEdited limits the text read back from an editor, in bytes.
 const maxEdited = 8 << 20
 
-// LookAt runs an editor on a copy of a text, so that nothing becomes of what is changed.
+// LookAt runs an editor on a copy of a text, so that changes are discarded.
 func LookAt(name string, text io.Reader, editor string) error {
 	dir, err := os.MkdirTemp("", "buddy-look-")
 	if err != nil {
@@ -37,15 +37,15 @@ func LookAt(name string, text io.Reader, editor string) error {
 	return runEditor(editor, path)
 }
 
-// Editor returns the editor that a person wants, a command that may have arguments.
+// Editor returns the person's editor, a command that may have arguments.
 func Editor() string { return cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi") }
 
-// RunEditor runs an editor on a file and waits for its end. Its error names the editor.
+// RunEditor runs an editor on a file and waits for it. Its error names the editor.
 func RunEditor(editor, path string, stdin, stdout, stderr *os.File) error {
 	return start(editor, []string{path}, stdin, stdout, stderr)
 }
 
-// start runs an editor with arguments and waits for its end.
+// start runs an editor with arguments and waits for it.
 func start(editor string, args []string, stdin, stdout, stderr *os.File) error {
 	c := exec.CommandContext(context.Background(), "sh", append([]string{"-c", editor + ` "$@"`, "sh"}, args...)...)
 	c.Stdin, c.Stdout, c.Stderr = stdin, stdout, stderr
@@ -55,8 +55,9 @@ func start(editor string, args []string, stdin, stdout, stderr *os.File) error {
 	return nil
 }
 
-// OpenAt runs an editor on a file, which it may change, at a line; 0 is the beginning. The path must be
-// absolute: no editor takes it for an option.
+// OpenAt opens a file, which it may change, in an editor at a line; 0 is the beginning. The path must be absolute, so
+// that
+// no editor reads it as an option.
 func OpenAt(path string, line int, editor string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("editor %q: %q is not an absolute path", editor, path)
@@ -64,7 +65,7 @@ func OpenAt(path string, line int, editor string) error {
 	return start(editor, argsAt(editor, path, line), os.Stdin, terminalOut(), os.Stderr)
 }
 
-// argsAt returns the arguments with which an editor opens a file at a line: +LINE FILE, but for some.
+// argsAt returns an editor's arguments for opening a file at a line: +LINE FILE for most.
 func argsAt(editor, path string, line int) []string {
 	name, _, _ := strings.Cut(strings.TrimSpace(editor), " ")
 	at := fmt.Sprintf("%s:%d", path, line)
@@ -79,7 +80,7 @@ func argsAt(editor, path string, line int) []string {
 	return []string{fmt.Sprintf("+%d", line), path}
 }
 
-// terminalOut returns what an editor draws on: where stdout goes elsewhere, stderr.
+// terminalOut returns the editor's output: stdout if it is a terminal, else stderr.
 func terminalOut() *os.File {
 	if !term.IsTerminal(int(os.Stdout.Fd())) {
 		return os.Stderr
@@ -95,8 +96,9 @@ func runEditor(editor, path string) error {
 	return nil
 }
 
-// EditText runs an editor, a command that may have arguments, on a file of that name with
-// that text, which nobody else may read.
+// EditText runs an editor on a file with a name and text, which nobody else may read, and returns the new text. The
+// editor
+// is a command that may have arguments.
 func EditText(name, text, editor string) (string, error) {
 	dir, err := os.MkdirTemp("", "buddy-edit-")
 	if err != nil {

@@ -18,28 +18,27 @@ import (
 )
 
 const (
-	filesFresh = 5 * time.Second        // that a list of files is used
-	filesTime  = 200 * time.Millisecond // that making one may take
-	filesMost  = 50_000                 // files in it
-	filesBest  = 8                      // that are offered
+	filesFresh = 5 * time.Second        // how long a list of files is used
+	filesTime  = 200 * time.Millisecond // limit of listing the files
+	filesMost  = 50_000                 // listed files
+	filesBest  = 8                      // offered files
 
-	// The same of the files of a target, where each folder is a way there and back.
+	// The same for the files of a target, where reading each folder is a round trip.
 	filesFreshAway = 30 * time.Second
 	filesTimeAway  = 3 * time.Second
 )
 
-// FileIndex knows the files of a folder, to complete paths. Its methods may be called
-// from any goroutine; they read the disk.
+// FileIndex lists the files of a folder for completing paths. Its methods read the disk; any goroutine may call them.
 type FileIndex struct {
 	walk  func(visit func(rel string) error) error
-	limit time.Duration // of a walk; 0: it knows itself when to end
+	limit time.Duration // of a walk; 0: the walk limits itself
 	fresh time.Duration
 	now   func() time.Time
 	last  atomic.Int64 // the latest request
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	paths []string
-	read  time.Time // zero when they were not
+	read  time.Time // zero before the first read
 }
 
 // NewFileIndex returns an index of the working directory.
@@ -59,7 +58,7 @@ func indexBelow(root string) *FileIndex {
 	return &FileIndex{walk: walk, limit: filesTime, fresh: filesFresh, now: time.Now}
 }
 
-// indexOn returns an index of the files of a target, which is reached for if need be.
+// indexOn returns an index of the files of a target, connecting to the target if necessary.
 func indexOn(set *target.Set, name string) *FileIndex {
 	walk := func(visit func(rel string) error) error {
 		one, err := set.Open(context.Background(), name)
@@ -73,7 +72,7 @@ func indexOn(set *target.Set, name string) *FileIndex {
 	return &FileIndex{walk: walk, fresh: filesFreshAway, now: time.Now}
 }
 
-// FileIndexes are the indexes of the targets of a session. One goroutine uses them.
+// FileIndexes holds the indexes of a session's targets. One goroutine uses them.
 type FileIndexes struct {
 	Here *FileIndex
 	away map[string]*FileIndex // by target
@@ -94,8 +93,8 @@ func (x *FileIndexes) Of(set *target.Set) *FileIndex {
 	return x.away[name]
 }
 
-// Request returns a function that finds the files that fit a query best. It finds nothing
-// once there is a later request.
+// Request returns a function that finds the files that fit a query best. It finds nothing once there is a later
+// request.
 func (x *FileIndex) Request(query string) func() (paths []string, ok bool) {
 	n := x.last.Add(1)
 	return func() ([]string, bool) {
@@ -111,12 +110,12 @@ func (x *FileIndex) Request(query string) func() (paths []string, ok bool) {
 	}
 }
 
-// refresh reads the names of the files, as many as the time allows.
+// refresh reads as many names of files as the time allows.
 func (x *FileIndex) refresh() {
 	start := x.now()
 	enough := errors.New("enough")
 	x.paths = x.paths[:0]
-	// What can't be read is not offered.
+	// Unreadable folders are not offered.
 	_ = x.walk(func(rel string) error {
 		if len(x.paths) == filesMost || x.limit > 0 && x.now().Sub(start) > x.limit {
 			return enough
@@ -129,7 +128,7 @@ func (x *FileIndex) refresh() {
 
 func notOffered(name string) bool { return name == ".buddyx" || name == "node_modules" }
 
-// ranked is a path with how well it fits.
+// ranked is a path with its score.
 type ranked struct {
 	path  string
 	score int
@@ -139,8 +138,9 @@ func (r ranked) compare(s ranked) int {
 	return cmp.Or(cmp.Compare(s.score, r.score), cmp.Compare(len(r.path), len(s.path)), cmp.Compare(r.path, s.path))
 }
 
-// rank returns the paths that fit a query best: those that have all its characters, in
-// order. Hidden files are found by a query that begins with a dot only.
+// rank returns the paths that fit a query best: those with all its characters, in order. Only a query that begins with
+// a
+// dot finds hidden files.
 func rank(paths []string, query string) []string {
 	best := make([]ranked, 0, filesBest+1)
 	hidden := strings.HasPrefix(query, ".")
@@ -164,10 +164,10 @@ func rank(paths []string, query string) []string {
 	return found
 }
 
-// agentMark begins what a prompt may name a subagent by, so that a list tells it from a file.
+// agentMark precedes the name of a subagent in a prompt, so that a list can tell it from a file.
 const agentMark = "agent-"
 
-// Agents returns what names the subagents of some types after an @, of those in whose name query is.
+// Agents returns the names, after an @, of the subagent types that contain query.
 func Agents(query string, types []string) (names []string) {
 	for _, t := range types {
 		if strings.Contains(strings.ToLower(agentMark+t), strings.ToLower(query)) {
@@ -177,8 +177,8 @@ func Agents(query string, types []string) (names []string) {
 	return names
 }
 
-// Merge puts names of agents and resources and paths of files in one list: before the files the names that
-// begin with what was typed, after them the others.
+// Merge puts names of agents and resources and paths of files in one list: names that begin with the query before the
+// files, other names after them.
 func Merge(query string, names, paths []string) []string {
 	var first, last []string
 	query = strings.ToLower(query)

@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	maxLines    = 1000    // that are offered
+	maxLines    = 1000    // offered lines
 	maxLineFile = 4 << 20 // bytes of the file before it is shortened
 )
 
-// History keeps what was typed at the prompt in a file with one JSON string a line,
-// which only its owner can read. Errors are ignored: it is a convenience.
+// History keeps the lines typed at the prompt in a file with one JSON string per line, which only its owner can read.
+// It
+// ignores errors, because it is only a convenience.
 type History struct{ path string }
 
 // OpenHistory returns the history of this machine's person.

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// maxInside limits the answers that Inside remembers.
+// maxInside limits the answers that Inside caches.
 const maxInside = 256
 
-// Inside returns a function that tells whether a file is in a folder, symbolic links on the way to both resolved. It remembers
-// its answers, so it is for one goroutine, and asks the file system only about names below the folder. A folder
-// "" has no files.
+// Inside returns a function that reports whether a file is in a folder, with symbolic links resolved on both sides. It
+// caches its answers, so only one goroutine may use it, and asks the file system only about names below the folder. A
+// folder "" has no files.
 func Inside(folder string) func(path string) bool {
 	real, err := filepath.EvalSymlinks(folder)
 	if folder == "" || err != nil {

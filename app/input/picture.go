@@ -21,15 +21,16 @@ import (
 	"buddy/texts/searchpath"
 )
 
-// keepPictures says how long copies of pictures stay after they were pasted: a draft may name them.
+// keepPictures is how long copies of pasted pictures are kept: a draft may name them.
 const keepPictures = 7 * 24 * time.Hour
 
-// maxPastedPath bounds a text that may be a path, in bytes.
+// maxPastedPath limits a text that may be a path, in bytes.
 const maxPastedPath = 4096
 
-// Picture returns the file of a picture whose path was pasted, as terminals write it when a file is dropped there: as
-// it is, in quotes, with backslashes before blanks, or as a file: URL. Another text gives "", and so does a file that
-// models do not take. A picture whose path can't stand in a prompt is copied.
+// Picture returns the picture file whose path was pasted, in the forms that terminals use for dropped files: plain, in
+// quotes, with backslashes before blanks, or as a file: URL. It returns "" for other texts and for files that models do
+// not
+// accept. A picture whose path a prompt can't name is copied.
 func Picture(pasted string) (path string) {
 	path = pastedPath(pasted)
 	if path == "" || !model.IsImageName(path) {
@@ -51,7 +52,7 @@ func Picture(pasted string) (path string) {
 	return path
 }
 
-// pastedPath returns the path that a text is, "" for a text that is none.
+// pastedPath returns the path in a text, "" for other texts.
 func pastedPath(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > maxPastedPath || strings.ContainsAny(text, "\n\r\x00") {
@@ -80,7 +81,7 @@ func pastedPath(text string) string {
 	return text
 }
 
-// unescaped takes the backslashes away with which a shell would read the text as one word.
+// unescaped removes the backslashes that make a shell read the text as one word.
 func unescaped(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -92,7 +93,7 @@ func unescaped(text string) string {
 	return b.String()
 }
 
-// ClipboardPicture returns a file with the picture of the clipboard.
+// ClipboardPicture returns a file with the picture in the clipboard.
 func ClipboardPicture(ctx context.Context) (path string, err error) {
 	tool := pictureTool(os.Getenv, searchpath.Look)
 	if tool == nil {
@@ -111,7 +112,7 @@ func ClipboardPicture(ctx context.Context) (path string, err error) {
 	return keepPicture(img)
 }
 
-// readTool returns what a tool prints until ctx ends, which is a picture if the clipboard has one.
+// readTool returns the output of a tool until ctx ends. It is a picture if the clipboard holds one.
 func readTool(ctx context.Context, tool []string) ([]byte, error) {
 	c := searchpath.Command(ctx, tool[0], tool[1:]...)
 	out, err := c.StdoutPipe()
@@ -123,7 +124,7 @@ func readTool(ctx context.Context, tool []string) ([]byte, error) {
 	}
 	var data bytes.Buffer
 	_, err = io.Copy(&data, io.LimitReader(out, model.MaxPicture+1))
-	_ = out.Close() // what is too long is not waited for
+	_ = out.Close() // too long output is not waited for
 	ended := c.Wait()
 	switch {
 	case data.Len() > model.MaxPicture:
@@ -136,7 +137,7 @@ func readTool(ctx context.Context, tool []string) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// pictureTool is the command that prints the picture of the desktop's clipboard; nil if there is none.
+// pictureTool returns the command that prints the picture in the desktop's clipboard; nil if there is none.
 func pictureTool(getenv func(string) string, look func(string) (string, error)) []string {
 	var tools [][]string
 	if runtime.GOOS == "darwin" {
@@ -156,8 +157,8 @@ func pictureTool(getenv func(string) string, look func(string) (string, error)) 
 	return nil
 }
 
-// keepPicture copies a picture to a file that only the person can read and that a prompt can name, and removes the
-// copies that are old.
+// keepPicture copies a picture to a file that only the person can read and that a prompt can name, and removes old
+// copies.
 func keepPicture(img model.Image) (path string, err error) {
 	dir := filepath.Join(xdg.StateHome, "buddy", "pictures")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

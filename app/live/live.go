@@ -1,6 +1,6 @@
-// Package live connects a screen to a session that runs: events out, commands in, and requests
-// for what is no event. Whether the session runs in this process or in its host behind a socket
-// makes no difference to it.
+// Package live connects a screen to a running session: events out, commands in, and requests whose answers are no
+// events. The
+// session may run in this process or in its host behind a socket.
 //
 //	batches, err := session.Subscribe(ctx, last, 25*time.Millisecond)
 //	session.Send(event.Submit{Text: "hello"})
@@ -16,22 +16,23 @@ import (
 	"buddy/app/exit"
 )
 
-// Protocol is the version of what hosts and screens say to each other. It changes when one that
-// is older would misunderstand the other.
+// Protocol is the version of the messages between hosts and screens. It changes when an older host or screen would
+// misunderstand the other.
 const Protocol = 1
 
-// Session is the connection of one screen to a session that runs. Any goroutine may use it.
+// Session is the connection of one screen to a running session. Any goroutine may use it.
 type Session interface {
-	// Hello returns the greeting of the session. It waits for it.
+	// Hello waits for the greeting of the session and returns it.
 	Hello(context.Context) (Hello, error)
-	// Subscribe returns the events with numbers above after, in order and without a gap, in
-	// batches. Text that streams comes at most every so often, 0 for at once; durable events
-	// come at once. The channel is closed after the last event, when ctx ends, and when the
-	// session is lost; Err says which.
+	// Subscribe returns the events with numbers above after, in order and without a gap, in batches. Streamed text
+	// comes at
+	// most once per every, 0 for at once; durable events come at once. The channel is closed after the last event, when
+	// ctx ends
+	// and when the session is lost; Err returns the reason.
 	Subscribe(ctx context.Context, after uint64, every time.Duration) (<-chan []event.Envelope, error)
-	// Send hands over a command. What becomes of it is seen in the events.
+	// Send sends a command. The events show its effect.
 	Send(event.Command)
-	// Request answers a request with the reply that belongs to it; see [Ask].
+	// Request makes a request and returns its reply; see [Ask].
 	Request(context.Context, Request) (any, error)
 	// Err returns why the events ended; nil when the session was closed or still runs.
 	Err() error
@@ -40,27 +41,28 @@ type Session interface {
 // Hello describes a session to a screen that attaches to it.
 type Hello struct {
 	Protocol int    `json:"protocol"`
-	Version  string `json:"version"` // of the program that runs it
+	Version  string `json:"version"` // of the program that runs the session
 	Session  string `json:"session"`
 	Last     uint64 `json:"last"` // number of its newest event
 	PID      int    `json:"pid"`
 	Journal  string `json:"journal"`          // path of its file, which appears with its first prompt
-	Cwd      string `json:"cwd"`              // where commands start on the target where it began
+	Cwd      string `json:"cwd"`              // where commands start on the first target
 	Home     string `json:"home"`             // the person's folder there
-	Target   string `json:"target"`           // where it began
-	Screen   string `json:"screen,omitempty"` // how the session calls the screen that it greets, in events
-	// Watches means that the screen may watch and stop, nothing else: it has no terminal.
+	Target   string `json:"target"`           // the target at the start of the session
+	Screen   string `json:"screen,omitempty"` // the greeted screen's name in events
+	// Watches means that the screen has no terminal and may only watch and stop.
 	Watches bool `json:"watches,omitempty"`
-	// Open are the events, up to Last, that began what has not ended: tasks that run,
-	// approvals and questions that wait, and the newest ones that say which model, mode and
-	// target there are. A screen that shows the end of a long session has not seen them. A session
-	// that was resumed begins as one that was created.
+	// Open holds the events, up to Last, that started anything unfinished: running tasks, open approvals and questions.
+	// It also
+	// holds the newest events that set model, mode and target. A screen that shows the end of a long session has not
+	// seen them.
+	// The start of a resumed session looks like that of a new one.
 	Open []event.Envelope `json:"open,omitempty"`
-	// Failed says why there is no session, with the code to exit with; nil: there is one.
+	// Failed explains why there is no session, with the exit code; nil: there is one.
 	Failed *exit.Error `json:"failed,omitempty"`
 }
 
-// Request is a question to the session, or an order, whose answer is not part of its history.
+// Request is a question or an order to the session whose answer is not part of its history.
 type Request interface {
 	// Reply returns a pointer to an empty reply, to be filled from the wire.
 	Reply() any

@@ -11,25 +11,25 @@ import (
 	"buddy/app/slash"
 )
 
-// ChangedSince asks how many files have changed since prompts.
+// ChangedSince asks how many files have changed since each prompt.
 type ChangedSince struct{ asks[ChangedSinceReply] }
 
-// ChangedSinceReply lists them, the oldest prompt first.
+// ChangedSinceReply lists the changes, the oldest prompt first.
 type ChangedSinceReply struct {
 	Changes []undo.Change `json:"changes"`
 }
 
-// Run runs a command of the table: its name, then its arguments. The reply is what the command answers.
+// Run runs a command of the table: its name, then its arguments. The reply is the command's answer.
 type Run struct {
 	asks[show.Answer]
 	Words []string   `json:"words"`
-	Now   *slash.Now `json:"now,omitempty"` // what the screen knows; commands that need it refuse without
+	Now   *slash.Now `json:"now,omitempty"` // the screen's facts; commands that need them fail without
 }
 
-// Describe asks what the session is about and what it does, for a list.
+// Describe asks for a description of the session, for a list.
 type Describe struct{ asks[Description] }
 
-// Description is a line of a list of sessions that run.
+// Description is a line of a list of running sessions.
 type Description struct {
 	ID      string      `json:"id"`
 	State   State       `json:"state"`
@@ -38,21 +38,22 @@ type Description struct {
 	Target  string      `json:"target"`
 	Began   int64       `json:"began_unix_ms"` // 0 before its first prompt
 	Cost    model.Money `json:"cost"`
-	Screens int         `json:"screens"` // that are attached
+	Screens int         `json:"screens"` // attached screens
 
-	// Here is the folder on this machine where it was begun, and Options are those of its host
-	// (compose.Options): a screen that attaches takes both over.
+	// Here is the folder on this machine where the session was started, and Options are those of its host
+	// (compose.Options). A
+	// screen that attaches uses both.
 	Here    string          `json:"here"`
 	Options json.RawMessage `json:"options"`
 }
 
-// State tells what a session does.
+// State is the activity of a session.
 type State string
 
-// The states of a session that runs.
+// The states of a running session.
 const (
 	Working          State = "working"
-	Background       State = "background" // nothing works but commands in the background, such as a server
+	Background       State = "background" // only commands in the background run, such as a server
 	WaitsForApproval State = "waits for approval"
 	WaitsForAnswer   State = "waits for answer"
 	Idle             State = "idle"
@@ -65,57 +66,59 @@ type Files struct {
 	Query string `json:"query"`
 }
 
-// FilesReply are their paths, the best first.
+// FilesReply holds their paths, the best first.
 type FilesReply struct {
 	Paths []string `json:"paths"`
 }
 
-// Named asks what a prompt can name after an @ besides files, for completion: subagents, as agent-TYPE,
-// and the resources of MCP servers.
+// Named asks for the names besides files that a prompt can use after an @, for completion: subagents, as agent-TYPE,
+// and the
+// resources of MCP servers.
 type Named struct {
 	asks[FilesReply]
 	Query string `json:"query"`
 }
 
-// Arguments asks what the last word of a command's line may become, for completion.
+// Arguments asks for the possible completions of the last word of a command line.
 type Arguments struct {
 	asks[ArgumentsReply]
 	Line string `json:"line"`
 }
 
-// ArgumentsReply are the words, in their order.
+// ArgumentsReply holds the words in order.
 type ArgumentsReply struct {
 	Words []Argument `json:"words"`
 }
 
-// Argument is a word of a command's line, and what it means. Both may come from a file.
+// Argument is a word of a command line and its explanation. Both may come from a file.
 type Argument struct {
 	Word string `json:"word"`
 	Help string `json:"help,omitempty"`
 }
 
-// Close ends the session. Kill ends also what runs in panes of its own. Abandon leaves it as a
-// crash would: commands go on, nothing counts as cancelled, and resuming goes on with it.
+// Close ends the session. Kill also ends what runs in panes of its own. Abandon leaves the session as a crash would:
+// commands
+// keep running, nothing counts as cancelled, and resuming continues.
 type Close struct {
 	asks[CloseReply]
 	Kill    bool   `json:"kill,omitempty"`
 	Abandon bool   `json:"abandon,omitempty"`
-	Reason  string `json:"reason,omitempty"` // that hooks are told; "" is any other
+	Reason  string `json:"reason,omitempty"` // as hooks get it; "" is any other reason
 }
 
-// CloseReply has the lines to print when the screen is gone.
+// CloseReply holds the lines to print after the screen closes.
 type CloseReply struct {
 	Lines  []string `json:"lines,omitempty"`
-	Stored bool     `json:"stored"` // all of the session is in its file
+	Stored bool     `json:"stored"` // the whole session is in its file
 }
 
-// asks makes a request of what embeds it, whose reply is of type R.
+// asks makes the embedding type a request whose reply is of type R.
 type asks[R any] struct{}
 
 // Reply returns a pointer to an empty reply, to be filled from the wire.
 func (asks[R]) Reply() any { return new(R) }
 
-// requests are all that there are, by their names on the wire.
+// requests lists all requests by their names on the wire.
 var requests = map[string]Request{
 	"changed_since": ChangedSince{},
 	"describe":      Describe{},
@@ -133,10 +136,10 @@ func Name(q Request) string {
 			return name
 		}
 	}
-	return fmt.Sprintf("%T", q) // which no host knows
+	return fmt.Sprintf("%T", q) // no host knows it
 }
 
-// DecodeRequest returns the request of a name with the arguments that it has on the wire.
+// DecodeRequest returns the request with a name and with arguments from the wire.
 func DecodeRequest(name string, args json.RawMessage) (Request, error) {
 	known, ok := requests[name]
 	if !ok {

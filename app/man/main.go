@@ -1,11 +1,12 @@
-// Command man writes what a package of buddy holds beside the program: a man page of each
-// command, and the completions of three shells. It is no part of the program, so that what
-// makes pages is none either.
+// Command man writes the files that a package of buddy contains besides the program: a man page of each command, and
+// the
+// completions of three shells. It is separate so that the page generator is not part of the program.
 //
 //	go run ./app/man dist
 //
-// makes dist/man/*.1 and dist/completions/{buddy.bash,_buddy,buddy.fish}. Pages carry the
-// date that SOURCE_DATE_EPOCH says, so that the same source makes the same files.
+// makes dist/man/*.1 and dist/completions/{buddy.bash,_buddy,buddy.fish}. Pages have the date in SOURCE_DATE_EPOCH, so
+// that the
+// same source makes the same files.
 package main
 
 import (
@@ -35,7 +36,7 @@ func main() {
 	}
 }
 
-// write makes all files below dir.
+// write creates all files below dir.
 func write(dir string) error {
 	root := cli.Command()
 	root.DisableAutoGenTag = true
@@ -57,7 +58,7 @@ func write(dir string) error {
 	)
 }
 
-// escape keeps the help of a command, and of those below it, from being read as Markdown, which pages are made of.
+// escape keeps the help of a command and its subcommands from being read as Markdown, which the pages are made from.
 func escape(c *cobra.Command) {
 	plain := strings.NewReplacer("<", `\<`, "*", `\*`).Replace
 	c.Long = plain(c.Long)

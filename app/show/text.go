@@ -16,8 +16,8 @@ const maxName = 12
 // maxCell limits a cell of a list in plain text, in characters.
 const maxCell = 100
 
-// String returns an answer as plain text, the rows of a list with numbers and the choices of a question with
-// their commands. It has no control character.
+// String returns an answer as plain text without control characters: rows of a list with numbers, choices of a question
+// with their commands.
 func (a Answer) String() string {
 	switch {
 	case a.Text != nil:
@@ -55,7 +55,7 @@ func (l *List) text() string {
 			line += fmt.Sprintf("  %-*s", widths[n], cell)
 		}
 		lines = append(lines, strings.TrimRight(line, " "))
-		if r.Whole || l.Unfold { // nobody may decide about it without having seen all of it
+		if r.Whole || l.Unfold { // nobody may decide without seeing all of it
 			for _, more := range r.More {
 				lines = append(lines, "       "+markup.Plain(more))
 			}
@@ -72,7 +72,7 @@ func (l *List) text() string {
 	return strings.Join(lines, "\n")
 }
 
-// cells returns what rows say, and how wide the columns are.
+// cells returns the cells of rows and the widths of the columns.
 func (l *List) cells(rows []Row) (cells [][]string, widths []int) {
 	cells = make([][]string, len(rows))
 	for i, r := range rows {
@@ -92,7 +92,7 @@ func (l *List) cells(rows []Row) (cells [][]string, widths []int) {
 	return cells, widths
 }
 
-// named reports whether the rows have names that a person types and that no cell shows.
+// named reports whether people type ids of rows that no cell shows.
 func (l *List) named() bool {
 	if l.Numbered {
 		return false
@@ -144,15 +144,16 @@ func (q *Question) text() string {
 		lines = append(lines, "  "+markup.Plain(l))
 	}
 	for _, c := range q.Choices {
-		if c.Run != nil { // nothing is asked where text is printed: a person types the command
+		if c.Run != nil { // printed text asks nothing: a person types the command
 			lines = append(lines, markup.Inline("  /"+strings.Join(c.Run, " ")+"  "+c.Label))
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// Value returns an answer for programs, to be encoded as JSON: of a list an array of objects, which have the names of the
-// columns as keys; of any other answer the shape.
+// Value returns an answer for JSON: a list as an array of objects with the columns' names as keys, any other answer as
+// its
+// shape.
 func (a Answer) Value() any {
 	switch {
 	case a.Text != nil:

@@ -1,4 +1,4 @@
-// Package version tells which version of the program this is.
+// Package version returns the program's version.
 //
 //	fmt.Println("buddy", version.Text()) // buddy 0.1.0 (1a2b3c4d, 2026-01-02)
 package version
@@ -12,8 +12,9 @@ import (
 // Number is the program's version; releases set it when they are built.
 var Number = "0.1.0-dev"
 
-// Text is the version with what the build knows of its source: "0.1.0 (1a2b3c4d,
-// 2026-01-02)". A build of changed source says so.
+// Text returns the version with facts about the source from the build: "0.1.0 (1a2b3c4d, 2026-01-02)". It marks builds
+// of
+// changed source.
 func Text() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
