@@ -1,8 +1,6 @@
 // Package commands is the table of the commands that a person can run by name: each row holds a command's name,
-// arguments and
-// function, and answers with a shape of package show. The same row serves the full screen (/memory), plain mode, the
-// command
-// line (buddy memory) and the actions in lists.
+// arguments and function, and answers with a shape of package show. The same row serves the full screen (/memory),
+// plain mode, the command line (buddy memory) and the actions in lists.
 //
 // A command is one file with one row:
 //

@@ -25,8 +25,7 @@ func init() {
 }
 
 // showSettings shows the settings files and all settings. It reads them again, because a file may have changed since
-// the
-// session started.
+// the session started.
 func showSettings(_ context.Context, s *Session, _ []string) (show.Answer, error) {
 	options := s.Setup.CommandLine()
 	now, err := compose.SettingsOf(options)

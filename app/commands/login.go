@@ -23,8 +23,7 @@ func init() {
 }
 
 // onLogin lists the accounts or logs in to the named one: it asks for a key, which is typed unseen, or follows a login
-// in the
-// browser. A key among the arguments was visible and is refused.
+// in the browser. A key among the arguments was visible and is refused.
 func onLogin(ctx context.Context, s *Session, args []string) (show.Answer, error) {
 	if textOf(args) == "" {
 		return show.Answer{List: accountList(s.Setup.Config)}, nil
@@ -79,8 +78,7 @@ func askKey(a account.Account, seen bool) show.Answer {
 }
 
 // arrived is the argument that asks for the result of a login in the browser. The login takes minutes, so the model may
-// have
-// changed by then.
+// have changed by then.
 const arrived = "arrived"
 
 // browserLogin shows how to log in with the browser and waits for the login.
@@ -106,8 +104,7 @@ func browserLoggedIn(ctx context.Context, s *Session, a account.Account) (show.A
 }
 
 // loggedIn reports the login and switches models if that helps: from a demo that answers only because no model was
-// usable to
-// the new model, and from a model created without the key to a new instance of it.
+// usable to the new model, and from a model created without the key to a new instance of it.
 func loggedIn(s *Session, a account.Account, text string) show.Answer {
 	now := s.now().Info
 	same := now.Profile == a.Name || strings.HasPrefix(now.Profile, a.Name+"/")

@@ -22,8 +22,7 @@ func init() {
 }
 
 // onModels lists the models, or switches to one by name or number in the list. The list of all models asks the servers
-// on
-// this machine, which takes longer.
+// on this machine, which takes longer.
 func onModels(ctx context.Context, s *Session, args []string) (show.Answer, error) {
 	switch name := textOf(args); name {
 	case "":

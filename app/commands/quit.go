@@ -22,8 +22,7 @@ func init() {
 }
 
 // onQuit leaves the session. If tasks run that the screen can leave running, it asks what to do with them; with --kill
-// they
-// are stopped.
+// they are stopped.
 func onQuit(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	kill := textOf(args) == "--kill"
 	if kill || s.Now == nil || len(s.Now.Left) == 0 {

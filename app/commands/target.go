@@ -27,8 +27,7 @@ func init() {
 }
 
 // onTargets lists the targets, or switches to the named one. "ask" instead of a name checks whether the connected
-// targets
-// still answer.
+// targets still answer.
 func onTargets(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	if s.Program == nil {
 		return show.Answer{}, feature.ErrNoSession
@@ -87,8 +86,7 @@ func targetRow(set *target.Set, t *target.Target, ask bool) show.Row {
 }
 
 // stateOf returns a target's state; why it can't be reached, "" if it can; the folder where commands start; and the
-// command
-// line that attaches a terminal to its pane, "" while there is none.
+// command line that attaches a terminal to its pane, "" while there is none.
 func stateOf(set *target.Set, t *target.Target, ask bool) (state, why, folder, attach string) {
 	one := set.Session(t.Name)
 	if one == nil {

@@ -21,8 +21,8 @@ func init() {
 }
 
 // onTrust lists the parts of the project that need trust, or trusts the items with the given ids; forget ends the
-// trust. The
-// session then restarts with what is trusted. The actions of the list are set, unset and diff; it closes with apply.
+// trust. The session then restarts with what is trusted. The actions of the list are set, unset and diff; it closes
+// with apply.
 func onTrust(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	verb := ""
 	if len(args) > 0 {
@@ -93,8 +93,7 @@ func (s *Session) again() show.Answer {
 }
 
 // settingsAlone reports whether only the folder's settings wait for trust, and nothing is trusted yet. Such settings
-// are
-// trusted without a list.
+// are trusted without a list.
 func settingsAlone(all []project.Item) bool {
 	return len(all) == 0 || len(all) == 1 && all[0].Kind == project.SettingsKind && all[0].Waits()
 }

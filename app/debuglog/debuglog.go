@@ -32,8 +32,7 @@ const (
 )
 
 // Log is the destination of slog.Debug. It contains no text of the person, of the model or of tools, and texts that
-// look
-// like secrets are removed. Any goroutine may use it; a nil Log does nothing.
+// look like secrets are removed. Any goroutine may use it; a nil Log does nothing.
 type Log struct {
 	path string
 	hide atomic.Pointer[redact.Redactor]
@@ -143,8 +142,7 @@ func Follow(events <-chan event.Envelope) {
 }
 
 // factsOf returns the log's attributes of an event, without text of the person, of the model or of tools. ok is false
-// for
-// events that are not logged.
+// for events that are not logged.
 func factsOf(e event.Event) (attrs []slog.Attr, ok bool) {
 	switch p := e.(type) {
 	case event.RequestStarted:

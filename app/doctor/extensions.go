@@ -10,8 +10,7 @@ import (
 )
 
 // checkExtensions counts the skills, commands, subagents and styles of this machine, and lists each file that could not
-// be
-// used.
+// be used.
 func checkExtensions(ctx context.Context) Finding {
 	cwd, err := os.Getwd()
 	if err != nil {

@@ -1,6 +1,5 @@
 // Package fuzzy scores how well a text fits a typed query. Completion of files, commands, sessions and models ranks by
-// this
-// score.
+// this score.
 //
 //	score, ok := fuzzy.Fit("app/screen/screen.go", "scgo")
 //	name := fuzzy.Nearest("sesion", []string{"session", "status"})
@@ -20,9 +19,8 @@ const (
 )
 
 // Fit returns how well a text fits a query, higher is better, and whether the text has all characters of the query in
-// order.
-// Characters count more in the name at the end of a path, at the start of words and without gaps. If the query has no
-// capital, the case of ASCII letters is ignored. An empty query fits all texts, those with few folders best.
+// order. Characters count more in the name at the end of a path, at the start of words and without gaps. If the query
+// has no capital, the case of ASCII letters is ignored. An empty query fits all texts, those with few folders best.
 func Fit(text, query string) (score int, ok bool) {
 	if query == "" {
 		return -strings.Count(text, "/"), true
@@ -38,8 +36,7 @@ func Fit(text, query string) (score int, ok bool) {
 }
 
 // Words is Fit for a text of words: each word of the query must fit, in any order. A word that the text contains as a
-// whole
-// counts more than one with scattered letters, and more the earlier it comes.
+// whole counts more than one with scattered letters, and more the earlier it comes.
 func Words(text, query string) (score int, ok bool) {
 	for word := range strings.FieldsSeq(query) {
 		anyCase := word == strings.ToLower(word)
@@ -125,8 +122,7 @@ func lower(c byte) byte {
 const maxSlips = 3
 
 // DidYouMean returns a question for the end of an error message: " (did you mean --model?)". The mark, here "--",
-// precedes
-// the name. It returns "" if no name is near enough.
+// precedes the name. It returns "" if no name is near enough.
 func DidYouMean(mark, wrong string, names []string) string {
 	if name := meant(wrong, names); name != "" {
 		return " (did you mean " + mark + name + "?)"
@@ -135,8 +131,7 @@ func DidYouMean(mark, wrong string, names []string) string {
 }
 
 // meant returns the name that a wrong one probably meant: the first that begins with it, else the one that differs
-// least; ""
-// if none is near enough, or if the wrong one has more than 64 bytes. Case is ignored.
+// least; "" if none is near enough, or if the wrong one has more than 64 bytes. Case is ignored.
 func meant(wrong string, names []string) string {
 	if wrong == "" || len(wrong) > 64 { // no typing error, and the distance costs length times length
 		return ""

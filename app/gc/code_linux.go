@@ -11,8 +11,7 @@ import (
 )
 
 // dropCode returns the memory pages of the program's own file to the kernel. A resting process needs few of them, and
-// the
-// kernel maps those in use again from its cache: a microsecond for 64 KiB.
+// the kernel maps those in use again from its cache: a microsecond for 64 KiB.
 func dropCode() {
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -32,8 +31,8 @@ func dropCode() {
 type mapping struct{ start, end uintptr }
 
 // untouched returns the mappings that hold only the unchanged contents of a file, from the text of /proc/self/smaps.
-// Changes
-// that a linker or debugger wrote into a mapping would be lost with its pages, even if the mapping is read-only now.
+// Changes that a linker or debugger wrote into a mapping would be lost with its pages, even if the mapping is read-only
+// now.
 func untouched(smaps io.Reader, file string) (all []mapping) {
 	var m mapping // the latest, if it is a read-only mapping of the file
 	for lines := bufio.NewScanner(smaps); lines.Scan(); {

@@ -1,12 +1,10 @@
 // Package gc keeps Go's garbage collector from running when it would cost more than it saves: while a process starts,
-// and
-// while it is idle.
+// and while it is idle.
 //
 //	gc.QuickStart()
 //	rest := gc.NewRest()
 //
-// activity
-// timer has fired: perhaps the process is idle
+// activity timer has fired: perhaps the process is idle
 package gc
 
 import (
@@ -22,8 +20,7 @@ const (
 	RestAfter = 1500 * time.Millisecond
 
 	// restSpare limits the bytes allocated beyond those in use without a garbage collection, while resting and in the
-	// first
-	// RestAfter of work.
+	// first RestAfter of work.
 	restSpare = 32 << 20
 
 	// startTime is the duration of the start, startLimit its memory limit without any garbage collection.
@@ -32,10 +29,8 @@ const (
 )
 
 // QuickStart keeps the garbage collector off for the first 300 ms. At the small heap of a starting program it would run
-// over
-// and over, which costs 2 to 5 of the 25 ms until the first frame and a tenth of the CPU; for an exec with a short
-// answer a
-// fifth of the CPU. Call QuickStart before anything else.
+// over and over, which costs 2 to 5 of the 25 ms until the first frame and a tenth of the CPU; for an exec with a short
+// answer a fifth of the CPU. Call QuickStart before anything else.
 func QuickStart() {
 	limit := debug.SetMemoryLimit(startLimit)
 	percent := debug.SetGCPercent(-1)
@@ -46,8 +41,7 @@ func QuickStart() {
 }
 
 // Rest returns memory to the system while the process is idle, and turns the garbage collector off, which would wake
-// the
-// process every two minutes for nothing.
+// the process every two minutes for nothing.
 type Rest struct {
 	last   atomic.Int64 // Unix nanoseconds of the last activity
 	asleep atomic.Bool
@@ -69,16 +63,14 @@ func NewRest() *Rest {
 }
 
 // Touch records activity, and reports whether the owner of the timer should call Wake. It adds no delay to a key:
-// turning the
-// collector on would take a millisecond.
+// turning the collector on would take a millisecond.
 func (r *Rest) Touch() (asleep bool) {
 	r.last.Store(time.Now().UnixNano())
 	return r.asleep.Load()
 }
 
 // Busy records with 1 the start of work that does not call Touch, and with -1 its end. No rest starts in between; an
-// earlier
-// rest ends only when the owner of the timer calls Wake. Any goroutine may call it.
+// earlier rest ends only when the owner of the timer calls Wake. Any goroutine may call it.
 func (r *Rest) Busy(works int32) { r.busy.Add(works) }
 
 // Pause is called when timer has fired. It rests, or restarts timer for the remaining time if there was activity.
@@ -93,8 +85,7 @@ func (r *Rest) Pause(timer *time.Timer) {
 	}
 	r.armed = false
 	// Both before FreeOSMemory. With the collector on, Go would return memory again a second later; without a limit it
-	// would
-	// expect a large heap and ask for huge pages for its tables, 2 MB of them.
+	// would expect a large heap and ask for huge pages for its tables, 2 MB of them.
 	if !r.off {
 		r.off = true
 		r.limit = debug.SetMemoryLimit(restSpare)
@@ -107,8 +98,7 @@ func (r *Rest) Pause(timer *time.Timer) {
 }
 
 // Wake ends the rest and starts timer unless it is running. The collector stays off until timer has fired, so that
-// short work
-// such as a key or a short answer runs without it.
+// short work such as a key or a short answer runs without it.
 func (r *Rest) Wake(timer *time.Timer) {
 	r.asleep.Store(false)
 	if !r.armed {

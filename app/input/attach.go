@@ -1,6 +1,5 @@
 // Package input provides the aids for writing a prompt: earlier inputs, names of files, pictures, the person's editor,
-// the
-// clipboard.
+// the clipboard.
 //
 //	earlier := input.OpenHistory().Load()
 //	pictures, err := input.Attached("what is wrong in @shot.png?")
@@ -19,8 +18,7 @@ import (
 const MaxPrompt = 4 << 20
 
 // Attached returns the pictures that a prompt names after an @, such as @docs/screen.png or @"my screen.png". Names of
-// other
-// files stay text, because the session reads them on its target.
+// other files stay text, because the session reads them on its target.
 func Attached(prompt string) ([]model.Image, error) {
 	var all []model.Image
 	for m := range texts.Mentions(prompt) {

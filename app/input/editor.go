@@ -56,8 +56,7 @@ func start(editor string, args []string, stdin, stdout, stderr *os.File) error {
 }
 
 // OpenAt opens a file, which it may change, in an editor at a line; 0 is the beginning. The path must be absolute, so
-// that
-// no editor reads it as an option.
+// that no editor reads it as an option.
 func OpenAt(path string, line int, editor string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("editor %q: %q is not an absolute path", editor, path)
@@ -97,8 +96,7 @@ func runEditor(editor, path string) error {
 }
 
 // EditText runs an editor on a file with a name and text, which nobody else may read, and returns the new text. The
-// editor
-// is a command that may have arguments.
+// editor is a command that may have arguments.
 func EditText(name, text, editor string) (string, error) {
 	dir, err := os.MkdirTemp("", "buddy-edit-")
 	if err != nil {

@@ -139,8 +139,7 @@ func (r ranked) compare(s ranked) int {
 }
 
 // rank returns the paths that fit a query best: those with all its characters, in order. Only a query that begins with
-// a
-// dot finds hidden files.
+// a dot finds hidden files.
 func rank(paths []string, query string) []string {
 	best := make([]ranked, 0, filesBest+1)
 	hidden := strings.HasPrefix(query, ".")

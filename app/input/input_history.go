@@ -17,8 +17,7 @@ const (
 )
 
 // History keeps the lines typed at the prompt in a file with one JSON string per line, which only its owner can read.
-// It
-// ignores errors, because it is only a convenience.
+// It ignores errors, because it is only a convenience.
 type History struct{ path string }
 
 // OpenHistory returns the history of this machine's person.

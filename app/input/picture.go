@@ -29,8 +29,7 @@ const maxPastedPath = 4096
 
 // Picture returns the picture file whose path was pasted, in the forms that terminals use for dropped files: plain, in
 // quotes, with backslashes before blanks, or as a file: URL. It returns "" for other texts and for files that models do
-// not
-// accept. A picture whose path a prompt can't name is copied.
+// not accept. A picture whose path a prompt can't name is copied.
 func Picture(pasted string) (path string) {
 	path = pastedPath(pasted)
 	if path == "" || !model.IsImageName(path) {

@@ -21,8 +21,7 @@ var (
 )
 
 // Bytes returns the codes that tmux's terminal sends for a key. app means that the program wants the other codes for
-// arrow
-// keys. Keys without a code return nothing.
+// arrow keys. Keys without a code return nothing.
 func Bytes(ev *tcell.EventKey, app bool) []byte {
 	k, mods := ev.Key(), modifierCode(ev.Modifiers())
 	if letter, ok := letters[k]; ok {

@@ -7,8 +7,7 @@ import (
 )
 
 // former maps action names of earlier versions to their replacements, "" if there is none. Settings with such a name
-// are
-// still read.
+// are still read.
 var former = map[string]Action{
 	"close-help":   "", // typing searches in the help; Esc closes it
 	"amend-run":    AmendDone,

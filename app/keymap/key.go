@@ -80,8 +80,7 @@ func (k Key) normal() Key {
 		k.char = '_'
 	}
 	// Ctrl+J alone stays a key of its own, because Enter never sends it in raw mode. With Alt, legacy terminals send it
-	// for
-	// Alt+Enter.
+	// for Alt+Enter.
 	if code, ok := aliases[k.char]; ok && k.mod&tcell.ModShift == 0 && (k.char != 'j' || k.mod&tcell.ModAlt != 0) {
 		return Key{code: code, mod: k.mod &^ tcell.ModCtrl}
 	}

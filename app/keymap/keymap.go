@@ -1,6 +1,5 @@
 // Package keymap holds the table of actions: their keys, scopes and names. Dispatch, footer, help screen, configuration
-// and
-// docs/keys.md all read the table, so that no other code compares keys.
+// and docs/keys.md all read the table, so that no other code compares keys.
 //
 //	m := keymap.Default()
 //	p := m.Lookup(ev, view.Scope().Chain()...)

@@ -13,8 +13,7 @@ import (
 )
 
 // BindError is an error in one action under [keys]. Action is the key below "keys" in the configuration, so that a
-// caller
-// can add the file and line.
+// caller can add the file and line.
 type BindError struct {
 	Action string
 	Err    error

@@ -21,10 +21,8 @@ var joints = map[int]rune{
 }
 
 // Joints returns the corners and crossings of the borders of all visible boxes and of the dock's lower rule, which has
-// no
-// sides, row by row. Boxes end at the dock's upper rule, which stays whole. Draw joints after the boxes, whose own
-// corners
-// ignore their neighbours.
+// no sides, row by row. Boxes end at the dock's upper rule, which stays whole. Draw joints after the boxes, whose own
+// corners ignore their neighbours.
 func (l *Layout) Joints() []Joint {
 	boxes := append([]Rect{l.Panes[Live], l.Panes[Tasks], l.Dock}, l.Tiles...)
 	w, h := 0, 0

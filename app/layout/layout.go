@@ -1,10 +1,8 @@
 // Package layout computes where everything is: a pure function from the screen's size and contents to rectangles.
 //
 // The conversation and the prompt have no frames. The boxes of the column at the right of the conversation and the dock
-// on
-// the prompt have frames. Neighbours share an edge, so their rectangles overlap by one row; [Layout.Joints] returns
-// where
-// the lines meet.
+// on the prompt have frames. Neighbours share an edge, so their rectangles overlap by one row; [Layout.Joints] returns
+// where the lines meet.
 //
 //	l := layout.Of(layout.Input{W: 120, H: 32, Prompt: 1, Beside: layout.Beside{Column: true, Live: 1, Tasks: 2}})
 //	conversation.SetRect(l.Panes[layout.Conversation].XYWH())
@@ -108,8 +106,7 @@ type Layout struct {
 }
 
 // Of computes the layout. On a small screen the least important parts disappear first: the column, then header and
-// footer,
-// then the status line, then the conversation; never the prompt.
+// footer, then the status line, then the conversation; never the prompt.
 func Of(in Input) Layout {
 	var l Layout
 	if in.W <= 0 || in.H <= 0 {
@@ -139,8 +136,7 @@ func (in *Input) page() bool { return in.Column && in.narrow() && in.Tab >= Live
 func (in Input) Narrow() bool { return in.Column && in.narrow() }
 
 // chrome places everything above and below the panes, from the last row up, and returns the first row between them and
-// the
-// row after the last.
+// the row after the last.
 func (l *Layout) chrome(in Input) (top, end int) {
 	small := in.small()
 	end = in.H
@@ -270,8 +266,7 @@ func (in Input) ColumnWidth() int {
 }
 
 // column puts Live above the tasks. The tasks get the rows that they need, up to a third. If two boxes don't fit, the
-// one
-// last focused shows.
+// one last focused shows.
 func (l *Layout) column(in Input, r Rect) {
 	live := in.Live > 0 || in.Tasks == 0
 	switch {

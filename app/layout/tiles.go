@@ -19,8 +19,8 @@ const (
 )
 
 // tiles returns the boxes of the panes in Live: two side by side if it is wide enough, else one above the other. rows
-// counts
-// the rows between header and prompt, independent of dock and tasks, so that panes stay in place when those change.
+// counts the rows between header and prompt, independent of dock and tasks, so that panes stay in place when those
+// change.
 func tiles(in Input, live Rect, rows int) []Rect {
 	switch {
 	case in.Live < 2 || live.Empty():

@@ -1,6 +1,5 @@
 // Package live connects a screen to a running session: events out, commands in, and requests whose answers are no
-// events. The
-// session may run in this process or in its host behind a socket.
+// events. The session may run in this process or in its host behind a socket.
 //
 //	batches, err := session.Subscribe(ctx, last, 25*time.Millisecond)
 //	session.Send(event.Submit{Text: "hello"})
@@ -25,10 +24,8 @@ type Session interface {
 	// Hello waits for the greeting of the session and returns it.
 	Hello(context.Context) (Hello, error)
 	// Subscribe returns the events with numbers above after, in order and without a gap, in batches. Streamed text
-	// comes at
-	// most once per every, 0 for at once; durable events come at once. The channel is closed after the last event, when
-	// ctx ends
-	// and when the session is lost; Err returns the reason.
+	// comes at most once per every, 0 for at once; durable events come at once. The channel is closed after the last
+	// event, when ctx ends and when the session is lost; Err returns the reason.
 	Subscribe(ctx context.Context, after uint64, every time.Duration) (<-chan []event.Envelope, error)
 	// Send sends a command. The events show its effect.
 	Send(event.Command)
@@ -53,10 +50,8 @@ type Hello struct {
 	// Watches means that the screen has no terminal and may only watch and stop.
 	Watches bool `json:"watches,omitempty"`
 	// Open holds the events, up to Last, that started anything unfinished: running tasks, open approvals and questions.
-	// It also
-	// holds the newest events that set model, mode and target. A screen that shows the end of a long session has not
-	// seen them.
-	// The start of a resumed session looks like that of a new one.
+	// It also holds the newest events that set model, mode and target. A screen that shows the end of a long session
+	// has not seen them. The start of a resumed session looks like that of a new one.
 	Open []event.Envelope `json:"open,omitempty"`
 	// Failed explains why there is no session, with the exit code; nil: there is one.
 	Failed *exit.Error `json:"failed,omitempty"`

@@ -41,8 +41,7 @@ type Description struct {
 	Screens int         `json:"screens"` // attached screens
 
 	// Here is the folder on this machine where the session was started, and Options are those of its host
-	// (compose.Options). A
-	// screen that attaches uses both.
+	// (compose.Options). A screen that attaches uses both.
 	Here    string          `json:"here"`
 	Options json.RawMessage `json:"options"`
 }
@@ -72,8 +71,7 @@ type FilesReply struct {
 }
 
 // Named asks for the names besides files that a prompt can use after an @, for completion: subagents, as agent-TYPE,
-// and the
-// resources of MCP servers.
+// and the resources of MCP servers.
 type Named struct {
 	asks[FilesReply]
 	Query string `json:"query"`
@@ -97,8 +95,7 @@ type Argument struct {
 }
 
 // Close ends the session. Kill also ends what runs in panes of its own. Abandon leaves the session as a crash would:
-// commands
-// keep running, nothing counts as cancelled, and resuming continues.
+// commands keep running, nothing counts as cancelled, and resuming continues.
 type Close struct {
 	asks[CloseReply]
 	Kill    bool   `json:"kill,omitempty"`

@@ -1,10 +1,9 @@
 // Package loop runs a tview application and feeds it from one channel of events.
 //
 // One goroutine, the pump, gathers events into batches and draws once per batch: the first at once, later ones at most
-// every
-// 33 ms. Only the pump calls tview's QueueUpdate and Stop, because both block for ever at the wrong moment. tview draws
-// keys
-// itself, at once; the loop thins out only bursts of keys. An idle loop has no timer armed and never wakes up.
+// every 33 ms. Only the pump calls tview's QueueUpdate and Stop, because both block for ever at the wrong moment. tview
+// draws keys itself, at once; the loop thins out only bursts of keys. An idle loop has no timer armed and never wakes
+// up.
 //
 //	l := loop.New(loop.Config[event.Envelope]{
 //		Screen: s, Root: layout, Events: events,
@@ -42,8 +41,7 @@ const (
 )
 
 // KeyBurst limits the keys in 16 ms that are each drawn at once. A person types fewer; text typed before the start and
-// a
-// held key exceed it.
+// a held key exceed it.
 const KeyBurst = 8
 
 // Config describes what a [Loop] shows and where its events come from. Screen and Root are required. The functions are
@@ -53,26 +51,22 @@ type Config[T any] struct {
 	Root   tview.Primitive
 
 	// Events are gathered into batches for Apply, in order and without loss. Give the channel room for some hundred
-	// events: it
-	// is read at most every 33 ms unless it is full. Closing it does not end the loop.
+	// events: it is read at most every 33 ms unless it is full. Closing it does not end the loop.
 	Events <-chan T
 
 	// Apply processes a batch and reports whether anything visible changed. The slice is reused after it returns.
 	Apply func(batch []T) (changed bool)
 
 	// Key sees each key before the focused primitive does, including Ctrl-C, which has no other meaning. If it returns
-	// nil, the
-	// primitive does not get the key.
+	// nil, the primitive does not get the key.
 	Key func(*tcell.EventKey) *tcell.EventKey
 
 	// On receives pastes, focus changes and the like. Without On.Paste the root's paste handler gets the text.
-	// On.Failed is
-	// called before the loop ends because the terminal is gone.
+	// On.Failed is called before the loop ends because the terminal is gone.
 	On screen.Handlers
 
 	// Stop is called once, from another goroutine, when the loop should end. It stops the sender of Events and waits
-	// for it.
-	// The screen stays open until Stop returns.
+	// for it. The screen stays open until Stop returns.
 	Stop func()
 }
 
@@ -108,8 +102,7 @@ func New[T any](cfg Config[T]) *Loop[T] {
 }
 
 // Run uses the terminal and returns after giving it back. The error is that of the terminal, if that ended the loop.
-// Run is
-// called once.
+// Run is called once.
 func (l *Loop[T]) Run(ctx context.Context) error {
 	s := l.cfg.Screen
 	l.lease = s.Lend(l.handlers(), l.stays)
@@ -209,8 +202,7 @@ func (l *Loop[T]) SetTicking(on bool) { l.mail.setTicking(on) }
 func (l *Loop[T]) SetFocus(p tview.Primitive) { l.app.SetFocus(p) }
 
 // Suspend gives the terminal back while f runs, for instance an editor, and reports whether it did. Events wait
-// meanwhile.
-// UI goroutine only.
+// meanwhile. UI goroutine only.
 func (l *Loop[T]) Suspend(f func()) bool { return l.app.Suspend(f) }
 
 // Go runs f in a goroutine that restores the terminal before a panic is printed. The caller waits for f's end itself.
@@ -222,8 +214,7 @@ func (l *Loop[T]) Go(f func()) {
 }
 
 // Busy runs f, which takes long and allocates memory while the screen may be idle. Without Busy, Go would collect
-// garbage
-// only at the memory limit, and then all the time. Any goroutine may call it.
+// garbage only at the memory limit, and then all the time. Any goroutine may call it.
 func (l *Loop[T]) Busy(f func()) {
 	l.rest.Busy(1)
 	defer l.rest.Busy(-1)

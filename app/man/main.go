@@ -1,12 +1,10 @@
 // Command man writes the files that a package of buddy contains besides the program: a man page of each command, and
-// the
-// completions of three shells. It is separate so that the page generator is not part of the program.
+// the completions of three shells. It is separate so that the page generator is not part of the program.
 //
 //	go run ./app/man dist
 //
 // makes dist/man/*.1 and dist/completions/{buddy.bash,_buddy,buddy.fish}. Pages have the date in SOURCE_DATE_EPOCH, so
-// that the
-// same source makes the same files.
+// that the same source makes the same files.
 package main
 
 import (

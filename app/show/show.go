@@ -1,8 +1,6 @@
 // Package show has the four shapes of a command's answer: a text, a list, a document and a question. A command makes
-// one
-// without knowing the caller; the full screen, plain mode and the command line each draw every shape in one place.
-// Hosts send
-// an [Answer] to their screens as JSON.
+// one without knowing the caller; the full screen, plain mode and the command line each draw every shape in one place.
+// Hosts send an [Answer] to their screens as JSON.
 //
 //	show.Answer{List: &show.List{
 //		Title:   "Servers",

@@ -152,8 +152,7 @@ func (q *Question) text() string {
 }
 
 // Value returns an answer for JSON: a list as an array of objects with the columns' names as keys, any other answer as
-// its
-// shape.
+// its shape.
 func (a Answer) Value() any {
 	switch {
 	case a.Text != nil:

@@ -16,8 +16,7 @@ func FindCustom(all []event.CustomCommand, name string) (event.CustomCommand, bo
 }
 
 // Typed returns the skills and custom commands that a person can call by name. Those named like a built-in command can
-// only
-// be called by the model.
+// only be called by the model.
 func Typed(all []event.CustomCommand) []event.CustomCommand {
 	return slices.DeleteFunc(slices.Clone(all), func(c event.CustomCommand) bool {
 		return slices.ContainsFunc(Commands, func(own Command) bool { return own.Name == c.Name })

@@ -10,8 +10,7 @@ import (
 )
 
 // DidYouMean returns the question whether an unknown name meant a command that people look for by that word or that has
-// a
-// similar name; "" if there is none. custom lists the session's own commands.
+// a similar name; "" if there is none. custom lists the session's own commands.
 func DidYouMean(custom []event.CustomCommand, wrong string) string {
 	word := strings.ToLower(wrong)
 	for _, c := range Commands {

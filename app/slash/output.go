@@ -64,8 +64,7 @@ func (p *Pieces) Say(text string) {
 func (p *Pieces) Add(text io.ReaderAt, size int64) { *p = append(*p, piece{text, size}) }
 
 // Document returns the whole output of a call: both streams of a command from their files as far as they are recorded,
-// else
-// the file named in its result, else the output kept in memory, else the result. The caller closes the document.
+// else the file named in its result, else the output kept in memory, else the result. The caller closes the document.
 func Document(c *state.Call) (dialog.Document, error) {
 	said := words.Call{Name: c.Name, Arguments: c.Arguments, Action: c.Action}
 	title := cmp.Or(c.Action.Command, said.Line())
@@ -118,8 +117,7 @@ func Document(c *state.Call) (dialog.Document, error) {
 const maxTerminal = 16 << 20
 
 // terminalDocument returns the readable output of a call that had its own terminal. Full-screen drawing is not text and
-// is
-// left out.
+// is left out.
 func terminalDocument(c *state.Call, title string) (dialog.Document, error) {
 	var text []byte
 	more := int64(0)

@@ -13,8 +13,7 @@ import (
 var Number = "0.1.0-dev"
 
 // Text returns the version with facts about the source from the build: "0.1.0 (1a2b3c4d, 2026-01-02)". It marks builds
-// of
-// changed source.
+// of changed source.
 func Text() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
