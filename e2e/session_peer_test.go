@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"buddy/agent/event"
-	"buddy/app/live"
+	"buddy/app/client"
 	"buddy/app/socket"
 )
 
@@ -37,7 +37,7 @@ func sessionPeer() {
 			fmt.Println("speaks")
 		}
 		c.Send(event.SetMode{Mode: "all"})
-		_, err = live.Ask[live.Description](context.Background(), c, live.Describe{}) // comes after it
+		_, err = client.Ask[client.Description](context.Background(), c, client.Describe{}) // comes after it
 		fmt.Println("said it:", err)
 		c.Close()
 	}

@@ -15,12 +15,12 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/plan"
+	"buddy/app/client"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/fullscreen"
 	"buddy/app/headless"
 	"buddy/app/host"
-	"buddy/app/live"
 	"buddy/app/plain"
 	"buddy/app/slash"
 	"buddy/app/socket"
@@ -91,7 +91,7 @@ func age(unixMS int64) string {
 }
 
 // ofRunning completes a command whose argument names a running session, and calls do with the session.
-func ofRunning(c *cobra.Command, do func(d live.Description) error) *cobra.Command {
+func ofRunning(c *cobra.Command, do func(d client.Description) error) *cobra.Command {
 	c.Args = cobra.MaximumNArgs(1)
 	c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -122,7 +122,7 @@ func (s *cli) attachCommand() *cobra.Command {
 			"that happened so far. You can shorten ID to its first characters, as long as they are unique;\n" +
 			"last is the newest session. Without an ID, attach opens the only running session.",
 		Example: "  buddy attach\n  buddy attach 7f3a",
-	}, func(d live.Description) error {
+	}, func(d client.Description) error {
 		if err := compose.ByPerson(); err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (s *cli) attachCommand() *cobra.Command {
 	})
 }
 
-func (s *cli) attach(d live.Description) error {
+func (s *cli) attach(d client.Description) error {
 	if d.Began == 0 {
 		return fmt.Errorf("session %s has no prompt yet: you can attach to it after its first prompt", d.ID)
 	}
@@ -154,18 +154,18 @@ func (s *cli) stopCommand() *cobra.Command {
 		Long: "stop ends a session the way quitting does: running tasks are cancelled, commands in their own panes\n" +
 			"keep running unless you use --kill, and buddy resume continues the session.",
 		Example: "  buddy stop 7f3a\n  buddy stop --kill",
-	}, func(d live.Description) error { return s.stop(d, kill) })
+	}, func(d client.Description) error { return s.stop(d, kill) })
 	c.Flags().BoolVar(&kill, "kill", false, "also end commands that run in their own panes")
 	return c
 }
 
-func (s *cli) stop(d live.Description, kill bool) error {
+func (s *cli) stop(d client.Description, kill bool) error {
 	session, err := host.Look(d.ID)
 	if err != nil {
 		return err
 	}
 	defer session.Close()
-	reply, err := live.Ask[live.CloseReply](context.Background(), session, live.Close{Kill: kill})
+	reply, err := client.Ask[client.CloseReply](context.Background(), session, client.Close{Kill: kill})
 	if err != nil {
 		return fmt.Errorf("session %s did not end: %w", d.ID, err)
 	}
@@ -184,13 +184,13 @@ func (s *cli) logsCommand() *cobra.Command {
 		Long: "logs prints the session from its start. With -f, it keeps printing\n" +
 			"until the session ends or you press Ctrl+C.",
 		Example: "  buddy logs 7f3a -f\n  buddy logs 7f3a --json | jq -r .type",
-	}, func(d live.Description) error { return s.logs(d, follow) })
+	}, func(d client.Description) error { return s.logs(d, follow) })
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing new events")
 	s.jsonFlag(c, "print every saved event as a line of JSON")
 	return c
 }
 
-func (s *cli) logs(d live.Description, follow bool) error {
+func (s *cli) logs(d client.Description, follow bool) error {
 	ctx, stop := exit.UntilEnded()
 	defer stop()
 	session, err := host.Look(d.ID)
@@ -305,7 +305,7 @@ func (s *cli) approveCommand() *cobra.Command {
 		Long: "approve shows a session's whole request, or its plan, and asks you.\nOnly a person at a terminal can approve.\n" +
 			"With --deny, it denies all open requests without asking.",
 		Example: "  buddy approve 7f3a\n  buddy approve 7f3a --deny --reason \"use the staging server\"",
-	}, func(d live.Description) error { return s.approve(d, deny, reason) })
+	}, func(d client.Description) error { return s.approve(d, deny, reason) })
 	c.Flags().BoolVar(&deny, "deny", false, "deny all open requests without asking")
 	c.Flags().StringVar(&reason, "reason", "", "your reason, which the model sees; only from a terminal")
 	return c
@@ -314,7 +314,7 @@ func (s *cli) approveCommand() *cobra.Command {
 // answerTime limits the wait for the session to record an answer.
 const answerTime = 10 * time.Second
 
-func (s *cli) approve(d live.Description, deny bool, reason string) error {
+func (s *cli) approve(d client.Description, deny bool, reason string) error {
 	if reason != "" && !deny {
 		return exit.Usage("--reason needs --deny")
 	}

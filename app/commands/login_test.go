@@ -10,8 +10,8 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/app/apptest"
+	"buddy/app/client"
 	"buddy/app/compose"
-	"buddy/app/live"
 	"buddy/app/slash"
 	"buddy/config"
 )
@@ -53,7 +53,7 @@ func TestLogin(t *testing.T) {
 		}
 	}
 	s.Now.Secret = "sk-typed"
-	if wire, err := json.Marshal(live.Run{Words: []string{"login", "openai"}, Now: s.Now}); err != nil || strings.Contains(string(wire), "sk-typed") {
+	if wire, err := json.Marshal(client.Run{Words: []string{"login", "openai"}, Now: s.Now}); err != nil || strings.Contains(string(wire), "sk-typed") {
 		t.Errorf("%s, %v", wire, err)
 	}
 	if got := run("login", "openai"); !strings.HasPrefix(got, "openai: key saved in ") || !strings.Contains(kept(), `"sk-typed"`) || sent != "{Profile:openai Effort:}" {

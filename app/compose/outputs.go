@@ -26,7 +26,7 @@ func tidied(p *Program, c sessions.Collected, err error) {
 	}
 }
 
-// looksPerLimit is how often the outputs are checked while a session prints as many bytes as their limit.
+// looksPerLimit is the number of checks of the outputs while a session prints as many bytes as their limit.
 const looksPerLimit = 8
 
 // outputLimit keeps full outputs within their limit while a session prints.

@@ -14,7 +14,7 @@ import (
 	"buddy/config"
 )
 
-// settle is how long files have to be quiet before they are read: editors write, rename and remove in several steps.
+// settle is the time that files have to be quiet before they are read: editors write, rename and remove in several steps.
 // The timer runs once after a change and never when idle.
 const settle = 100 * time.Millisecond
 

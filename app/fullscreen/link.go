@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/client"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/host"
-	"buddy/app/live"
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/ui"
@@ -40,7 +40,7 @@ type link struct {
 
 	mu      sync.Mutex // guards all below
 	after   uint64     // number of the newest event received
-	session live.Session
+	session client.Session
 	there   chan struct{} // closed when the session has started, or has failed
 	held    []event.Command
 	sent    []string      // prompts that the session has not accepted yet, in order
@@ -90,7 +90,7 @@ func (l *link) begin(resume bool) {
 }
 
 // connect starts a host and receives its greeting.
-func (l *link) connect(resume bool) (live.Session, <-chan []event.Envelope, error) {
+func (l *link) connect(resume bool) (client.Session, <-chan []event.Envelope, error) {
 	session, err := host.Start(&l.options, l.window.setup.Store, resume, false)
 	if err != nil {
 		return nil, nil, exit.Failure(err)
@@ -118,7 +118,7 @@ func (l *link) connect(resume bool) (live.Session, <-chan []event.Envelope, erro
 }
 
 // follow passes events to the window until there are no more.
-func (l *link) follow(session live.Session, batches <-chan []event.Envelope) {
+func (l *link) follow(session client.Session, batches <-chan []event.Envelope) {
 	for batch := range batches {
 		for _, env := range batch {
 			select {
@@ -252,7 +252,7 @@ func byItself(c event.Command) bool {
 }
 
 // await waits until the session has started or ctx ends, and returns the session; nil if there is none.
-func (l *link) await(ctx context.Context) live.Session {
+func (l *link) await(ctx context.Context) client.Session {
 	l.mu.Lock()
 	there := l.there
 	l.mu.Unlock()
@@ -269,23 +269,23 @@ func (l *link) await(ctx context.Context) live.Session {
 }
 
 // ask sends a request to the session once it has started.
-func ask[R any](l *link, ctx context.Context, q live.Request) (R, error) {
+func ask[R any](l *link, ctx context.Context, q client.Request) (R, error) {
 	session := l.await(ctx)
 	if session == nil {
 		var none R
 		return none, errLost
 	}
-	return live.Ask[R](ctx, session, q)
+	return client.Ask[R](ctx, session, q)
 }
 
 func (l *link) files(ctx context.Context, query string) (paths []string, ok bool) {
-	reply, err := ask[live.FilesReply](l, ctx, live.Files{Query: query})
+	reply, err := ask[client.FilesReply](l, ctx, client.Files{Query: query})
 	return reply.Paths, err == nil // unreadable ones are not offered
 }
 
 // named returns the subagents and resources that match a query.
 func (l *link) named(ctx context.Context, query string) []string {
-	reply, err := ask[live.FilesReply](l, ctx, live.Named{Query: query})
+	reply, err := ask[client.FilesReply](l, ctx, client.Named{Query: query})
 	if err != nil {
 		return nil // unreadable ones are not offered
 	}
@@ -294,7 +294,7 @@ func (l *link) named(ctx context.Context, query string) []string {
 
 // arguments returns the completions of the last word of a command line.
 func (l *link) arguments(ctx context.Context, line string) []draw.CommandHelp {
-	reply, err := ask[live.ArgumentsReply](l, ctx, live.Arguments{Line: line})
+	reply, err := ask[client.ArgumentsReply](l, ctx, client.Arguments{Line: line})
 	if err != nil {
 		return nil // unreadable ones are not offered
 	}
@@ -307,7 +307,7 @@ func (l *link) arguments(ctx context.Context, line string) []draw.CommandHelp {
 
 // run runs a command of the table in the session.
 func (l *link) run(now slash.Now, words []string) (show.Answer, error) {
-	return ask[show.Answer](l, l.ctx, live.Run{Words: words, Now: &now})
+	return ask[show.Answer](l, l.ctx, client.Run{Words: words, Now: &now})
 }
 
 // close ends the session, for a reason that hooks get, and returns the messages to print.
@@ -329,7 +329,7 @@ func (l *link) close(kill bool, reason string) []string {
 	}
 	ctx, cancel := context.WithTimeout(l.ctx, endTime)
 	defer cancel()
-	reply, err := ask[live.CloseReply](l, ctx, live.Close{Kill: kill, Reason: reason})
+	reply, err := ask[client.CloseReply](l, ctx, client.Close{Kill: kill, Reason: reason})
 	if err != nil {
 		return []string{"buddy: " + notEnded(l.options.Session, err)}
 	}

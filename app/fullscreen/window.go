@@ -15,13 +15,13 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/undo"
+	"buddy/app/client"
 	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/host"
 	"buddy/app/input"
 	"buddy/app/keymap"
-	"buddy/app/live"
 	"buddy/app/loop"
 	"buddy/app/screen"
 	"buddy/app/show"
@@ -253,7 +253,7 @@ func (w *window) run(ctx context.Context, now slash.Now, words []string) (show.A
 	return commands.Run(ctx, &commands.Session{
 		Setup: w.setup, Now: &now, Say: w.print, Send: func(c event.Command) { w.loop.Post(func() { ui.Send(w.ui, c) }) },
 		Since: func() ([]undo.Change, error) {
-			reply, err := ask[live.ChangedSinceReply](w.link, ctx, live.ChangedSince{})
+			reply, err := ask[client.ChangedSinceReply](w.link, ctx, client.ChangedSince{})
 			return reply.Changes, err
 		},
 	}, words...)

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/client"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/host"
-	"buddy/app/live"
 	"buddy/app/socket"
 )
 
@@ -86,7 +86,7 @@ func resolvePrompt(ctx context.Context, session *host.Process, begin event.Comma
 			for range batches { //nolint:revive // the answer comes behind them
 			}
 		}()
-		_, _ = live.Ask[live.CloseReply](ctx, session, live.Close{})
+		_, _ = client.Ask[client.CloseReply](ctx, session, client.Close{})
 	}
 	return c, err
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"buddy/agent/event"
-	"buddy/app/live"
+	"buddy/app/client"
 	"buddy/sessions"
 )
 
@@ -103,7 +103,7 @@ func TestTwoAnswersAtOnce(t *testing.T) {
 			}
 		}()
 	}
-	if reply, err := live.Ask[live.CloseReply](t.Context(), first, live.Close{Kill: true}); err != nil || !reply.Stored {
+	if reply, err := client.Ask[client.CloseReply](t.Context(), first, client.Close{Kill: true}); err != nil || !reply.Stored {
 		t.Errorf("%+v, %v", reply, err)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/client"
 	"buddy/app/compose"
 	"buddy/app/fswatch"
-	"buddy/app/live"
 	"buddy/app/project"
 	"buddy/app/show"
 	"buddy/config"
@@ -115,7 +115,7 @@ func TestPluginLivesAndGoes(t *testing.T) {
 	hooked := func(there bool) { // once the last change has been read
 		t.Helper()
 		for late, right := time.Now().Add(time.Minute), false; !right; time.Sleep(10 * time.Millisecond) {
-			list, err := live.Ask[show.Answer](t.Context(), v, live.Run{Words: []string{"hooks"}})
+			list, err := client.Ask[show.Answer](t.Context(), v, client.Run{Words: []string{"hooks"}})
 			if right = strings.Contains(list.String(), "true guard  Stop") == there; err != nil {
 				t.Fatal(err)
 			}
@@ -200,11 +200,11 @@ func TestAgentsAreOffered(t *testing.T) {
 	v.until("what is built in", lists("review", true))
 	offered := func(query string) []string {
 		t.Helper()
-		reply, err := askProgram(t.Context(), h.program, live.Named{Query: query})
+		reply, err := askProgram(t.Context(), h.program, client.Named{Query: query})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return reply.(*live.FilesReply).Paths
+		return reply.(*client.FilesReply).Paths
 	}
 	for query, want := range map[string]string{"": "agent-explore agent-general agent-judge", "exp": "agent-explore", "agent-g": "agent-general", "none": ""} {
 		got := offered(query)

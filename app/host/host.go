@@ -22,10 +22,10 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/record"
+	"buddy/app/client"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/input"
-	"buddy/app/live"
 	"buddy/app/socket"
 	"buddy/app/version"
 	"buddy/sessions"
@@ -41,8 +41,8 @@ type Host struct {
 	failed  *exit.Error // why there is no session; nil if there is one
 	start   sync.Once
 	close   sync.Once
-	closed  live.CloseReply // valid when ctx has ended
-	ctx     context.Context // of the session
+	closed  client.CloseReply // valid when ctx has ended
+	ctx     context.Context   // of the session
 	cancel  context.CancelFunc
 	naming  naming
 	files   files
@@ -120,7 +120,7 @@ func (h *Host) note(env event.Envelope) {
 }
 
 // Connect attaches a screen to the session until ctx ends.
-func (h *Host) Connect(ctx context.Context, at socket.Screen) live.Session {
+func (h *Host) Connect(ctx context.Context, at socket.Screen) client.Session {
 	s := &screen{host: h, place: placeOf(at)}
 	h.mu.Lock()
 	h.screens[s] = true
@@ -131,7 +131,7 @@ func (h *Host) Connect(ctx context.Context, at socket.Screen) live.Session {
 }
 
 // Look is Connect for a program without a user: it does not count as attended.
-func (h *Host) Look(_ context.Context, at socket.Screen) live.Session {
+func (h *Host) Look(_ context.Context, at socket.Screen) client.Session {
 	return &screen{host: h, place: placeOf(at)}
 }
 
@@ -151,8 +151,8 @@ func (h *Host) begin() {
 }
 
 // hello returns the current greeting of the session.
-func (h *Host) hello() live.Hello {
-	hello := live.Hello{Protocol: live.Protocol, Version: version.Text(), PID: os.Getpid(), Failed: h.failed}
+func (h *Host) hello() client.Hello {
+	hello := client.Hello{Protocol: client.Protocol, Version: version.Text(), PID: os.Getpid(), Failed: h.failed}
 	if p := h.program; p != nil {
 		hello.Session, hello.Target, hello.Journal = p.ID, p.Target, p.Store.File(p.ID)
 		hello.Cwd, hello.Home = p.Env.Dir, p.Env.Home
@@ -162,8 +162,8 @@ func (h *Host) hello() live.Hello {
 }
 
 // describe returns the title and the state of the session.
-func (h *Host) describe() live.Description {
-	d := live.Description{ID: h.program.ID, Folder: h.program.Env.Dir, Target: h.program.Target}
+func (h *Host) describe() client.Description {
+	d := client.Description{ID: h.program.ID, Folder: h.program.Env.Dir, Target: h.program.Target}
 	h.look(func(r *record.Record) { d.State, d.Cost = stateOf(r), r.Usage().SessionCost })
 	d.Here, _ = os.Getwd()             // "" fails where the folder is entered
 	d.Options, _ = texts.JSON(h.flags) // data only
@@ -246,7 +246,7 @@ func (h *Host) touch() {
 func (h *Host) Busy() bool { return h.busy() }
 
 // End ends the session, once, and returns the messages to print. Later calls return the same reply.
-func (h *Host) End(q live.Close) live.CloseReply {
+func (h *Host) End(q client.Close) client.CloseReply {
 	h.close.Do(func() {
 		if h.program != nil {
 			h.closed = h.end(q)
@@ -256,7 +256,7 @@ func (h *Host) End(q live.Close) live.CloseReply {
 	return h.closed
 }
 
-func (h *Host) end(q live.Close) (reply live.CloseReply) {
+func (h *Host) end(q client.Close) (reply client.CloseReply) {
 	var out bytes.Buffer
 	h.program.Options.Programs.Leave(q.Reason)
 	if q.Abandon {

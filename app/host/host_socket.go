@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// settle is how long the folder of a removed socket has to be quiet before the socket is made again.
+	// settle is the time that the folder of a removed socket has to be quiet before the socket is made again.
 	settle = 100 * time.Millisecond
 	// slowest limits the pause between two failed attempts to make a socket: each pause is twice the last one.
 	slowest = time.Minute

@@ -14,8 +14,8 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/record"
 	"buddy/app/apptest"
+	"buddy/app/client"
 	"buddy/app/compose"
-	"buddy/app/live"
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/socket"
@@ -50,14 +50,14 @@ func openHostWith(t *testing.T, options *compose.Options) *Host {
 	if h.program != nil {
 		h.program.Config.Sessions.IdleExit = 0 // it ends at once when nothing runs
 	}
-	t.Cleanup(func() { h.End(live.Close{Kill: true}) })
+	t.Cleanup(func() { h.End(client.Close{Kill: true}) })
 	return h
 }
 
 // viewer is a screen that records its events.
 type viewer struct {
 	t *testing.T
-	live.Session
+	client.Session
 	leave  func()
 	events <-chan []event.Envelope
 	seen   []event.Envelope
@@ -144,7 +144,7 @@ func TestEnd(t *testing.T) {
 	v.Send(event.Submit{Text: "help"})
 	v.until("end of the exchange", finished)
 	for range 2 {
-		reply, err := live.Ask[live.CloseReply](t.Context(), v, live.Close{})
+		reply, err := client.Ask[client.CloseReply](t.Context(), v, client.Close{})
 		if err != nil || !reply.Stored {
 			t.Errorf("%+v, %v", reply, err)
 		}
@@ -163,7 +163,7 @@ func TestQuitBesideAnotherScreen(t *testing.T) {
 	first, second := look(t, h), look(t, h)
 	first.Send(event.Submit{Text: "help"})
 	first.until("end of the exchange", finished)
-	reply, err := live.Ask[live.CloseReply](t.Context(), first, live.Close{})
+	reply, err := client.Ask[client.CloseReply](t.Context(), first, client.Close{})
 	if err != nil || !reply.Stored || len(reply.Lines) != 1 || !strings.Contains(reply.Lines[0], "keeps running on another screen · buddy attach "+Short(h.program.ID)) {
 		t.Errorf("%+v, %v", reply, err)
 	}
@@ -171,15 +171,15 @@ func TestQuitBesideAnotherScreen(t *testing.T) {
 	stays(t, "the session", running(h))
 	second.Send(event.Submit{Text: "help"})
 	second.until("end of the exchange", finished)
-	if reply, err := live.Ask[live.CloseReply](t.Context(), second, live.Close{}); err != nil || len(reply.Lines) > 0 {
+	if reply, err := client.Ask[client.CloseReply](t.Context(), second, client.Close{}); err != nil || len(reply.Lines) > 0 {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	over(t, h)
 	for name, end := range map[string]func(h *Host, v *viewer) (any, error){
 		"stop": func(h *Host, _ *viewer) (any, error) {
-			return h.Look(t.Context(), socket.Screen{}).Request(t.Context(), live.Close{})
+			return h.Look(t.Context(), socket.Screen{}).Request(t.Context(), client.Close{})
 		},
-		"killing": func(_ *Host, v *viewer) (any, error) { return v.Request(t.Context(), live.Close{Kill: true}) },
+		"killing": func(_ *Host, v *viewer) (any, error) { return v.Request(t.Context(), client.Close{Kill: true}) },
 	} {
 		h := openHost(t, compose.Options{})
 		v, _ := look(t, h), look(t, h)
@@ -224,7 +224,7 @@ func TestFailed(t *testing.T) {
 	if _, err := s.Subscribe(ctx, 0, 0); err == nil {
 		t.Error("there are events")
 	}
-	if _, err := s.Request(ctx, live.Run{Words: []string{"target"}}); err == nil {
+	if _, err := s.Request(ctx, client.Run{Words: []string{"target"}}); err == nil {
 		t.Error("a command ran")
 	}
 	s.Send(event.Submit{Text: "help"}) // has no effect
@@ -239,7 +239,7 @@ func TestRequests(t *testing.T) {
 	if err := os.WriteFile("needle.txt", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found, err := live.Ask[live.FilesReply](t.Context(), v, live.Files{Query: "needle"})
+	found, err := client.Ask[client.FilesReply](t.Context(), v, client.Files{Query: "needle"})
 	if err != nil || !slices.Equal(found.Paths, []string{"needle.txt"}) {
 		t.Errorf("files %+v, %v", found, err)
 	}
@@ -261,7 +261,7 @@ func TestRequests(t *testing.T) {
 		if words, ok := strings.CutPrefix(line, "nobody "); ok {
 			now, line = nil, words
 		}
-		answer, err := live.Ask[show.Answer](t.Context(), v, live.Run{Words: strings.Fields(line), Now: now})
+		answer, err := client.Ask[show.Answer](t.Context(), v, client.Run{Words: strings.Fields(line), Now: now})
 		got := answer.String()
 		if err != nil {
 			got = err.Error()
@@ -299,16 +299,16 @@ func TestStateOfASession(t *testing.T) {
 	var r record.Record
 	for i, step := range []struct {
 		e    event.Event
-		want live.State
+		want client.State
 	}{
-		{event.TaskStarted{ID: 1, Kind: event.MainTask}, live.Working},
-		{event.TaskStarted{ID: 2, Kind: event.ShellTask}, live.Working},
-		{event.TaskFinished{ID: 1, Outcome: event.Failed}, live.Background},
-		{event.TaskStarted{ID: 3, Kind: event.SubagentTask}, live.Working},
-		{event.ApprovalAsked{ID: "a"}, live.WaitsForApproval},
-		{event.ApprovalAnswered{ID: "a"}, live.Working},
-		{event.TaskFinished{ID: 3}, live.Background},
-		{event.TaskFinished{ID: 2}, live.Failed},
+		{event.TaskStarted{ID: 1, Kind: event.MainTask}, client.Working},
+		{event.TaskStarted{ID: 2, Kind: event.ShellTask}, client.Working},
+		{event.TaskFinished{ID: 1, Outcome: event.Failed}, client.Background},
+		{event.TaskStarted{ID: 3, Kind: event.SubagentTask}, client.Working},
+		{event.ApprovalAsked{ID: "a"}, client.WaitsForApproval},
+		{event.ApprovalAnswered{ID: "a"}, client.Working},
+		{event.TaskFinished{ID: 3}, client.Background},
+		{event.TaskFinished{ID: 2}, client.Failed},
 	} {
 		r.Apply(event.Envelope{Seq: uint64(i), Payload: step.e})
 		if got := stateOf(&r); got != step.want {

@@ -5,7 +5,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/record"
-	"buddy/app/live"
+	"buddy/app/client"
 	"buddy/sessions"
 )
 
@@ -43,24 +43,24 @@ func (h *Host) approvals() (ids []string) {
 }
 
 // stateOf returns the state of a session.
-func stateOf(r *record.Record) live.State {
-	state := live.Idle
+func stateOf(r *record.Record) client.State {
+	state := client.Idle
 	switch {
 	case r.Busy():
-		state = live.Background
+		state = client.Background
 	case r.Main.Failed:
-		state = live.Failed
+		state = client.Failed
 	}
 	for _, t := range r.Tasks {
 		if !t.Lost && t.Kind != event.ShellTask {
-			state = live.Working
+			state = client.Working
 		}
 	}
 	for _, env := range r.Asked {
 		if _, approval := env.Payload.(event.ApprovalAsked); approval {
-			return live.WaitsForApproval
+			return client.WaitsForApproval
 		}
-		state = live.WaitsForAnswer
+		state = client.WaitsForAnswer
 	}
 	return state
 }

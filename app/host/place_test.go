@@ -6,8 +6,8 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/client"
 	"buddy/app/compose"
-	"buddy/app/live"
 	"buddy/app/show"
 	"buddy/app/socket"
 )
@@ -61,7 +61,7 @@ func TestAnswersSayWhere(t *testing.T) {
 	first.Send(event.AnswerApproval{ID: id, Decision: event.Once})
 	first.Send(event.Answer{ID: "unknown", Text: "x"})
 	first.until("end of the exchange", finished)
-	if _, err := live.Ask[show.Answer](t.Context(), first, live.Run{Words: []string{"permissions"}}); err != nil {
+	if _, err := client.Ask[show.Answer](t.Context(), first, client.Run{Words: []string{"permissions"}}); err != nil {
 		t.Error(err)
 	}
 	first.Send(event.Submit{Text: "help"})

@@ -11,10 +11,10 @@ import (
 	"syscall"
 	"time"
 
+	"buddy/app/client"
 	"buddy/app/compose"
 	"buddy/app/debuglog"
 	"buddy/app/gc"
-	"buddy/app/live"
 	"buddy/app/socket"
 	"buddy/sessions"
 	"buddy/tmux/pane"
@@ -76,7 +76,7 @@ func run() error {
 	h.socket.note()
 	go h.rest()
 	alone := time.AfterFunc(firstScreen, h.scheduleEnd) // if no screen has come by then
-	server := socket.Server{Connect: func(ctx context.Context, s socket.Screen) live.Session {
+	server := socket.Server{Connect: func(ctx context.Context, s socket.Screen) client.Session {
 		if !s.Looks {
 			alone.Stop()
 		}
@@ -87,7 +87,7 @@ func run() error {
 		select {
 		case s := <-signals:
 			if s == syscall.SIGTERM {
-				go h.End(live.Close{Abandon: true})
+				go h.End(client.Close{Abandon: true})
 			}
 		case <-h.Over():
 			bid := make(chan struct{})
@@ -103,7 +103,7 @@ func run() error {
 }
 
 // welcome attaches a screen to the session. Later commands use the environment of its terminal.
-func (h *Host) welcome(ctx context.Context, s socket.Screen) live.Session {
+func (h *Host) welcome(ctx context.Context, s socket.Screen) client.Session {
 	if s.Looks {
 		return h.Look(ctx, s)
 	}

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"buddy/app/client"
 	"buddy/app/exit"
-	"buddy/app/live"
 	"buddy/app/socket"
 	"buddy/app/version"
 	"buddy/sessions"
@@ -30,7 +30,7 @@ type Silent struct {
 
 // Running describes the running sessions of this user in all folders, latest start first. Hosts that do not answer are
 // in silent.
-func Running(ctx context.Context) (all []live.Description, silent []Silent) {
+func Running(ctx context.Context) (all []client.Description, silent []Silent) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	var wait sync.WaitGroup
@@ -52,7 +52,9 @@ func Running(ctx context.Context) (all []live.Description, silent []Silent) {
 		})
 	}
 	wait.Wait()
-	slices.SortFunc(all, func(a, b live.Description) int { return cmp.Or(cmp.Compare(b.Began, a.Began), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b client.Description) int {
+		return cmp.Or(cmp.Compare(b.Began, a.Began), cmp.Compare(a.ID, b.ID))
+	})
 	slices.SortFunc(silent, func(a, b Silent) int { return cmp.Compare(a.ID, b.ID) })
 	return all, silent
 }
@@ -105,16 +107,16 @@ func awaitNoted(store sessions.Store, id string, noted sessions.Host) (path stri
 	}
 }
 
-func describe(ctx context.Context, path string) (live.Description, error) {
+func describe(ctx context.Context, path string) (client.Description, error) {
 	s, err := dialToLook(path)
 	if err != nil {
-		return live.Description{}, err
+		return client.Description{}, err
 	}
 	defer s.Close()
 	if _, err := s.Hello(ctx); err != nil {
-		return live.Description{}, err
+		return client.Description{}, err
 	}
-	return live.Ask[live.Description](ctx, s, live.Describe{})
+	return client.Ask[client.Description](ctx, s, client.Describe{})
 }
 
 func dialToLook(path string) (*socket.Client, error) {
@@ -122,42 +124,42 @@ func dialToLook(path string) (*socket.Client, error) {
 }
 
 // Meant returns the running session with an id that starts with id; last is the one started last, and "" the only one.
-func Meant(ctx context.Context, id string) (live.Description, error) {
+func Meant(ctx context.Context, id string) (client.Description, error) {
 	all, silent := Running(ctx)
 	return choose(id, all, silent)
 }
 
-func choose(id string, all []live.Description, silent []Silent) (live.Description, error) {
+func choose(id string, all []client.Description, silent []Silent) (client.Description, error) {
 	for _, s := range silent {
 		if id != "" && strings.HasPrefix(s.ID, id) {
-			return live.Description{}, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s: %v", s.ID, s.Err)}
+			return client.Description{}, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s: %v", s.ID, s.Err)}
 		}
 	}
 	switch named := id != "" && id != "last"; {
 	case len(all) == 0 && named:
-		return live.Description{}, fmt.Errorf("session %q is not running, and no other is; buddy resume %s continues a saved session", id, id)
+		return client.Description{}, fmt.Errorf("session %q is not running, and no other is; buddy resume %s continues a saved session", id, id)
 	case len(all) == 0:
-		return live.Description{}, errors.New("no session is running; buddy resume continues a saved session")
+		return client.Description{}, errors.New("no session is running; buddy resume continues a saved session")
 	}
-	fits := slices.DeleteFunc(slices.Clone(all), func(d live.Description) bool {
+	fits := slices.DeleteFunc(slices.Clone(all), func(d client.Description) bool {
 		return id != "last" && !strings.HasPrefix(d.ID, id)
 	})
 	switch {
 	case id == "last" || len(fits) == 1:
 		return fits[0], nil
 	case len(fits) == 0:
-		return live.Description{}, fmt.Errorf("session %q is not running (running: %s); buddy resume %s continues a saved session", id, ids(all), id)
+		return client.Description{}, fmt.Errorf("session %q is not running (running: %s); buddy resume %s continues a saved session", id, ids(all), id)
 	}
 	if id == "" {
-		return live.Description{}, fmt.Errorf("%d sessions are running: %s; name one (the start of its id is enough), or use last for the newest", len(fits), ids(fits))
+		return client.Description{}, fmt.Errorf("%d sessions are running: %s; name one (the start of its id is enough), or use last for the newest", len(fits), ids(fits))
 	}
-	return live.Description{}, fmt.Errorf("%q matches %d running sessions: %s; name one", id, len(fits), ids(fits))
+	return client.Description{}, fmt.Errorf("%q matches %d running sessions: %s; name one", id, len(fits), ids(fits))
 }
 
 // maxNamed limits the sessions named in a message.
 const maxNamed = 5
 
-func ids(all []live.Description) string {
+func ids(all []client.Description) string {
 	var names []string
 	for _, d := range all[:min(len(all), maxNamed)] {
 		names = append(names, d.ID)

@@ -8,21 +8,21 @@ import (
 	"testing"
 	"time"
 
-	"buddy/app/live"
+	"buddy/app/client"
 	"buddy/sessions"
 )
 
 // Which session an id names, and a one-line message if it is unclear.
 func TestWhichSessionIsMeant(t *testing.T) {
-	all := []live.Description{{ID: "7f3b-2"}, {ID: "7f3a-1"}, {ID: "0c11-3"}}
+	all := []client.Description{{ID: "7f3b-2"}, {ID: "7f3a-1"}, {ID: "0c11-3"}}
 	many := all
 	for i := range 20 {
-		many = append(many, live.Description{ID: fmt.Sprint("aa", i)})
+		many = append(many, client.Description{ID: fmt.Sprint("aa", i)})
 	}
 	silent := []Silent{{"dead-1", errors.New("it runs in an older buddy")}}
 	for _, tt := range []struct {
 		id   string
-		all  []live.Description
+		all  []client.Description
 		want string // an id, or the start of an error
 	}{
 		{"", all[:1], "7f3b-2"},

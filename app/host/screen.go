@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/client"
 	"buddy/app/commands"
 	"buddy/app/compose"
 	"buddy/app/input"
-	"buddy/app/live"
 	"buddy/app/slash"
 	"buddy/tools/target"
 )
@@ -24,14 +24,14 @@ type screen struct {
 	fits    map[string]event.FitPane // by pane: the wanted size
 }
 
-// Hello implements [live.Session].
-func (s *screen) Hello(context.Context) (live.Hello, error) {
+// Hello implements [client.Session].
+func (s *screen) Hello(context.Context) (client.Hello, error) {
 	hello := s.host.hello()
 	hello.Screen = s.place
 	return hello, nil
 }
 
-// Subscribe implements [live.Session]. The first call starts the session.
+// Subscribe implements [client.Session]. The first call starts the session.
 func (s *screen) Subscribe(ctx context.Context, after uint64, every time.Duration) (<-chan []event.Envelope, error) {
 	if failed := s.host.failed; failed != nil {
 		return nil, *failed
@@ -41,10 +41,10 @@ func (s *screen) Subscribe(ctx context.Context, after uint64, every time.Duratio
 	return batches, nil
 }
 
-// Err implements [live.Session]: a session in the same process is not lost.
+// Err implements [client.Session]: a session in the same process is not lost.
 func (s *screen) Err() error { return nil }
 
-// Send implements [live.Session].
+// Send implements [client.Session].
 func (s *screen) Send(c event.Command) {
 	h := s.host
 	if h.failed != nil || h.ended() {
@@ -97,34 +97,34 @@ func (s *screen) fitTo(c event.FitPane) {
 	s.host.program.Live.Send(c)
 }
 
-// Request implements [live.Session].
-func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
+// Request implements [client.Session].
+func (s *screen) Request(ctx context.Context, q client.Request) (any, error) {
 	h := s.host
-	if _, looks := q.(live.Describe); !looks { // every new screen asks all sessions to describe themselves
+	if _, looks := q.(client.Describe); !looks { // every new screen asks all sessions to describe themselves
 		h.touch()
 	}
 	if failed := h.failed; failed != nil {
 		return nil, *failed
 	}
 	switch q := q.(type) {
-	case live.ChangedSince:
+	case client.ChangedSince:
 		changes, err := compose.ChangedSince(h.program)
-		return &live.ChangedSinceReply{Changes: changes}, err
-	case live.Describe:
+		return &client.ChangedSinceReply{Changes: changes}, err
+	case client.Describe:
 		reply := h.describe()
 		return &reply, nil
-	case live.Run:
+	case client.Run:
 		session := commands.In(h.program, s.Send)
 		session.Now = q.Now
 		answer, err := commands.Run(ctx, session, q.Words...)
 		return &answer, err
-	case live.Named, live.Arguments:
+	case client.Named, client.Arguments:
 		return askProgram(ctx, h.program, q)
-	case live.Files:
-		return &live.FilesReply{Paths: h.files.find(q.Query)}, nil
-	case live.Close:
+	case client.Files:
+		return &client.FilesReply{Paths: h.files.find(q.Query)}, nil
+	case client.Close:
 		if !q.Kill && !q.Abandon && s.quits() {
-			return &live.CloseReply{
+			return &client.CloseReply{
 				Lines:  []string{fmt.Sprintf("buddy: the session keeps running on another screen · buddy attach %s", Short(h.program.ID))},
 				Stored: h.program.Stored(),
 			}, nil
@@ -132,22 +132,22 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 		reply := h.End(q)
 		return &reply, nil
 	}
-	return nil, fmt.Errorf("unknown request %q", live.Name(q))
+	return nil, fmt.Errorf("unknown request %q", client.Name(q))
 }
 
 // askProgram answers requests for completions.
-func askProgram(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
+func askProgram(ctx context.Context, p *compose.Program, q client.Request) (any, error) {
 	switch q := q.(type) {
-	case live.Named:
-		return &live.FilesReply{Paths: append(input.Agents(q.Query, p.Live.AgentNames(ctx)), p.Servers.Names(q.Query)...)}, nil
-	case live.Arguments:
-		reply := live.ArgumentsReply{Words: []live.Argument{}}
+	case client.Named:
+		return &client.FilesReply{Paths: append(input.Agents(q.Query, p.Live.AgentNames(ctx)), p.Servers.Names(q.Query)...)}, nil
+	case client.Arguments:
+		reply := client.ArgumentsReply{Words: []client.Argument{}}
 		for _, c := range slash.Complete(slash.Offers{Workflows: p.Workflows.Offered}, q.Line) {
-			reply.Words = append(reply.Words, live.Argument(c))
+			reply.Words = append(reply.Words, client.Argument(c))
 		}
 		return &reply, nil
 	}
-	return nil, fmt.Errorf("unknown request %q", live.Name(q))
+	return nil, fmt.Errorf("unknown request %q", client.Name(q))
 }
 
 // quits reports whether the session continues when this screen quits: nothing runs in it, and another screen is

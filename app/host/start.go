@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"os"
 
+	"buddy/app/client"
 	"buddy/app/compose"
-	"buddy/app/live"
 	"buddy/app/socket"
 	"buddy/app/version"
 	"buddy/sessions"
@@ -74,7 +74,7 @@ func Runs(store sessions.Store, session string) bool {
 
 // Process is a session in a host process.
 type Process struct {
-	live.Session
+	client.Session
 	Joined bool   // whether it was running already
 	Secret string // of this start, for programs without a terminal that connect; "" if joined
 	looks  bool   // nothing is shown to a user
@@ -88,16 +88,16 @@ func (p *Process) join(path string) error {
 }
 
 func (p *Process) dial(path string) error {
-	client, err := socket.Dial(path, socket.Screen{Version: version.Number, Looks: p.looks, Env: terminal(), Secret: p.Secret})
+	screen, err := socket.Dial(path, socket.Screen{Version: version.Number, Looks: p.looks, Env: terminal(), Secret: p.Secret})
 	if err != nil {
 		return p.explained(err)
 	}
-	p.Session = client
+	p.Session = screen
 	return nil
 }
 
-// Hello implements [live.Session]. The error includes the report of a host that died.
-func (p *Process) Hello(ctx context.Context) (live.Hello, error) {
+// Hello implements [client.Session]. The error includes the report of a host that died.
+func (p *Process) Hello(ctx context.Context) (client.Hello, error) {
 	hello, err := p.Session.Hello(ctx)
 	return hello, p.explained(err)
 }
@@ -109,7 +109,7 @@ func (p *Process) Leave() {
 	}
 }
 
-// Err implements [live.Session]. The error includes the report of a host that died.
+// Err implements [client.Session]. The error includes the report of a host that died.
 func (p *Process) Err() error { return p.explained(p.Session.Err()) }
 
 // explained adds the host's report to an error.

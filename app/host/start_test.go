@@ -12,8 +12,8 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"buddy/app/client"
 	"buddy/app/compose"
-	"buddy/app/live"
 	"buddy/sessions"
 	"buddy/tmux/pane"
 )
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 func home(t *testing.T) *compose.Options {
 	t.Helper()
 	h := openHost(t, compose.Options{}) // creates the folders
-	h.End(live.Close{})
+	h.End(client.Close{})
 	run, err := os.MkdirTemp("", "b") // short, because the path of a socket is limited
 	if err != nil {
 		t.Fatal(err)
@@ -73,8 +73,8 @@ func TestStart(t *testing.T) {
 	if other, err := again.Hello(ctx); err != nil || other.PID != hello.PID || !again.Joined {
 		t.Errorf("%+v, %v", other, err)
 	}
-	for _, screen := range []live.Session{s, again} { // the last one ends it
-		if _, err := live.Ask[live.CloseReply](ctx, screen, live.Close{}); err != nil {
+	for _, screen := range []client.Session{s, again} { // the last one ends it
+		if _, err := client.Ask[client.CloseReply](ctx, screen, client.Close{}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/record"
-	"buddy/app/live"
+	"buddy/app/client"
 	"buddy/texts"
 	"buddy/views/markup"
 )
@@ -56,7 +56,7 @@ func (h *Host) endIfUnattended() {
 	switch {
 	case h.attended():
 	case h.program == nil, !h.busy():
-		h.End(live.Close{})
+		h.End(client.Close{})
 	}
 }
 

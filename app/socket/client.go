@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
-	"buddy/app/live"
+	"buddy/app/client"
 	"buddy/texts"
 )
 
@@ -31,7 +31,7 @@ type Client struct {
 	mu      sync.Mutex // guards all below
 	conn    *net.UnixConn
 	out     *writer
-	hello   live.Hello
+	hello   client.Hello
 	asked   *subscription       // nil before Subscribe
 	watched event.Command       // the latest WatchPanes, sent again after a reconnect
 	waiting map[uint64]answerTo // requests without a reply
@@ -42,7 +42,7 @@ type Client struct {
 
 // answerTo is a request that waits for its reply.
 type answerTo struct {
-	request live.Request
+	request client.Request
 	done    chan<- answered
 }
 
@@ -54,7 +54,7 @@ type answered struct {
 // Dial connects to the host that listens at path, or is about to: messages to a new host wait in the socket. It fails
 // if no process of this user has the socket open.
 func Dial(path string, screen Screen) (*Client, error) {
-	screen.Protocol = live.Protocol
+	screen.Protocol = client.Protocol
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &Client{
 		path: path, screen: screen, ctx: ctx, cancel: cancel,
@@ -128,7 +128,7 @@ func (c *Client) follow() {
 	c.cancel()
 	c.forsake(c.gone())
 	c.mu.Unlock()
-	c.meet(live.Hello{})
+	c.meet(client.Hello{})
 	if subscribed {
 		close(c.batches)
 	}
@@ -219,7 +219,7 @@ func (c *Client) handle(line []byte) error {
 	}
 	switch m.Type {
 	case "hello":
-		var hello live.Hello
+		var hello client.Hello
 		if err := json.Unmarshal(m.Payload, &hello); err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (c *Client) handle(line []byte) error {
 }
 
 // meet records the first greeting of the session.
-func (c *Client) meet(hello live.Hello) {
+func (c *Client) meet(hello client.Hello) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	select {
@@ -267,17 +267,17 @@ func (c *Client) settle(r reply) {
 	if r.Error != "" {
 		a = answered{err: errors.New(r.Error)}
 	} else if err := json.Unmarshal(r.Value, a.value); err != nil {
-		a = answered{err: fmt.Errorf("reply to %s: %w", live.Name(w.request), err)}
+		a = answered{err: fmt.Errorf("reply to %s: %w", client.Name(w.request), err)}
 	}
 	w.done <- a
 }
 
 // Hello returns the greeting of the session. It waits for the host to send it.
-func (c *Client) Hello(ctx context.Context) (live.Hello, error) {
+func (c *Client) Hello(ctx context.Context) (client.Hello, error) {
 	select {
 	case <-c.greeted:
 	case <-ctx.Done():
-		return live.Hello{}, ctx.Err()
+		return client.Hello{}, ctx.Err()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -290,7 +290,7 @@ func (c *Client) Hello(ctx context.Context) (live.Hello, error) {
 	return c.hello, nil
 }
 
-// Subscribe returns the events after a number; see [live.Session]. It can be called once.
+// Subscribe returns the events after a number; see [client.Session]. It can be called once.
 func (c *Client) Subscribe(ctx context.Context, after uint64, every time.Duration) (<-chan []event.Envelope, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -330,8 +330,8 @@ func (c *Client) write(command event.Command) error {
 	return c.out.write(append(line, '\n'))
 }
 
-// Request asks the host; see [live.Session].
-func (c *Client) Request(ctx context.Context, q live.Request) (any, error) {
+// Request asks the host; see [client.Session].
+func (c *Client) Request(ctx context.Context, q client.Request) (any, error) {
 	args, err := texts.JSON(q)
 	if err != nil {
 		return nil, err
@@ -352,7 +352,7 @@ func (c *Client) Request(ctx context.Context, q live.Request) (any, error) {
 	}
 }
 
-func (c *Client) ask(q live.Request, args json.RawMessage, done chan<- answered) (id uint64, err error) {
+func (c *Client) ask(q client.Request, args json.RawMessage, done chan<- answered) (id uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lost != nil {
@@ -362,8 +362,8 @@ func (c *Client) ask(q live.Request, args json.RawMessage, done chan<- answered)
 		return 0, ErrGone
 	}
 	c.number++
-	if err := c.out.message("request", request{c.number, live.Name(q), args}); err != nil {
-		return 0, fmt.Errorf("request %s: %w", live.Name(q), err)
+	if err := c.out.message("request", request{c.number, client.Name(q), args}); err != nil {
+		return 0, fmt.Errorf("request %s: %w", client.Name(q), err)
 	}
 	c.waiting[c.number] = answerTo{q, done}
 	return c.number, nil

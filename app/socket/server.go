@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/client"
 	"buddy/app/exit"
-	"buddy/app/live"
 	"buddy/app/version"
 	"buddy/texts"
 )
@@ -27,7 +27,7 @@ const (
 // Server connects screens to a session.
 type Server struct {
 	// Connect attaches a screen to a session until ctx ends, and then drops its watched panes and sizes.
-	Connect func(ctx context.Context, s Screen) live.Session
+	Connect func(ctx context.Context, s Screen) client.Session
 
 	// Tmux returns the current and former processes of the supervisors' tmux server; nil if there is none.
 	Tmux func() []int
@@ -147,8 +147,8 @@ func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error)
 }
 
 // refusal is the hello of a host that refuses a screen because of err.
-func refusal(err error) live.Hello {
-	hello := live.Hello{Protocol: live.Protocol, Version: version.Number, PID: os.Getpid()}
+func refusal(err error) client.Hello {
+	hello := client.Hello{Protocol: client.Protocol, Version: version.Number, PID: os.Getpid()}
 	if err != nil {
 		hello.Failed = &exit.Error{Code: exit.Failed, Text: err.Error()}
 	}
@@ -157,7 +157,7 @@ func refusal(err error) live.Hello {
 
 // connection is one screen.
 type connection struct {
-	session live.Session
+	session client.Session
 	ctx     context.Context // ends with the connection
 	cancel  func()
 	in      *lines
@@ -274,7 +274,7 @@ func (c *connection) answer(q request) {
 }
 
 func (c *connection) value(q request) (json.RawMessage, error) {
-	r, err := live.DecodeRequest(q.Name, q.Args)
+	r, err := client.DecodeRequest(q.Name, q.Args)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/stream"
-	"buddy/app/live"
+	"buddy/app/client"
 	"buddy/app/show"
 )
 
@@ -56,8 +56,8 @@ func (m *memory) Range(after uint64, f func(event.Envelope) bool) error {
 	return nil
 }
 
-func (s *session) Hello(context.Context) (live.Hello, error) {
-	return live.Hello{Protocol: live.Protocol, Version: "1", Session: "7f3a", Last: s.Last()}, nil
+func (s *session) Hello(context.Context) (client.Hello, error) {
+	return client.Hello{Protocol: client.Protocol, Version: "1", Session: "7f3a", Last: s.Last()}, nil
 }
 
 func (s *session) Subscribe(ctx context.Context, after uint64, every time.Duration) (<-chan []event.Envelope, error) {
@@ -73,15 +73,15 @@ func (s *session) Send(c event.Command) {
 	}
 }
 
-func (s *session) Request(ctx context.Context, q live.Request) (any, error) {
+func (s *session) Request(ctx context.Context, q client.Request) (any, error) {
 	switch q := q.(type) {
-	case live.Files:
-		return &live.FilesReply{Paths: []string{q.Query + ".go"}}, nil
-	case live.Close:
+	case client.Files:
+		return &client.FilesReply{Paths: []string{q.Query + ".go"}}, nil
+	case client.Close:
 		s.Publish(0, 0, event.SessionClosed{})
 		s.Close()
-		return &live.CloseReply{Lines: []string{"bye"}, Stored: true}, nil
-	case live.ChangedSince:
+		return &client.CloseReply{Lines: []string{"bye"}, Stored: true}, nil
+	case client.ChangedSince:
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -115,7 +115,7 @@ func listenWith(t testing.TB, change func(*Server)) *listening {
 	}
 	h := &listening{session: &session{}, path: filepath.Join(dir, "sock")}
 	h.Stream = stream.New("7f3a", time.Now, &h.journal)
-	h.server = &Server{Connect: func(context.Context, Screen) live.Session { return h.session }, patience: time.Second, host: -1, WithoutTerminal: true}
+	h.server = &Server{Connect: func(context.Context, Screen) client.Session { return h.session }, patience: time.Second, host: -1, WithoutTerminal: true}
 	change(h.server)
 	if h.l, err = Listen(h.path); err != nil {
 		t.Fatal(err)
@@ -175,11 +175,11 @@ func TestAScreenHasTheSession(t *testing.T) {
 	if got := notices(t, batches, 2); got[1] != "a <&>\n\u2028 prompt" {
 		t.Errorf("%q", got)
 	}
-	files, err := live.Ask[live.FilesReply](t.Context(), c, live.Files{Query: "main"})
+	files, err := client.Ask[client.FilesReply](t.Context(), c, client.Files{Query: "main"})
 	if err != nil || fmt.Sprint(files.Paths) != "[main.go]" {
 		t.Errorf("%v, %v", files, err)
 	}
-	if _, err := live.Ask[show.Answer](t.Context(), c, live.Run{}); err == nil || err.Error() != "not here" {
+	if _, err := client.Ask[show.Answer](t.Context(), c, client.Run{}); err == nil || err.Error() != "not here" {
 		t.Errorf("%v", err)
 	}
 	read := make(chan struct{})
@@ -188,7 +188,7 @@ func TestAScreenHasTheSession(t *testing.T) {
 		for range batches { //nolint:revive // to the end: a reply comes after the events
 		}
 	}()
-	end, err := live.Ask[live.CloseReply](t.Context(), c, live.Close{})
+	end, err := client.Ask[client.CloseReply](t.Context(), c, client.Close{})
 	if err != nil || !end.Stored {
 		t.Errorf("%+v, %v", end, err)
 	}
@@ -196,7 +196,7 @@ func TestAScreenHasTheSession(t *testing.T) {
 	if err := c.Err(); err != nil {
 		t.Errorf("a session that was closed: %v", err)
 	}
-	if _, err := c.Request(t.Context(), live.Run{}); err == nil {
+	if _, err := c.Request(t.Context(), client.Run{}); err == nil {
 		t.Error("a request after the end was answered")
 	}
 }
@@ -289,7 +289,7 @@ func TestAHostThatEndsIsNamed(t *testing.T) {
 	}
 	asked := make(chan error)
 	go func() {
-		_, err := live.Ask[live.ChangedSinceReply](t.Context(), c, live.ChangedSince{})
+		_, err := client.Ask[client.ChangedSinceReply](t.Context(), c, client.ChangedSince{})
 		asked <- err
 	}()
 	time.Sleep(10 * time.Millisecond)

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"buddy/agent/event"
-	"buddy/app/live"
+	"buddy/app/client"
 )
 
 var errWatches = errors.New("without a terminal, a program can only watch or stop a session; to allow more, set [host] without_terminal = true in your settings")
@@ -22,11 +22,11 @@ func stops(c event.Command) bool {
 }
 
 // watches reports whether a request only reads, or ends the session.
-func watches(q live.Request) bool {
+func watches(q client.Request) bool {
 	switch q := q.(type) {
-	case live.Close:
+	case client.Close:
 		return q.Reason == ""
-	case live.ChangedSince, live.Describe:
+	case client.ChangedSince, client.Describe:
 		return true
 	}
 	return false

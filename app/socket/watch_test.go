@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
-	"buddy/app/live"
+	"buddy/app/client"
 )
 
 // TestWithoutATerminal: a program without a terminal may only watch and stop, unless it knows the host's secret or the
@@ -60,7 +60,7 @@ func TestWithoutATerminal(t *testing.T) {
 		for _, command := range commands {
 			c.Send(command)
 		}
-		_, err = live.Ask[live.FilesReply](t.Context(), c, live.Files{Query: "a"}) // comes after them
+		_, err = client.Ask[client.FilesReply](t.Context(), c, client.Files{Query: "a"}) // comes after them
 		if (err != nil) != tt.watches {
 			t.Errorf("%s: asks for files: %v", tt.name, err)
 		}
@@ -87,7 +87,7 @@ func TestWithoutATerminal(t *testing.T) {
 			for range batches {
 			}
 		}()
-		if _, err := live.Ask[live.CloseReply](t.Context(), c, live.Close{}); err != nil {
+		if _, err := client.Ask[client.CloseReply](t.Context(), c, client.Close{}); err != nil {
 			t.Errorf("%s: it can't stop the session: %v", tt.name, err)
 		}
 		c.Close()
@@ -102,7 +102,7 @@ func TestEnvironmentOfWatchers(t *testing.T) {
 		h := listenWith(t, func(s *Server) {
 			connect := s.Connect
 			s.WithoutTerminal, s.look = false, func(int) (process, error) { return process{terminal: terminal}, nil }
-			s.Connect = func(ctx context.Context, at Screen) live.Session { screens <- at; return connect(ctx, at) }
+			s.Connect = func(ctx context.Context, at Screen) client.Session { screens <- at; return connect(ctx, at) }
 		})
 		c, err := Dial(h.path, Screen{Version: "1", Env: map[string]string{"SSH_AUTH_SOCK": "/tmp/evil"}})
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
-	"buddy/app/live"
+	"buddy/app/client"
 	"buddy/texts"
 )
 
@@ -176,7 +176,7 @@ func (w *writer) events(batch []event.Envelope) error {
 
 // mismatch returns nil if host and screen have the same protocol, else an error that names the one to replace, and how.
 // Both sides get the same error.
-func mismatch(host live.Hello, screen Screen) error {
+func mismatch(host client.Hello, screen Screen) error {
 	if host.Protocol == screen.Protocol {
 		return nil
 	}

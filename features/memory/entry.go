@@ -15,7 +15,7 @@ import (
 	"buddy/texts"
 )
 
-// Scope is where an entry holds.
+// Scope names where an entry applies.
 type Scope string
 
 // The scopes, widest first: all projects of the person, everybody who works on a project, this folder on this machine.

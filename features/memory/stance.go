@@ -15,7 +15,7 @@ import (
 // width orders scopes, widest first.
 func (s Scope) width() int { return slices.Index(Scopes, s) }
 
-// stance is what an entry demands: do something, avoid it, or do another thing instead.
+// stance holds the demand of an entry: do something, avoid it, or do another thing instead.
 type stance struct {
 	about   string
 	against bool

@@ -1,10 +1,10 @@
-// Package live connects a screen to a running session: events out, commands in, and requests whose answers are no
+// Package client connects a screen to a running session: events out, commands in, and requests whose answers are no
 // events. The session may run in this process or in its host behind a socket.
 //
 //	batches, err := session.Subscribe(ctx, last, 25*time.Millisecond)
 //	session.Send(event.Submit{Text: "hello"})
-//	reply, err := live.Ask[live.ChangesReply](ctx, session, live.Changes{})
-package live
+//	reply, err := client.Ask[client.ChangesReply](ctx, session, client.Changes{})
+package client
 
 import (
 	"context"
