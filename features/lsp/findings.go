@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// quiet is the time in which a server that reports no versions must have added nothing.
+	// quiet is the time for which a server that reports no versions must have added nothing.
 	quiet = 300 * time.Millisecond
 	// firstQuiet is the same for a server that has just started: later reports are not waited for.
 	firstQuiet = time.Second
-	// calm is the time in which no file must have had a report: reports about other files that a change broke come after those
+	// calm is the time without any report: reports about other files that a change broke come after those
 	// about the changed files.
 	calm = 50 * time.Millisecond
 	// silence limits the wait for the first report about a text from such a server: some report nothing for a correct

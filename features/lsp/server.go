@@ -20,7 +20,7 @@ const (
 	maxOpen = 50
 )
 
-// change holds the edits that calls made to a file since the server last got its text.
+// change describes the changes of a file since the server last got its text.
 type change struct {
 	path          string
 	before, after string

@@ -15,7 +15,7 @@ import (
 	"buddy/texts"
 )
 
-// Scope names where an entry applies.
+// Scope names the projects and people for which an entry holds.
 type Scope string
 
 // The scopes, widest first: all projects of the person, everybody who works on a project, this folder on this machine.

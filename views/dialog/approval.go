@@ -35,7 +35,7 @@ type Approval struct {
 	Highlighter *markup.Highlighter // colours the code of diffs; nil: plain
 }
 
-// shown records which parts of a request a person has seen, and whether it is answered.
+// shown records how much of a request a person has seen, and whether it is answered.
 type shown struct {
 	drawn    bool
 	since    time.Time // the first draw
