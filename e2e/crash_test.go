@@ -36,7 +36,13 @@ const (
 
 // TestCrash kills the program with -9 at any instant, resumes and checks: every printed event is in the session,
 // because it is stored before anyone sees it; a strict server accepts every request; and no command ran twice.
-func TestCrash(t *testing.T) {
+func TestCrash(t *testing.T) { crash(t, false) }
+
+// TestCrashOfGoals does the same while each prompt is the text of a goal whose check fails once, with a todo list: a
+// goal never ends twice, and the last goal is met.
+func TestCrashOfGoals(t *testing.T) { crash(t, true) }
+
+func crash(t *testing.T, goals bool) {
 	if testing.Short() {
 		t.Skip("kills the program many times")
 	}
@@ -47,6 +53,7 @@ func TestCrash(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*crashSeed, 1))
 	for left := *crashes; left > 0; left -= crashSession {
 		c := newCrasher(t, rng)
+		c.goals = goals
 		c.serve(c.answer)
 		c.run(0) // measures one run and leaves a session to resume
 		for range min(left, crashSession) {
@@ -55,6 +62,9 @@ func TestCrash(t *testing.T) {
 		}
 		c.run(0)
 		c.check()
+		if goals {
+			c.checkGoals()
+		}
 	}
 }
 
@@ -65,6 +75,7 @@ type crasher struct {
 	work    string
 	env     []string
 	server  *modeltest.Server
+	goals   bool                         // each prompt is the text of a goal
 	typical time.Duration                // duration of a run without a kill
 	printed map[string]map[uint64]string // types of printed durable events, by session
 
@@ -142,6 +153,10 @@ func (c *crasher) answer(req modeltest.Request) modeltest.Answer {
 	}
 	var a modeltest.Answer
 	a = append(a, slow, modeltest.Text("I will run it. "))
+	if c.goals && results == 0 {
+		list := fmt.Sprintf(`{"items":[{"state":"in_progress","text":"step %d"}]}`, c.calls)
+		a = append(a, modeltest.Call{ID: fmt.Sprintf("list-%d", c.calls), Name: "todo", Arguments: list})
+	}
 	for range 1 + c.calls%2 {
 		c.calls++
 		command := fmt.Sprintf("echo run-%d >> ran; sleep 0.0%d; echo out-%d", c.calls, c.calls%6, c.calls)
@@ -157,6 +172,10 @@ func (c *crasher) run(after time.Duration) {
 	args := []string{"exec", "--config", "buddy.toml", "--model", "test", "--approve", "all", "--json"}
 	if len(c.files()) > 0 {
 		args = append(args, "--resume", "last")
+	}
+	if c.goals {
+		ran, _ := os.ReadFile(filepath.Join(c.work, "ran"))
+		args = append(args, "--check", fmt.Sprintf("test $(wc -l <ran) -gt %d", bytes.Count(ran, []byte("\n"))+crashCalls))
 	}
 	cmd := exec.Command("buddy", append(args, "do it")...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = c.work, c.env, time.Second
@@ -249,6 +268,39 @@ func (c *crasher) check() {
 		}
 		if commands[line] != 1 {
 			c.t.Fatalf("%s ran, and was started %d times in the sessions\n%s", line, commands[line], c.journals())
+		}
+	}
+}
+
+// checkGoals verifies that each goal ended once, that checks failed, and that the last goal is met.
+func (c *crasher) checkGoals() {
+	c.t.Helper()
+	store := sessions.At(filepath.Join(c.work, ".buddyx", "sessions"))
+	for _, path := range c.files() {
+		ended := make(map[int]event.GoalState)
+		last, failed := 0, 0
+		for _, env := range c.load(store, strings.TrimSuffix(filepath.Base(path), ".jsonl")).Events {
+			switch p := env.Payload.(type) {
+			case event.GoalSet:
+				if p.ID != last+1 {
+					c.t.Fatalf("goal %d follows goal %d", p.ID, last)
+				}
+				last = p.ID
+			case event.GoalChecked:
+				if !p.Met {
+					failed++
+				}
+			case event.GoalChanged:
+				if was := ended[p.ID]; was != "" {
+					c.t.Fatalf("goal %d is %s after it was %s\n%s", p.ID, p.State, was, c.journals())
+				}
+				if p.State == event.GoalMet || p.State == event.GoalOff {
+					ended[p.ID] = p.State
+				}
+			}
+		}
+		if failed == 0 || ended[last] != event.GoalMet {
+			c.t.Fatalf("of %d goals, with %d failed checks, the last is %q\n%s", last, failed, ended[last], c.journals())
 		}
 	}
 }
