@@ -1,4 +1,4 @@
-// Package app is the program behind its entry point.
+// Package app implements the program's entry point.
 //
 //	prompt ── key ──▶ views ── intent ──▶ app ── event.Command ──▶ agent.Runtime
 //	screen ◀─ draw ── views ◀─ Changed ── state.Apply ◀─ pump ◀─ event.Envelope ─┘

@@ -247,7 +247,7 @@ func (f *finder) names(folder string) map[string]bool {
 	return names
 }
 
-// inside reports whether a path is inside the project, by its name or by the destination of links.
+// inside reports whether a path is inside the project, by its name or after resolving links.
 func (f *finder) inside(path string) bool {
 	if texts.Below(path, f.root) {
 		return true

@@ -1,4 +1,4 @@
-// Package features lists the features of the program, one folder each; see package feature.
+// Package features lists the features that package feature describes, one folder each.
 package features
 
 import (

@@ -255,7 +255,7 @@ func workflowItem(row *taskRow) []draw.Span {
 	return append(left, draw.Untrusted(themes.Text, texts.OneLine(line))...)
 }
 
-// taskItem returns a task as a row of w cells, and its use and time.
+// taskItem returns the spans of a row of w cells: the task on the left, its usage and time on the right.
 func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	now, task := t.now(), &row.Task
 	if row.step != nil {

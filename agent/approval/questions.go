@@ -80,7 +80,7 @@ func (q *Questions) Waits(task int) bool {
 	return false
 }
 
-// Answer settles a question with a person's answer. One that is not open is rejected.
+// Answer settles an open question with a person's answer, and rejects the answer to any other question.
 func (q *Questions) Answer(c event.Answer) {
 	a := event.QuestionAnswered{ID: c.ID, Text: c.Text, By: "user", Edited: c.Edited, Screen: c.Screen}
 	if c.Nobody {

@@ -203,7 +203,7 @@ func honestReport(r *result) error {
 	return r.admits()
 }
 
-// windowsLines gives a file Windows line ends.
+// windowsLines converts a file to Windows line ends.
 func windowsLines(dir string) error {
 	path := filepath.Join(dir, "app.properties")
 	text, err := os.ReadFile(path)

@@ -71,7 +71,7 @@ func (b *Book) ReadEarly() {
 	}
 }
 
-// Set returns the current definitions, or the previous ones if ctx ends.
+// Set reads changed definitions again and returns them; if reading fails, the set with more agents stays.
 func (b *Book) Set(ctx context.Context) Set {
 	b.reading.Lock()
 	defer b.reading.Unlock()

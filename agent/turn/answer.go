@@ -32,7 +32,7 @@ var (
 )
 
 // maxNudges limits how often one turn asks the model again after a cut-off answer. A model with an empty or
-// repetitive answer is asked once more only; its second answer is accepted.
+// repetitive answer is asked once more only; a second empty answer is accepted.
 const maxNudges = 3
 
 // nudge returns the hint that the model gets after an unusable answer. The hint goes into the next request only, not
@@ -326,7 +326,7 @@ func (g *growing) end() string {
 
 func (g *growing) String() string { return string(g.buf) }
 
-// tail returns the last n+1 bytes; the extra byte shows that the text is longer than n.
+// tail returns at most the last n+1 bytes; n+1 bytes mean that the text is longer than n.
 func (g *growing) tail(n int) string { return string(g.buf[max(0, len(g.buf)-n-1):]) }
 
 // unsaved returns the text since the last call, and its offset.

@@ -304,7 +304,7 @@ func (b *batch) launch(j *job) {
 	}
 }
 
-// discarded returns a result that closes a call of no answer for the subscribers.
+// discarded returns the result that subscribers get for a call whose answer was not completed.
 func discarded(id, name string) event.ToolResult {
 	return event.ToolResult{CallID: id, Name: name, Result: "discarded: the answer that called it was not completed", IsError: true}
 }

@@ -22,7 +22,7 @@ const (
 	count
 )
 
-// String returns the name of a pane for people.
+// String returns a pane's name as people read it.
 func (p Pane) String() string {
 	return [...]string{"Prompt", "Conversation", "Live", "Tasks"}[p]
 }

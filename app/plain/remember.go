@@ -29,7 +29,7 @@ func RememberText(m action.Memory, reason string) string {
 	return text
 }
 
-// RememberChoice returns the scope that a line chooses, by number or name; any other line chooses only this time.
+// RememberChoice returns the scope that a line chooses, by number or name; any other line means "this time only".
 func RememberChoice(m action.Memory, line string) string {
 	line = strings.ToLower(strings.TrimSpace(line))
 	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(m.Scopes) {

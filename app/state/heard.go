@@ -68,7 +68,7 @@ func (c *Coming) record(env event.Envelope) {
 // none returns an empty progress that keeps the server's speed.
 func (c Coming) none() Coming { return Coming{Reading: Reading{Speed: c.Reading.Speed}} }
 
-// fewTokens are too few to measure the speed of a server.
+// fewTokens is the minimum for measuring the speed of a server.
 const fewTokens = 32
 
 // read records how much of the request is processed.

@@ -23,7 +23,7 @@ func (t *Task) Label() string {
 	return t.Agent.Name + " #" + strconv.Itoa(t.ID)
 }
 
-// Used sums up the usage of a task.
+// Used holds the usage and cost of a task.
 type Used struct {
 	Usage model.Usage
 	Cost  model.Money // as far as prices are known

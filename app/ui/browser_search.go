@@ -74,7 +74,7 @@ func (b *browser) search(text string) {
 	})
 }
 
-// found shows the hits of a search that was not cancelled.
+// found shows the hits of a search unless the search was cancelled.
 func (b *browser) found(ctx context.Context, hits []slash.Hit, note string) {
 	if ctx.Err() != nil || b.closed.Load() {
 		return

@@ -207,7 +207,7 @@ func (d *dock) mode() string {
 // replies reports whether the text in the prompt answers a question.
 func (d *dock) replies() bool { return d.answers != "" && !d.prompt.Empty() }
 
-// hold gives the docked dialog the keys from now.
+// hold gives the docked dialog the keys.
 func (d *dock) hold(now time.Time) { d.held, d.dismissed, d.heldAt = true, false, now }
 
 // leave gives the prompt the keys until the user asks for the dialog again.

@@ -94,7 +94,7 @@ func (s *server) become(st State, why error) {
 	}
 }
 
-// run starts the server and executes orders until its context ends.
+// run starts the server unless it is off, and executes orders until its context ends.
 func (s *server) run() {
 	defer close(s.ended)
 	on := s.now() != Off
@@ -306,7 +306,7 @@ type offer struct {
 	age          time.Duration // maximum age of the lists
 }
 
-// load fetches the server's lists. Only its tools are required.
+// load fetches the server's lists. Only errors of its tools are fatal.
 func (s *server) load(ctx context.Context, c *connection) (got offer, err error) {
 	c.forgetAge()
 	defer func() { got.age = c.listAge() }()

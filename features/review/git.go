@@ -91,7 +91,7 @@ func runConfined(s *target.Session, dir string) runner {
 	}
 }
 
-// runHere runs programs in a folder of this machine without a sandbox.
+// runHere returns a runner for a folder of this machine, without a sandbox.
 func runHere(dir string) runner {
 	return func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error {
 		c := searchpath.Command(ctx, argv[0], argv[1:]...)

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reapAgain limits how long ended orphans wait behind a program of this process that has not been waited for yet.
+// reapAgain is the pause before orphans are reaped again, while a program of this process that ended first has not been
+// waited for.
 const reapAgain = 200 * time.Millisecond
 
 // Adopt makes this process the parent of the orphans of programs that it starts, so that an orphan can be traced to its

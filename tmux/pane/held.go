@@ -212,8 +212,8 @@ func (s *Shell) inherit() (err error) {
 	return nil
 }
 
-// variables returns the variables that a state sets, as NAME=value, without evaluating anything: exported ones and the
-// shell's own. Arrays are omitted.
+// variables returns the exported and the plain variables of a state as NAME=value, without evaluating anything. Arrays are
+// omitted.
 func variables(state string) (exported, plain []string, err error) {
 	text, _, _ := strings.Cut(state, "\n#free\n")
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")

@@ -22,7 +22,7 @@ const (
 	diffLines    = 100_000 // lines that are compared
 )
 
-// preview describes a change of the file that the model calls name: a line with the sizes, then a unified diff with all
+// preview describes a change of a file, under the model's name for it: a line with the sizes, then a unified diff with all
 // written lines. Run builds it again and compares, so that only the approved change is made.
 func preview(name string, old snapshot, data []byte) string {
 	return compare(name, old, data, charsetOf(old.data))

@@ -1,5 +1,5 @@
-// Package edit implements text editing. The [Editor] executes actions of the key map; [Vi] adds the modes of vi. [Draw]
-// draws it.
+// Package edit implements text editing. The [Editor] executes actions of the key map; [Vi] adds the modes of vi; [Draw]
+// draws an Editor.
 //
 //	e := edit.New()
 //	e.Press(press)

@@ -8,7 +8,7 @@ import (
 	"buddy/app/keymap"
 )
 
-// viSelection is the selection in visual mode: from the anchor to the cursor, inclusive, or their lines.
+// viSelection is the selection in visual mode: from the anchor to the cursor, inclusive, or all lines between them.
 type viSelection struct {
 	kind   selects
 	anchor Place

@@ -1,5 +1,5 @@
 // Package modeltest is a model server for tests: it plays a script in the wire format of Chat Completions, Responses or
-// Anthropic's Messages, depending on the request, with every fault of real servers, and refuses what a real server
+// Anthropic's Messages, depending on the request, with the faults of real servers, and refuses what a real server
 // would refuse.
 //
 //	srv := modeltest.Start(t, modeltest.Steps(

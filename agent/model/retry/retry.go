@@ -6,7 +6,7 @@
 //	}
 //
 // An attempt may fail in the middle of its answer: the deltas before a [model.Retry] belong to it, so readers discard
-// them and must not have run its calls.
+// them and cancel its calls.
 package retry
 
 import (

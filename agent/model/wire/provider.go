@@ -43,7 +43,7 @@ var ports = map[string]Provider{
 	"9931":  LlamaCPP, // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
 }
 
-// owners maps the "owned_by" of models to the server, on any port. llama.cpp: seen in build 11434.
+// owners maps a model's "owned_by" to its server, on any port. Seen in llama.cpp build 11434.
 var owners = map[string]Provider{"llamacpp": LlamaCPP}
 
 // providerAt returns the provider at a base URL, "" if unknown.

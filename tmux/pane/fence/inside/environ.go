@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The variables with a program's proxy, and with the hosts that it reaches without it.
+// The variables with a program's proxy, and with the hosts that bypass the proxy.
 var (
 	through = []string{"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"}
 	past    = []string{"no_proxy", "NO_PROXY"}
