@@ -106,7 +106,7 @@ func TestErrors(t *testing.T) {
 		{"deep key", strings.Repeat("a.", 100) + "a = 1", `c.toml:1: a key has more than 8 parts`},
 		{"deep value", "ui = " + strings.Repeat("[", 100_000), `c.toml:1: arrays and inline tables are nested more than the maximum of 10000 levels deep`},
 		{"many keys", "models = {}\n" + strings.Repeat("[x]\n", 5000), `c.toml:4001: more than 4000 keys`},
-		{"huge", strings.Repeat("# comment\n", 1<<20/10+1), `--config: "c.toml": has more than 1024 KiB`},
+		{"huge", strings.Repeat("# comment\n", 1<<20/10+1), `--config: "c.toml": is over 1024 KiB`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestNotAFile(t *testing.T) {
 		"fifo":      {func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is not a regular file"},
 		"huge": {func(path string) error {
 			return os.WriteFile(path, make([]byte, maxFile+1), 0o600)
-		}, "has more than 1024 KiB"},
+		}, "is over 1024 KiB"},
 		"loop": {func(path string) error { return os.Symlink(path, path) }, "too many levels of symbolic links"},
 	}
 	for kind, k := range kinds {

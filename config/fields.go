@@ -200,8 +200,8 @@ var sections = append([]section{
 			{
 				name: "calls", short: "`auto`, `native` or `blocks`",
 				doc: "How the model calls tools: `native` is the way of its protocol; in `blocks` it writes commands and files as fenced blocks of " +
-					"text, which small models do better, and which needs no support by the server. `auto`, the default, takes blocks for models with " +
-					"fewer than 4 billion parameters, as far as a server on this machine tells, and where the server takes no tools (docs/local.md).",
+					"text: easier for small models, and without support by the server. `auto`, the default, uses blocks for models with fewer than " +
+					"4 billion parameters, if a server on this machine tells their size, and where the server accepts no tools (docs/local.md).",
 				pointer: func(_ *Config, p *Profile) any { return &p.Calls },
 				check:   oneOf("way to call tools", "auto", Native, Blocks),
 			},

@@ -169,7 +169,7 @@ func readRegular(path string, limit int64) ([]byte, fs.FileInfo, error) {
 		return nil, nil, cause(err)
 	}
 	if int64(len(data)) > limit {
-		return nil, nil, fmt.Errorf("has more than %d KiB", limit>>10)
+		return nil, nil, fmt.Errorf("is over %d KiB", limit>>10)
 	}
 	return data, info, nil
 }

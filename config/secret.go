@@ -223,7 +223,7 @@ func readKeyFile(path string) (string, error) {
 // cleanKey rejects a key that can't be sent in an HTTP header, such as a bad paste.
 func cleanKey(s string) (string, error) {
 	if len(s) > maxKey {
-		return "", fmt.Errorf("has more than %d KiB", maxKey>>10)
+		return "", fmt.Errorf("is over %d KiB", maxKey>>10)
 	}
 	for _, r := range s {
 		if r <= ' ' || r > '~' {

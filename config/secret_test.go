@@ -40,7 +40,7 @@ func TestKeySources(t *testing.T) {
 		{"file with spaces", `api_key_file = "key.txt"`, " fil \n\n", nil, "fil", "DIR/key.txt", ""},
 		{"file is empty", `api_key_file = "key.txt"`, "\n", nil, "", "DIR/key.txt", `c.toml:3: models.a.api_key_file: "DIR/key.txt": is empty`},
 		{"file of two lines", `api_key_file = "key.txt"`, "SECRET\nSECRET\n", nil, "", "DIR/key.txt", `c.toml:3: models.a.api_key_file: DIR/key.txt: the key has a space, a line break or another character that no key has`},
-		{"huge file", `api_key_file = "key.txt"`, strings.Repeat("SECRET", 4000), nil, "", "DIR/key.txt", `c.toml:3: models.a.api_key_file: "DIR/key.txt": has more than 16 KiB`},
+		{"huge file", `api_key_file = "key.txt"`, strings.Repeat("SECRET", 4000), nil, "", "DIR/key.txt", `c.toml:3: models.a.api_key_file: "DIR/key.txt": is over 16 KiB`},
 		{"broken variable", `api_key_env = "A_KEY"`, "", map[string]string{"A_KEY": "SEC RET"}, "", "A_KEY", `c.toml:3: models.a.api_key_env: A_KEY: the key has a space, a line break or another character that no key has`},
 		{"broken BUDDY", `api_key = "lit"`, "", map[string]string{"BUDDY_API_KEY": "SECRET\x1b"}, "", "BUDDY_API_KEY", `BUDDY_API_KEY: the key has a space, a line break or another character that no key has`},
 	}

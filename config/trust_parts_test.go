@@ -130,7 +130,7 @@ func TestPartsThatCanNotBeTrusted(t *testing.T) {
 	}{
 		{Part{Kind: "hook", Name: "x", Files: []string{"fifo"}}, `hook:x: "fifo" is not a regular file`},
 		{Part{Kind: "hook", Name: "x", Files: []string{"folder"}}, `"folder" is a directory, not a file`},
-		{Part{Kind: "hook", Name: "x", Files: []string{"unreadable"}}, `"unreadable" has more than 32768 KiB`},
+		{Part{Kind: "hook", Name: "x", Files: []string{"unreadable"}}, `"unreadable" is over 32768 KiB`},
 		{Part{Kind: "hook", Name: "x", Files: []string{"loop"}}, `"loop"`},
 		{Part{Kind: "hook", Name: "x", Files: many}, "hook:x has 2001 files (at most 2000)"},
 		{Part{Kind: "mcp", Name: "x", Definition: strings.Repeat("x", 1<<20)}, "mcp:x has a definition of 1024 KiB (at most 64)"},

@@ -50,7 +50,7 @@ func Adopt(s Store, dir string) (m Moved, err error) {
 	}
 	from := Store{dir: inProjects(s.state, dir), state: s.state, root: dir}
 	if rootOf(from.dir) != dir {
-		return m, fmt.Errorf("no sessions of %s are known (buddy sessions list --all shows the folders)", dir)
+		return m, fmt.Errorf("no known sessions for %s (buddy sessions list --all shows the folders)", dir)
 	}
 	if err := moveAll(s, from, &m); err != nil {
 		return m, fmt.Errorf("sessions of %s stay there: %w", dir, err)

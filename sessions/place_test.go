@@ -137,7 +137,7 @@ func TestMovedProject(t *testing.T) {
 	if from := MovedFrom(s); from != shop {
 		t.Fatalf("moved from %q, want %q", from, shop)
 	}
-	if _, err := Adopt(s, "/no/such/project"); err == nil || !strings.Contains(err.Error(), "no sessions of /no/such/project are known") {
+	if _, err := Adopt(s, "/no/such/project"); err == nil || !strings.Contains(err.Error(), "no known sessions for /no/such/project") {
 		t.Errorf("an unknown project: %v", err)
 	}
 	if _, err := Adopt(s, filepath.Dir(shop)); err == nil || !strings.Contains(err.Error(), "is still there") {

@@ -103,7 +103,7 @@ func TestBadFiles(t *testing.T) {
 	}{
 		{"directory", "c.toml: is a directory, not a file\n", func() error { return os.Mkdir("c.toml", 0o700) }},
 		{"FIFO", "c.toml: is not a regular file\n", func() error { return syscall.Mkfifo("c.toml", 0o600) }},
-		{"10 MB", "c.toml: has more than 1024 KiB\n", func() error { return os.WriteFile("c.toml", make([]byte, 10<<20), 0o600) }},
+		{"10 MB", "c.toml: is over 1024 KiB\n", func() error { return os.WriteFile("c.toml", make([]byte, 10<<20), 0o600) }},
 		{"missing", "c.toml: no such file or directory\n", func() error { return nil }},
 		{"dangling link", "c.toml: is a symbolic link to a file that does not exist\n", func() error { return os.Symlink("nowhere", "c.toml") }},
 		{"link to itself", "c.toml: too many levels of symbolic links\n", func() error { return os.Symlink("c.toml", "c.toml") }},

@@ -132,7 +132,7 @@ func searchSessions(ctx context.Context, s *Session, args []string) (show.Answer
 	case err != nil:
 		return show.Answer{}, err
 	case n == 0:
-		return show.Say(fmt.Sprintf("no session of this folder contains %q", text)), nil
+		return show.Say(fmt.Sprintf("no session in this folder contains %q", text)), nil
 	case n > maxHits:
 		lines = append(lines, "more matches exist; buddy sessions search shows all")
 	}

@@ -74,7 +74,7 @@ func TestSessionVerbs(t *testing.T) {
 		{"session rename the shop", "event.Rename{Title:the shop} session renamed: the shop"},
 		{"session search", "error session search needs TEXT"},
 		{"session search tests fail", "  " + id + "  why do the tests fail\n    2026-"},
-		{"session search nothing like it", `no session of this folder contains "nothing like it"`},
+		{"session search nothing like it", `no session in this folder contains "nothing like it"`},
 		{"session fork x", `error "x" is not an exchange's number`},
 		{"session fork", "error this session isn't saved yet"},
 		{"session sing", `error "sing" is not known (have: list, new, resume, rename, search, fork, export)`},

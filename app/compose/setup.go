@@ -269,7 +269,7 @@ func (s *Setup) Current() string {
 // Transcript returns all messages to and from the model in this session.
 func (s *Setup) Transcript() (string, error) {
 	if !s.Stored() {
-		return "", errors.New("nothing to export yet: the transcript starts with the first prompt")
+		return "", errors.New("it starts with the first prompt")
 	}
 	return s.Store.Transcript(s.ID)
 }

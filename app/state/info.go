@@ -83,7 +83,7 @@ func ruleText(e event.Event) string {
 		return "new rule for this " + p.Scope + ": " + p.Rule.String()
 	}
 	p, _ := e.(event.RuleRemoved)
-	return "removed a rule of this " + p.Scope + ": " + p.Rule.String()
+	return "rule removed from the " + p.Scope + ": " + p.Rule.String()
 }
 
 // applyExtension applies called skills, available commands, states of servers, and runs of workflows.

@@ -257,14 +257,14 @@ var arithmetic = []string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"}
 func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
 	names := programs(args[:at])
 	if names == nil {
-		return "stands where the name of a program is"
+		return "is where the name of a program goes"
 	}
 	for j, name := range names {
 		if evaluators[name] || j == 0 && args[0].Lit() == "." {
-			return "is a word of " + name + ", which would read it as a program: a value is data"
+			return "is passed to " + name + ", which would evaluate it: a value is data"
 		}
 		if p.isProgram(name, args[j+1:at]) {
-			return "is a program for " + name + ": give it as an argument behind the program instead"
+			return "is a program for " + name + ": pass it as an argument after the program instead"
 		}
 	}
 	if name := path.Base(args[0].Lit()); name != "test" && name != "[" || p.numeric(*p.parts[i].ref) {

@@ -173,7 +173,7 @@ func toolLines(t ToolInfo) []string {
 	most := 300 // bytes
 	if t.Withheld != "" {
 		most = 4000 // the person has to read it before the model gets it
-		lines = append(lines, "    hidden from the model until now: "+markup.Plain(t.Withheld))
+		lines = append(lines, "    hidden from the model: "+markup.Plain(t.Withheld))
 	}
 	for l := range strings.Lines(markup.Plain(texts.ClipBytes(t.Description, most))) {
 		lines = append(lines, "    "+strings.TrimRight(l, "\n"))

@@ -75,7 +75,7 @@ func TestMemoryVerbs(t *testing.T) {
 		{"add --scope team", "", "an entry of memory needs a text"},
 		{"add --paths", "", "--paths needs a value"},
 		{"add --color red Use x.", "", "--color is not known (have: --scope, --kind, --paths, --target)"},
-		{"add --scope moon Use x.", "", `memory has no scope "moon"`},
+		{"add --scope moon Use x.", "", `unknown scope "moon"`},
 		{"add --paths a,[ Use x.", "", `"[" is no glob`},
 		{"add --kind=fact --paths db/**,*.sql --target web-* Use sqlc\x1b[2J.", "remembered: Use sqlc[2J. (f-", ""},
 		{"edit f-none Use y.", "", `"f-none"`},

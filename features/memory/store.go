@@ -276,7 +276,7 @@ func (s *Store) entry(d Draft, taken func(string) bool) (Entry, error) {
 		e.Kind = Rule
 	}
 	if !slices.Contains(Scopes, e.Scope) || !slices.Contains(kinds, e.Kind) {
-		return Entry{}, fmt.Errorf("memory has no scope %q with kind %q (scopes: %s; kinds: %s)", e.Scope, e.Kind, texts.Names(Scopes), texts.Names(kinds))
+		return Entry{}, fmt.Errorf("unknown scope %q or kind %q (scopes: %s; kinds: %s)", e.Scope, e.Kind, texts.Names(Scopes), texts.Names(kinds))
 	}
 	for _, glob := range d.Paths {
 		if !validGlob(glob) {

@@ -47,8 +47,8 @@ func TestWhatIsNoEntry(t *testing.T) {
 	for want, d := range map[string]Draft{
 		"needs a text":              {Text: " \n "},
 		"has 201":                   {Text: strings.Repeat("ä", MaxText+1)},
-		`no scope "world"`:          {Text: "x", Scope: "world"},
-		`with kind "wish"`:          {Text: "x", Kind: "wish"},
+		`unknown scope "world"`:     {Text: "x", Scope: "world"},
+		`or kind "wish"`:            {Text: "x", Kind: "wish"},
 		`"[" is no glob`:            {Text: "x", Paths: []string{"["}},
 		`"a b" is no glob of files`: {Text: "x", Paths: []string{"a b"}},
 	} {
