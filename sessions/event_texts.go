@@ -1,139 +1,99 @@
 package sessions
 
 import (
+	"reflect"
 	"slices"
+	"strings"
+	"sync"
 
-	"buddy/agent/action"
 	"buddy/agent/event"
 )
 
+// textless lists the fields that hold no texts, by name and, where other types have texts in such a field, with the type.
+var textless = strings.Fields(`
+	ID CallID CallIDs Call Calls TurnID ToolCallID Pane Session
+	Commit Definition Digest Sum FileSum LineSum After
+	Name Tool Model Profile API Effort Target Server Servers
+	Cwd Dir Copy KeptFile.Path Seen FullOutput
+	By Code Date Event FinishReason Kinds MediaType Method Origin Scope Scopes State StopReason Version
+	Extra`) // in this order: ids, hashes, names, paths, values of fixed sets, and data that a provider needs back unchanged
+
 // eventTexts calls f for each text of an event that a person may have read or written, and returns the event with the
-// results. It skips ids, names and data that a provider needs back unchanged.
+// results. It skips the textless fields, enumerations (strings with a type of their own), keys of maps, and raw data.
 func eventTexts(e event.Event, f func(string) string) event.Event {
-	switch p := e.(type) {
-	case event.PromptSubmitted:
-		return edited(&p, f, &p.Text)
-	case event.ModelMessage:
-		return messageTexts(p, f)
-	case event.Checkpoint:
-		return edited(&p, f, &p.Text, &p.Reasoning)
-	case event.ToolRequested:
-		p.Action = actionTexts(p.Action, f)
-		return edited(&p, f, &p.Arguments)
-	case event.ApprovalAsked:
-		p.Action = actionTexts(p.Action, f)
-		p.Context.Memory = memoryTexts(p.Context.Memory, f)
-		return edited(&p, f, &p.Verdict.Reason)
-	case event.ApprovalAnswered:
-		return edited(&p, f, &p.Reason)
-	case event.ToolResult: // the tail is easier to read
-		if p.Stdout != nil {
-			text := f(*p.Stdout)
-			p.Stdout = &text
+	v := reflect.New(reflect.TypeOf(e)).Elem()
+	v.Set(reflect.ValueOf(e))
+	editTexts(v, f)
+	return v.Interface().(event.Event) //nolint:forcetypeassert // it has the type of e
+}
+
+// editTexts applies f to the texts in v, a value that can be set. It copies what v shares with other values.
+func editTexts(v reflect.Value, f func(string) string) {
+	switch v.Kind() { //nolint:exhaustive // holdsText rejects the others
+	case reflect.String:
+		if v.Len() > 0 {
+			v.SetString(f(v.String()))
 		}
-		return edited(&p, f, &p.Tail, &p.Result, &p.Aside, &p.Shown)
-	case event.ResultSpilled:
-		return edited(&p, f, &p.Result)
-	case event.ContextCompacted:
-		return edited(&p, f, &p.Summary, &p.Restored)
-	default:
-		return remarkTexts(e, f)
-	}
-}
-
-func memoryTexts(m action.Memory, f func(string) string) action.Memory {
-	m.Said = slices.Clone(m.Said)
-	for i, said := range m.Said {
-		m.Said[i] = f(said)
-	}
-	m.Begins = f(m.Begins)
-	return m
-}
-
-func actionTexts(a action.Action, f func(string) string) action.Action {
-	a.Command, a.Path, a.Preview, a.Why = f(a.Command), f(a.Path), f(a.Preview), f(a.Why)
-	return a
-}
-
-func messageTexts(p event.ModelMessage, f func(string) string) event.Event {
-	p.Reasoning, p.Message.Content = f(p.Reasoning), f(p.Message.Content)
-	calls := append(p.Message.ToolCalls[:0:0], p.Message.ToolCalls...)
-	for i := range calls {
-		calls[i].Arguments = f(calls[i].Arguments)
-	}
-	p.Message.ToolCalls = calls
-	return p
-}
-
-// edited returns an event with f applied to the given texts in it.
-func edited[E event.Event](e *E, f func(string) string, all ...*string) event.Event {
-	for _, text := range all {
-		*text = f(*text)
-	}
-	return *e
-}
-
-// remarkTexts does the same for messages of buddy itself.
-func remarkTexts(e event.Event, f func(string) string) event.Event {
-	switch p := e.(type) {
-	case event.Notice:
-		return edited(&p, f, &p.Text)
-	case event.Warning:
-		return edited(&p, f, &p.Text, &p.NextStep)
-	case event.Error:
-		return edited(&p, f, &p.Text, &p.NextStep)
-	case event.Interrupted:
-		return edited(&p, f, &p.Text)
-	case event.ModelRetry:
-		return edited(&p, f, &p.Why)
-	case event.ModelFallback:
-		return edited(&p, f, &p.Why, &p.Detail)
-	case event.TaskStarted, event.TaskQueued, event.PaneOpened, event.SessionRenamed, event.SessionCreated:
-		return titleTexts(p, f)
-	case event.TaskFinished:
-		return edited(&p, f, &p.Error)
-	case event.GoalSet, event.GoalChecked, event.GoalChanged:
-		return goalTexts(p, f)
-	case event.PaneLost:
-		return edited(&p, f, &p.Why)
-	case event.HistoryRewound:
-		return edited(&p, f, &p.Prompt)
-	case event.FileRestored:
-		p.Prompts = slices.Clone(p.Prompts)
-		for i, prompt := range p.Prompts {
-			p.Prompts[i] = f(prompt)
+	case reflect.Pointer:
+		if !v.IsNil() {
+			c := reflect.New(v.Type().Elem())
+			c.Elem().Set(v.Elem())
+			editTexts(c.Elem(), f)
+			v.Set(c)
 		}
-		return p
+	case reflect.Slice:
+		if !v.IsNil() {
+			c := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			reflect.Copy(c, v)
+			for i := range c.Len() {
+				editTexts(c.Index(i), f)
+			}
+			v.Set(c)
+		}
+	case reflect.Map:
+		if !v.IsNil() {
+			c := reflect.MakeMapWithSize(v.Type(), v.Len())
+			for key, old := range v.Seq2() {
+				text := reflect.New(old.Type()).Elem()
+				text.Set(old)
+				editTexts(text, f)
+				c.SetMapIndex(key, text)
+			}
+			v.Set(c)
+		}
+	case reflect.Struct:
+		for _, i := range textFields(v.Type()) {
+			editTexts(v.Field(i), f)
+		}
 	}
-	return e
 }
 
-// titleTexts does the same for events with a title as their only text.
-func titleTexts(e event.Event, f func(string) string) event.Event {
-	switch p := e.(type) {
-	case event.TaskStarted:
-		return edited(&p, f, &p.Title)
-	case event.TaskQueued:
-		return edited(&p, f, &p.Title)
-	case event.PaneOpened:
-		return edited(&p, f, &p.Title)
-	case event.SessionRenamed:
-		return edited(&p, f, &p.Title)
-	case event.SessionCreated:
-		return edited(&p, f, &p.Title)
+// knownFields caches the results of textFields.
+var knownFields sync.Map
+
+// textFields returns the indexes of the fields of a struct that hold texts.
+func textFields(t reflect.Type) (all []int) {
+	if known, ok := knownFields.Load(t); ok {
+		return known.([]int) //nolint:forcetypeassert // nothing else is stored
 	}
-	return e
+	for i := range t.NumField() {
+		field := t.Field(i)
+		if !slices.Contains(textless, field.Name) && !slices.Contains(textless, t.Name()+"."+field.Name) && holdsText(field.Type) {
+			all = append(all, i)
+		}
+	}
+	knownFields.Store(t, all)
+	return all
 }
 
-// goalTexts does the same for events about a goal.
-func goalTexts(e event.Event, f func(string) string) event.Event {
-	switch p := e.(type) {
-	case event.GoalSet:
-		return edited(&p, f, &p.Goal, &p.Check)
-	case event.GoalChecked:
-		return edited(&p, f, &p.Why)
-	case event.GoalChanged:
-		return edited(&p, f, &p.Reason)
+func holdsText(t reflect.Type) bool {
+	switch t.Kind() { //nolint:exhaustive // others hold no texts
+	case reflect.String:
+		return t == reflect.TypeFor[string]()
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return holdsText(t.Elem())
+	case reflect.Struct:
+		return len(textFields(t)) > 0
 	}
-	return e
+	return false
 }

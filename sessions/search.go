@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -238,24 +239,32 @@ func (q *query) find(text []byte) int {
 // in searches the texts of an event and returns a line around the match. A text that several events repeat counts in
 // one of them only.
 func (q *query) in(e event.Event) (line string, ok bool) {
-	switch p := e.(type) {
-	case event.TaskQueued, event.TaskStarted, event.Checkpoint, event.ApprovalAsked:
-		return "", false
-	case event.ModelMessage:
-		p.Message.ToolCalls = nil
-		e = p
-	}
 	find := func(s string) int { return strings.Index(s, q.text) }
 	if !q.exact {
 		fold := texts.NewFold([]byte(q.text))
 		find = func(s string) int { return fold.Index([]byte(s)) }
 	}
-	eventTexts(e, func(s string) string {
+	look := func(s string) string {
 		if i := find(s); i >= 0 && !ok {
 			line, ok = around(s, i, len(q.text)), true
 		}
 		return s
-	})
+	}
+	switch p := e.(type) {
+	case event.TaskQueued, event.TaskStarted, event.Checkpoint, event.ApprovalAsked, event.DecisionExplained,
+		event.QuestionAsked, event.QuestionAnswered, event.PlanExited: // the call or its result has the same text
+		return "", false
+	case event.BranchStarted, event.ContextUsage, event.HookRan, event.ReminderAttached: // nobody wrote them
+		return "", false
+	case event.ModelMessage:
+		p.Message.ToolCalls = nil
+		e = p
+	case event.ToolRequested: // the action is easier to read than the arguments
+		editTexts(reflect.ValueOf(&p.Action).Elem(), look)
+	case event.ToolResult: // the tail is easier to read
+		look(p.Tail)
+	}
+	eventTexts(e, look)
 	return line, ok
 }
 

@@ -80,6 +80,27 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// A hit shows the text of an event that is easiest to read. Names, paths and what another event has already are no hits.
+func TestSearchPicksTexts(t *testing.T) {
+	for _, tt := range []struct {
+		in   event.Event
+		want string
+	}{
+		{event.ToolRequested{Name: "needle", Arguments: `{"command":"echo needle"}`, Action: action.Action{Command: "echo needle"}}, "echo needle"},
+		{event.ToolRequested{Name: "needle", Arguments: `{"x":"needle"}`}, `{"x":"needle"}`},
+		{event.ToolResult{Result: `{"tail":"needle"}`, Tail: "needle"}, "needle"},
+		{event.ReviewFinished{Findings: []event.Finding{{Text: "a needle"}}}, "a needle"},
+		{event.WorkflowChanged{Outputs: map[string]string{"needle": "", "x": "the needle"}}, "the needle"},
+		{event.SessionCreated{Cwd: "/needle", Model: "needle"}, ""},
+		{event.DecisionExplained{Reasoning: "needle"}, ""},
+		{event.ReminderAttached{Text: "needle"}, ""},
+	} {
+		if line, _ := newQuery("needle").in(tt.in); line != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.in, line, tt.want)
+		}
+	}
+}
+
 // Lines across the borders of blocks and parts are found once, in order.
 func TestSearchLarge(t *testing.T) {
 	if testing.Short() {
