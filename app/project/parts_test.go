@@ -96,10 +96,10 @@ func TestPartsFromBadFiles(t *testing.T) {
 			}
 			return os.Symlink(secret, path)
 		},
-		"more than 1024 KiB": func(path string) error { return os.WriteFile(path, make([]byte, 2<<20), 0o600) },
-		"is a directory":     func(path string) error { return os.Mkdir(path, 0o700) },
-		"invalid character":  func(path string) error { return os.WriteFile(path, []byte(`{"mcpServers": `+"\x00"), 0o600) },
-		"can't have type":    func(path string) error { return os.WriteFile(path, []byte(`{"mcpServers": []}`), 0o600) },
+		"is over 1024 KiB":  func(path string) error { return os.WriteFile(path, make([]byte, 2<<20), 0o600) },
+		"is a directory":    func(path string) error { return os.Mkdir(path, 0o700) },
+		"invalid character": func(path string) error { return os.WriteFile(path, []byte(`{"mcpServers": `+"\x00"), 0o600) },
+		"can't have type":   func(path string) error { return os.WriteFile(path, []byte(`{"mcpServers": []}`), 0o600) },
 		`server "x": "args" can't have type string`: func(path string) error {
 			return os.WriteFile(path, []byte(`{"mcpServers": {"x": {"args": "y"}}}`), 0o600)
 		},
