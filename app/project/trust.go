@@ -44,6 +44,7 @@ type Item struct {
 // SettingsKind is the kind of the item for the settings of a folder.
 const SettingsKind = "settings"
 
+// Title returns the item in words: its kind and its name.
 func (i Item) Title() string { return i.Kind + " " + i.Name }
 
 // Waits reports whether the item could be trusted and is not.

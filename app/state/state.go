@@ -68,6 +68,7 @@ type State struct {
 	window    window
 }
 
+// Info holds what the header shows.
 type Info struct {
 	Session string
 	Event   event.SessionCreated // the latest of session.created and session.resumed
@@ -150,6 +151,7 @@ const (
 	CallLeft      // it ran when its workflow was paused; the result is looked for when the run resumes
 )
 
+// Call holds one tool call, from the request to its result.
 type Call struct {
 	ID           string
 	Name         string
@@ -177,6 +179,7 @@ type Call struct {
 	Decision     event.DecisionExplained
 }
 
+// Task holds a prompt or a command that can be listed and cancelled.
 type Task struct {
 	ID       int
 	Kind     event.TaskKind

@@ -9,6 +9,7 @@ import (
 	"buddy/agent/event"
 )
 
+// Workflow holds one run of a workflow and its steps.
 type Workflow struct {
 	Run   int
 	Name  string
