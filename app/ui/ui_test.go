@@ -509,7 +509,7 @@ func TestHelpOpensAndCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 40)
 		x.Press("F1")
-		x.Want("Help", "What everybody needs", "Stop the agent")
+		x.Want("Help", "What everybody needs", "Close a list")
 		x.Type("earlier search")
 		x.Want("Search your earlier prompts")
 		x.unwanted("Stop the agent")

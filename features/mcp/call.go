@@ -372,7 +372,7 @@ func (s *server) await(ctx context.Context) (*connection, error) {
 			return nil, context.Cause(ctx)
 		case <-limit.C:
 			if wanted {
-				return nil, fmt.Errorf("the MCP server %s does not answer: %s (each call tries it again)", s.def.Name, why)
+				return nil, fmt.Errorf("the MCP server %s does not answer: %s (each call tries again)", s.def.Name, why)
 			}
 			return nil, fmt.Errorf("the MCP server %s did not start within %v: %s", s.def.Name, s.def.StartTimeout, why)
 		}

@@ -116,7 +116,7 @@ func TestHostsThatAreAskedAbout(t *testing.T) {
 		}
 	}
 	ask, _ := allow("inner.example.com")
-	if out := runAsking(t, f, "curl -s http://inner.example.com/", ask); !strings.Contains(out, "leads to no address of the internet") {
+	if out := runAsking(t, f, "curl -s http://inner.example.com/", ask); !strings.Contains(out, "has no public internet address") {
 		t.Errorf("an allowed name that leads to a private network: %q", out)
 	}
 	if out := runAsking(t, f, "curl -s http://good.example.com/", nil); out != "buddy: \"good.example.com\" is not among allow_hosts of [sandbox]\n" {

@@ -148,7 +148,7 @@ func (p *proxy) connect(ctx, asking context.Context, address string) (net.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	err = fmt.Errorf("%q leads to no address of the internet", host)
+	err = fmt.Errorf("%q has no public internet address", host)
 	for _, ip := range all {
 		if !public(ip) {
 			continue
