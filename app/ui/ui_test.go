@@ -512,7 +512,7 @@ func TestHelpOpensAndCloses(t *testing.T) {
 		x.Want("Help", "What everybody needs", "Close a list")
 		x.Type("earlier search")
 		x.Want("Search your earlier prompts")
-		x.unwanted("Stop the agent")
+		x.unwanted("Close a list")
 		x.Press("F1")
 		x.unwanted("What everybody needs", "Search your earlier")
 		x.Press("F1", "Esc")
