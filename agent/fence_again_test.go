@@ -76,11 +76,13 @@ func TestStoppedCommandStaysStopped(t *testing.T) {
 			shell := &insideTool{dir: t.TempDir()}
 			s := insideWith(t, shell, says("", runs("c1", writesByReading)), says("ok"))
 			defer s.stop()
-			if shell.runs = func() { during(s); synctest.Wait() }; during == nil {
+			if shell.runs = func() { during(s); time.Sleep(time.Second) }; during == nil {
 				shell.runs = nil
 				s.do(event.SetMode{Mode: action.ModeAsk})
 			}
 			s.do(event.Submit{Text: "go"})
+			time.Sleep(2 * time.Second) // the run, which may wait for the command above
+			synctest.Wait()
 			if _, n := find[event.ToolStarted](s); n != 1 || len(shell.ran) != 1 {
 				t.Errorf("%s: %d starts, ran %d times", name, n, len(shell.ran))
 			}

@@ -90,7 +90,11 @@ func TestRewindChoices(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			x := open(t, 100, 30)
 			x.asked("first", "second")
-			x.Press("F9", "Enter")
+			x.Press("F9")
+			x.Settle()
+			x.Want("Rewind to before")
+			x.Press("Enter")
+			x.Settle()
 			x.decide(map[string]string{"conversation": "2", "files": "3", "fork": "4"}[choice])
 			x.wantSent(want(x.seqOf(1))...)
 			if choice == "fork" && x.left != (slash.Next{Again: true, Resume: "copy1"}) {

@@ -65,7 +65,7 @@ func TestProxyPassesListedNames(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(there), DisableKeepAlives: true}}
 	for address, want := range map[string]string{
 		"http://good.example.com/": "hello good.example.com", "http://GOOD.example.com:80/": "hello",
-		"http://inner.example.com/": "no address of the internet", "http://cloud.example.com/": "no address of the internet",
+		"http://inner.example.com/": "has no public internet address", "http://cloud.example.com/": "no public internet address",
 		"http://bad.example.org/": "is not among allow_hosts", "http://example.com/": "is not among allow_hosts", "http://evilexample.com/": "is not among allow_hosts",
 		"http://good.example.com:22/": "only 443 and 80", "http://127.0.0.1:80/": "is not among allow_hosts", "http://[::1]/": "is not among allow_hosts",
 	} {
