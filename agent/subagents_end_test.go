@@ -37,7 +37,7 @@ func TestBackgroundAgent(t *testing.T) {
 			s.do(event.Submit{Text: "what else?"})
 			asked, _ := find[event.ApprovalAsked](s)
 			s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
-			if begun, _ := taskOf(s, "worker"); !begun.Background || countIn(m.sent("main")[2], " completed") != 0 {
+			if begun, _ := taskOf(s, "worker"); !begun.Background || countIn(m.sent("main")[2], "has completed") != 0 {
 				t.Errorf("%+v; the end was told before it was there", begun)
 			}
 			const news = "Task 2, the agent worker (do a1) that worked in the background, has completed."

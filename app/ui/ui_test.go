@@ -411,7 +411,7 @@ func TestQueueNamesItsKeyOnlyWhereItWorks(t *testing.T) {
 		x.Want("Up edits it")
 		x.Press("F8")
 		x.Want("queued  and the rest", "or type your answer")
-		x.unwanted("takes it back")
+		x.unwanted("Up edits it")
 		x.Press("F8")
 		x.Want("Up edits it")
 	})
