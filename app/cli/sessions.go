@@ -55,7 +55,7 @@ func meant(arg string) (sessions.Store, string, error) {
 	return compose.FindSession(store, arg)
 }
 
-// ofSession completes a command whose first argument names a session, and calls do with the session.
+// ofSession makes a command take the name of a session as its first argument, and call do with that session.
 func ofSession(c *cobra.Command, do func(store sessions.Store, id string, args []string) error) *cobra.Command {
 	if c.Args == nil {
 		c.Args = cobra.ExactArgs(1)
@@ -114,7 +114,7 @@ func (s *sessionsCLI) listing(c *cobra.Command, all string, limit int, most stri
 	return c
 }
 
-// none tells that there is nothing to list.
+// none returns the message for an empty list.
 func (s *sessionsCLI) none(filter string) string {
 	where, why := "this project", "is saved yet; your first prompt creates one"
 	if s.all {

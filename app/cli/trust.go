@@ -234,7 +234,7 @@ func trustSettings(out io.Writer, name string, on bool) error {
 	return setSettings(out, dir, print, keys)
 }
 
-// setSettings trusts the settings of a folder in the form with a fingerprint, and prints the effect.
+// setSettings trusts the version of a folder's settings with the fingerprint print, and prints the effect.
 func setSettings(out io.Writer, dir, print string, keys []string) error {
 	if err := project.TrustStore().Trust(dir, print); err != nil {
 		return err
@@ -263,7 +263,7 @@ func trustedPart(name, part string) (found project.Check, ok bool, err error) {
 	return found, false, err
 }
 
-// setParts trusts parts in their shown form, or ends the trust. Untrustable parts are reported after the others are
+// setParts trusts parts as they were shown, or ends the trust. Untrustable parts are reported after the others are
 // trusted.
 func (s *cli) setParts(checks []project.Check, on bool) error {
 	var errs []error

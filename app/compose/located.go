@@ -64,8 +64,8 @@ func ProfileOf(s local.Server, m local.Model) string {
 	return name
 }
 
-// NoModel explains why there is no model. If a local server only has to be named, the text is the command line that
-// does.
+// NoModel explains why there is no model. If naming a model of a local server is enough, the text contains the command
+// line for it.
 func NoModel(f *Options, c config.Config) string {
 	if c.Active != nil || len(c.Models) > 0 {
 		return c.Problem

@@ -7,7 +7,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Offer is a model that can be chosen, or that lacks something.
+// Offer is a model to choose, or one that still lacks something, such as a key.
 type Offer struct {
 	Name    string      `json:"name"`  // as --model and /model accept it
 	Model   string      `json:"model"` // the id sent to the endpoint

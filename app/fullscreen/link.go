@@ -24,8 +24,8 @@ const (
 	// none waits for a timer. That saves a sixth of the CPU of a streaming answer.
 	pace = 36 * time.Millisecond
 
-	// endTime limits how long the session may take to end, startTime how long it may still take to start when it has to
-	// end.
+	// endTime limits how long the session may take to end. If it is still starting when it has to end, startTime limits
+	// how long it may still take to start.
 	endTime   = compose.CloseTime + 5*time.Second
 	startTime = time.Second
 )
@@ -148,8 +148,8 @@ func (l *link) follow(session client.Session, batches <-chan []event.Envelope) {
 	}
 }
 
-// notStored returns those of the prompts sent after an event that a dead session has not stored: it may have accepted
-// one without reporting it.
+// notStored returns the prompts sent after an event that a dead session has not stored: the session may have accepted
+// some without reporting it.
 func notStored(store sessions.Store, id string, after uint64, sent []string) []string {
 	if len(sent) == 0 {
 		return nil

@@ -52,8 +52,7 @@ func Words(text, query string) (score int, ok bool) {
 	return score, true
 }
 
-// index is strings.Index, without regard to the case of letters of ASCII if anyCase is set
-// and word has none in upper case.
+// index is strings.Index, but ignores the case of ASCII letters if anyCase is set and word has no capital.
 func index(text, word string, anyCase bool) int {
 	if !anyCase {
 		return strings.Index(text, word)
@@ -70,7 +69,7 @@ func index(text, word string, anyCase bool) int {
 	return -1
 }
 
-// bonus returns the points of a word for its place.
+// bonus returns the points of a word for its position.
 func bonus(text string, at int) int {
 	points := max(0, 8-at/4)
 	if startsWord(text, at) {
@@ -103,7 +102,7 @@ func fitFrom(text, query string, at, base int, anyCase bool) (score int, ok bool
 	return score, true
 }
 
-// startsWord reports whether a word begins at an offset: after a sign, or with a capital.
+// startsWord reports whether a word starts at an offset: after a separator, or with a capital.
 func startsWord(text string, at int) bool {
 	if at == 0 || strings.IndexByte("/_-. ", text[at-1]) >= 0 {
 		return true

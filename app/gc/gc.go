@@ -3,8 +3,7 @@
 //
 //	gc.QuickStart()
 //	rest := gc.NewRest()
-//
-// activity timer has fired: perhaps the process is idle
+//	rest.Pause(timer) // when timer has fired: perhaps the process is idle
 package gc
 
 import (

@@ -130,7 +130,7 @@ func (h *Host) Connect(ctx context.Context, at socket.Screen) client.Session {
 	return s
 }
 
-// Look is Connect for a program without a user: it does not count as attended.
+// Look is Connect for a program without a user: the session does not count as attended because of it.
 func (h *Host) Look(_ context.Context, at socket.Screen) client.Session {
 	return &screen{host: h, place: placeOf(at)}
 }
@@ -165,7 +165,7 @@ func (h *Host) hello() client.Hello {
 func (h *Host) describe() client.Description {
 	d := client.Description{ID: h.program.ID, Folder: h.program.Env.Dir, Target: h.program.Target}
 	h.look(func(r *record.Record) { d.State, d.Cost = stateOf(r), r.Usage().SessionCost })
-	d.Here, _ = os.Getwd()             // "" fails where the folder is entered
+	d.Here, _ = os.Getwd()             // if "", entering the folder reports an error
 	d.Options, _ = texts.JSON(h.flags) // data only
 	d.Title, d.Began = h.named()
 	h.mu.Lock()

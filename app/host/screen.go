@@ -68,7 +68,7 @@ func (s *screen) Send(c event.Command) {
 		c.Screen = s.place
 		h.program.Live.Send(c)
 	case event.AnswerApproval:
-		if c.Screen = s.place; h.isOpen(c.ID) { // otherwise another screen was first, which this one sees
+		if c.Screen = s.place; h.isOpen(c.ID) { // otherwise another screen answered first, and this one sees that answer
 			h.program.Live.Send(c)
 		}
 	case event.Answer:

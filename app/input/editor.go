@@ -24,7 +24,7 @@ func LookAt(name string, text io.Reader, editor string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a file of our own in the system's folder for such
+	defer os.RemoveAll(dir) //nolint:errcheck // our own folder in the system's temporary folder
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -102,7 +102,7 @@ func EditText(name, text, editor string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a file of our own in the system's folder for such
+	defer os.RemoveAll(dir) //nolint:errcheck // our own folder in the system's temporary folder
 	path := filepath.Join(dir, name)
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n" // as editors leave it
