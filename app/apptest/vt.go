@@ -176,7 +176,7 @@ func between(n, low, high int) bool { return low <= n && n <= high }
 func (v *vt) put(text string, width int) {
 	at := v.y*v.cols + v.x
 	if v.cells[at].text == "" && v.x > 0 {
-		v.cells[at-1].text = " " // its right half is overwritten, so the wide text disappears
+		v.cells[at-1].text = " " // the right half of a wide text is overwritten, so its left half disappears
 	}
 	for i := range width {
 		v.cells[at+i] = vtCell{style: v.style, link: v.link}

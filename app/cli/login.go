@@ -118,7 +118,7 @@ func logIn(ctx context.Context, a account.Account, stdin, stdout, stderr *os.Fil
 
 func deviceLogin(ctx context.Context, a account.Account, stderr io.Writer) (string, error) {
 	if text, ok, err := a.State(ctx); err == nil && ok {
-		return text + "; buddy logout " + a.Name + " ends that", nil
+		return text + "; to log out: buddy logout " + a.Name, nil
 	}
 	flow, err := a.Begin(ctx)
 	if err != nil {

@@ -234,7 +234,7 @@ func trustSettings(out io.Writer, name string, on bool) error {
 	return setSettings(out, dir, print, keys)
 }
 
-// setSettings trusts the version of a folder's settings with the fingerprint print, and prints the effect.
+// setSettings trusts a folder's settings in the version whose fingerprint is print, and prints the effect.
 func setSettings(out io.Writer, dir, print string, keys []string) error {
 	if err := project.TrustStore().Trust(dir, print); err != nil {
 		return err

@@ -60,8 +60,7 @@ func onRewind(_ context.Context, s *Session, args []string) (show.Answer, error)
 	return show.Answer{}, err
 }
 
-// rewindArgs returns the prompt that is the first one to rewind, the parts to rewind, and whether to overwrite later
-// changes.
+// rewindArgs returns the first prompt to rewind, the parts to rewind, and whether to overwrite later changes.
 func rewindArgs(all []state.Border, args []string) (to state.Border, what string, force bool, err error) {
 	what = backBoth
 	for _, word := range args {

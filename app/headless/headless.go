@@ -141,7 +141,7 @@ func composeOnce(f *compose.Options, once Options, d *compose.Destination, schem
 // exit returns the error to exit with.
 func (l *line) exit(outcome event.Outcome, stored bool) error {
 	switch {
-	case l.broken != nil: // and that has cancelled the task
+	case l.broken != nil: // the failed write has cancelled the task
 		return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("stdout: %v", l.broken)}
 	case outcome == event.Completed && stored && (l.met || !l.flags.goal()):
 		return nil

@@ -32,7 +32,7 @@ import (
 
 const (
 	eventGap = 33 * time.Millisecond  // least time between two draws for events
-	keyGap   = 16 * time.Millisecond  // the same for keys, after KeyBurst of them came together
+	keyGap   = 16 * time.Millisecond  // least time between two draws for keys, after KeyBurst keys that came together
 	tickGap  = 100 * time.Millisecond // a spinner's step
 	lazyTime = 100 * time.Millisecond // see PostLazily
 
@@ -101,8 +101,8 @@ func New[T any](cfg Config[T]) *Loop[T] {
 	return &Loop[T]{cfg: cfg, app: tview.NewApplication(), mail: newMailbox(), rest: gc.NewRest()}
 }
 
-// Run uses the terminal and returns after giving it back. The error is that of the terminal, if that ended the loop.
-// Run is called once.
+// Run shows the loop until it ends, and restores the terminal. It returns the terminal error that ended the loop, nil
+// for another end. Call it once.
 func (l *Loop[T]) Run(ctx context.Context) error {
 	s := l.cfg.Screen
 	l.lease = s.Lend(l.handlers(), l.stays)

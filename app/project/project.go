@@ -3,10 +3,7 @@
 // trusts its current form; a changed part has to be trusted again.
 //
 //	source := project.Source{Config: settings}
-//
-// an untrusted one has a problem
-//
-//	hooks := source.Hooks()
+//	hooks := source.Hooks() // untrusted hooks become problems
 package project
 
 import (

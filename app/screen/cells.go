@@ -234,7 +234,7 @@ func (f *frame) setRunes(x, y int, primary rune, combining []rune, style tcell.S
 		return
 	}
 	if c := f.at(x, y); c != nil {
-		// Most cells show what they showed before, so their text is clean.
+		// Most cells keep their content, so their text is clean already.
 		if old := &f.front[y*f.w+x]; old.width > 0 && f.ink.is(old.text, primary, combining) {
 			f.set(x, y, old.text, int(old.width), style)
 			return

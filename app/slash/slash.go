@@ -35,7 +35,7 @@ func AliasNames() []string {
 }
 
 // Split returns the name and arguments of the command in a line. A name is a first word of letters, digits, dashes and
-// colons, so "/etc/hosts is what?" and "/* a comment" are no commands. Punctuation after the word is ignored.
+// colons, so "/etc/hosts is what?" and "/* a comment" are not commands. Punctuation after the word is ignored.
 func Split(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(line, "/")
 	if !ok {
@@ -59,7 +59,7 @@ func Split(line string) (name, args string, ok bool) {
 	return name, args, true
 }
 
-// Words splits arguments at blanks. Joined by blanks they are the typed text again.
+// Words splits arguments at spaces. Joined by spaces, the words are the typed text again.
 func Words(args string) []string {
 	if args == "" {
 		return nil

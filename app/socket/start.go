@@ -103,12 +103,12 @@ func inheritedListener() (*net.UnixListener, error) {
 	defer file.Close() //nolint:errcheck // net has its own
 	l, err := net.FileListener(file)
 	if err != nil {
-		return nil, fmt.Errorf("descriptor %d is no listener; buddy starts this by itself: %w", listenerFD, err)
+		return nil, fmt.Errorf("descriptor %d is not a listener; buddy starts this by itself: %w", listenerFD, err)
 	}
 	u, ok := l.(*net.UnixListener)
 	if !ok {
 		_ = l.Close()
-		return nil, fmt.Errorf("descriptor %d is no Unix socket; buddy starts this by itself", listenerFD)
+		return nil, fmt.Errorf("descriptor %d is not a Unix socket; buddy starts this by itself", listenerFD)
 	}
 	u.SetUnlinkOnClose(false)
 	return u, nil

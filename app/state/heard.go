@@ -43,7 +43,7 @@ func (s *State) recordActivity(env event.Envelope) Changed {
 	default:
 		return 0
 	}
-	return Tasks // what the main one does
+	return Tasks // Tasks shows what the main task does
 }
 
 // record records the progress of the answer.

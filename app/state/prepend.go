@@ -73,7 +73,7 @@ func (s *State) keep(env event.Envelope) {
 	}
 }
 
-// adopt copies what only old has, and keeps old's blocks where they show the same.
+// adopt copies the facts that only old has, and keeps old's blocks where they show the same as the new ones.
 func (s *State) adopt(old *State) {
 	s.Info.Last = max(s.Info.Last, old.Info.Last)
 	for _, p := range s.Panes {

@@ -148,7 +148,7 @@ const (
 	CallFailed // the tool returned an error, or the command exited with a code other than 0
 	CallDenied
 	CallCancelled // its task was stopped before the call ran
-	CallLeft      // it ran when its workflow was paused; the result is looked for when the run resumes
+	CallLeft      // it ran when its workflow was paused; buddy looks for the result when the run resumes
 )
 
 // Call holds one tool call, from the request to its result.

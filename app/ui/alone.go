@@ -50,8 +50,8 @@ func Restart(u *UI) {
 // goroutine.
 func ApplyOpen(u *UI, open []event.Envelope) { u.update(state.ApplyOpen(&u.state, open)) }
 
-// SetPlace sets the session's name for this screen, which tells its own answers from those of other screens. Call it on
-// the UI goroutine.
+// SetPlace sets the session's name for this screen, by which the screen distinguishes its own answers from those of
+// other screens. Call it on the UI goroutine.
 func SetPlace(u *UI, place string) { u.received.place = place }
 
 // elsewhere describes an answer or a mode change that came from another screen; "" for all other events.

@@ -146,7 +146,7 @@ func viewed(u *UI, a keymap.Action) bool {
 // readOn scrolls the conversation by pages from the prompt, down if positive.
 func readOn(u *UI, pages int) {
 	_, _, _, h := u.v.conversation.GetRect()
-	u.v.conversation.Scroll(pages * max(h-2, 1)) // one row overlaps, and one tells that there is more
+	u.v.conversation.Scroll(pages * max(h-2, 1)) // one row overlaps, and one shows that there is more
 }
 
 // target returns the view that has the keys, and its scope.

@@ -69,7 +69,7 @@ type received struct {
 	place          string       // the session's name for this screen in answers; "" while unknown
 	shownElsewhere bool         // whether an answer at another screen is shown, until the next task starts
 	lost           bool         // whether no process runs the session; see Lose
-	rewindTo       state.Border // the prompt that this screen asked to rewind to before; Seq 0 for none
+	rewindTo       state.Border // the first prompt of the rewind that this screen asked for; Seq 0 for none
 }
 
 // pending is an action that takes effect when its key comes twice in a row.
