@@ -71,7 +71,7 @@ const (
 	roleCount
 )
 
-// RoleCount is the number of roles; each is less than it.
+// RoleCount is the number of roles; each role is less than RoleCount.
 const RoleCount = int(roleCount)
 
 var roleNames = [RoleCount]string{
@@ -169,7 +169,7 @@ var files embed.FS
 // Auto selects light or dark by the terminal's background; it is not a theme.
 const Auto = "auto"
 
-// Names lists the built-in themes, then those of a folder, which may be "".
+// Names lists the built-in themes, then the themes in a folder; "" is no folder.
 func Names(dir string) []string {
 	names := list(files)
 	if dir == "" {
@@ -191,9 +191,9 @@ func list(dir fs.FS) []string {
 	return entries
 }
 
-// Load returns a built-in theme, or that of the file NAME.toml in a folder, which may be "".
-// Such a file needs only the roles that differ from the built-in theme it names as base, by
-// default dark. The error lists all mistakes on one line.
+// Load returns a built-in theme, or the theme in the file NAME.toml of a folder; "" is no folder. Such a file needs
+// only the roles that differ from the built-in theme it names as base, by default dark. The error lists all mistakes on
+// one line.
 func Load(dir, name string) (*Theme, error) {
 	builtIn := slices.Contains(list(files), name)
 	if !builtIn && !slices.Contains(Names(dir), name) {
@@ -297,7 +297,7 @@ func at(data []byte, key string) string {
 	return ""
 }
 
-// spread fills missing backgrounds with that of the text.
+// spread fills missing backgrounds with the text's background.
 func (t *Theme) spread() {
 	bg := t.styles[Text].BG
 	for i := range t.styles {

@@ -172,7 +172,7 @@ func (s *cli) stop(d client.Description, kill bool) error {
 	for _, line := range reply.Lines {
 		s.hint("%s", strings.TrimPrefix(line, "buddy: "))
 	}
-	session.Close() // the host waits for those that are connected
+	session.Close() // the host waits for connected screens
 	host.AwaitEnd(d.ID)
 	return s.print("stopped %s", d.ID)
 }

@@ -301,7 +301,7 @@ func forgetTrust(out io.Writer, dir string) error {
 	case err != nil:
 		return err
 	case !found:
-		return fmt.Errorf("%s was not trusted (buddy trust --list shows what is)", name)
+		return fmt.Errorf("%s was not trusted (buddy trust --list shows trusted folders)", name)
 	}
 	_, err = fmt.Fprintln(out, markup.Plain("no longer trusted: "+name))
 	return err

@@ -12,8 +12,8 @@ import (
 	"buddy/tmux/host"
 )
 
-// located completes a profile from its local server's answer: which program the server is, whatever its port, and the
-// port, if the profile only names the program.
+// located completes a profile from its local server's answer: with the server's program, whatever the port, and with
+// the port if the profile only names the program.
 func located(profile config.Profile) config.Profile {
 	name, _, _ := strings.Cut(profile.Name, "/")
 	var places []local.Place

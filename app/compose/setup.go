@@ -26,8 +26,8 @@ import (
 	"buddy/tools/file"
 )
 
-// Setup holds what a session is made from, and what a screen can know without the process that runs the session: the
-// settings, the sessions of the folder, and the id of this one.
+// Setup holds the inputs of a session, which a screen can also read without the session's process: the settings, the
+// sessions of the folder, and the id of this session.
 type Setup struct {
 	ID      string
 	Target  string // where the session starts

@@ -41,7 +41,7 @@ func (w *window) introduce(ctx context.Context) {
 	})
 }
 
-// firstRun returns what is missing and what this machine has. problem is the error in the settings; nil means that the
+// firstRun returns what is missing and what this machine has. problem is the error in the settings; m is nil while the
 // machine has not been checked yet.
 func firstRun(problem string, m *machine) ui.First {
 	f := ui.First{Missing: problem}

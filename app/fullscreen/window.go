@@ -164,7 +164,7 @@ func (s stored) close() {
 // eventRoom limits the events that wait for the next draw before their sender blocks.
 const eventRoom = 256
 
-// window connects the screen with the session, and with what the screen reads itself.
+// window connects the screen with the session, and with the files that the screen reads itself.
 type window struct {
 	setup  *compose.Setup
 	far    bool   // the session starts on another machine

@@ -129,8 +129,8 @@ func DidYouMean(mark, wrong string, names []string) string {
 	return ""
 }
 
-// meant returns the name that a wrong one probably meant: the first that begins with it, else the one that differs
-// least; "" if none is near enough, or if the wrong one has more than 64 bytes. Case is ignored.
+// meant returns the name that a wrong name probably meant: the first that starts with the wrong name, else the most
+// similar one; "" if none is similar enough, or if the wrong name has more than 64 bytes. Case is ignored.
 func meant(wrong string, names []string) string {
 	if wrong == "" || len(wrong) > 64 { // no typing error, and the distance costs length times length
 		return ""

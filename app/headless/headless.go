@@ -429,7 +429,7 @@ func (l *line) message(m event.ModelMessage) {
 	}
 }
 
-// offer tells how to continue after a limit that applied only to this prompt.
+// offer returns how to continue after a limit that applied only to this prompt.
 func (l *line) offer(o event.Outcome) string {
 	if o != event.MaxTurns && o != event.MaxCost {
 		return ""

@@ -220,7 +220,7 @@ func (h *Host) watched() []string {
 	return slices.Compact(ids)
 }
 
-// fit sets the size of a pane to the one that a screen wants, or its default. The caller holds h.mu.
+// fit gives a pane the size that a screen wants, or its default size. The caller holds h.mu.
 func (h *Host) fit(pane string) { h.program.Live.Send(h.sizeOf(pane)) }
 
 // sizeOf returns the size that a screen wants for a pane; zeros for its default. The caller holds h.mu.

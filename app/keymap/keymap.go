@@ -5,7 +5,7 @@
 //	p := m.Lookup(ev, view.Scope().Chain()...)
 //	view.Press(p)
 //
-// The screen looks each key up once and gives the [Press] to the view that has the keys.
+// The screen looks each key up once and passes the [Press] to the view that has the keys.
 package keymap
 
 import (

@@ -60,7 +60,7 @@ func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 // Holds reports whether a cell is in it.
 func (r Rect) Holds(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H }
 
-// Input holds what the layout depends on.
+// Input holds everything that the layout depends on.
 type Input struct {
 	W, H   int
 	Prompt int  // rows of text that the prompt wants; it gets at most a third of the screen

@@ -32,8 +32,8 @@ type Answer struct {
 	Label  string
 }
 
-// Answers returns the answers to an approval as the full screen numbers them; edited means that the person has changed
-// what would run.
+// Answers returns the answers to an approval as the full screen numbers them; edited means that the user has edited the
+// call.
 func Answers(a event.ApprovalAsked, edited bool) []Answer {
 	all := []Answer{{Approve, words.Yes}}
 	similar := words.Similar(a)

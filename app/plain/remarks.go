@@ -28,7 +28,7 @@ type Remarks struct {
 	Prefix        string              // of each line
 	Reword        func(string) string // rewords buddy's texts for places where nobody can type; nil: unchanged
 	Quiet         bool                // print only errors and warnings about inactive restrictions
-	Unattended    bool                // nobody is asked: what needs approval is denied
+	Unattended    bool                // nobody is asked: calls that need approval are denied
 	ShowToolCalls bool                // else tool calls are printed only if they fail or do not run
 	Unstored      bool                // the session file misses some events
 	blamed        bool                // an error has explained why the exchange fails

@@ -34,7 +34,7 @@ type Extensions struct {
 	began time.Time       // start of the latest read
 	below []string        // folders below the working directory that hold skills, sorted
 
-	Read chan struct{} // gets a value after each read
+	Read chan struct{} // receives a value after each read
 }
 
 // NewExtensions returns the reader of a session's extensions. there holds the files of the first target; local means

@@ -6,7 +6,7 @@
 // because tcell checks all its cells for each frame. A [Tty] below tcell writes each frame at once, and separates
 // pastes and terminal replies from the keys.
 //
-//	s, err := screen.Open() // among the first lines of main: keeps what is typed early
+//	s, err := screen.Open() // among the first lines of main: keeps keys that are typed early
 //	if err != nil {
 //		return err
 //	}

@@ -20,8 +20,8 @@ func (s *State) ApplyTail(newest []event.Envelope) Changed {
 	return Everything
 }
 
-// ApplyOpen adds the events that started what is still open, from before the end that ApplyTail applied. PrependState
-// moves them to their positions.
+// ApplyOpen adds events from before the end that ApplyTail applied: those that started anything still open.
+// PrependState moves them to their positions.
 func ApplyOpen(s *State, open []event.Envelope) Changed {
 	if len(s.kept) == 0 {
 		return 0 // nothing came before
@@ -109,7 +109,7 @@ func (s *State) adopt(old *State) {
 	}
 }
 
-// adoptBlocks replaces blocks by those of old that show the same, and returns the replacements. It reorders old.
+// adoptBlocks replaces blocks with those of old that show the same, and returns the replacements. It reorders old.
 func (s *State) adoptBlocks(old []*Block) (map[*Block]*Block, map[*Call]*Call) {
 	if len(old) == 0 {
 		return nil, nil

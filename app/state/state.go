@@ -1,5 +1,5 @@
-// Package state holds what the screen knows: the events of a session as blocks of conversation, tasks, approvals and
-// panes.
+// Package state turns the events of a session into the state of the screen: blocks of conversation, tasks, approvals
+// and panes.
 //
 // [State.Apply] is the only writer. It does no I/O and reads no clock; applying a session file gives the same State as
 // watching the session live. Only the UI goroutine uses a State. The zero State is an empty conversation.
@@ -68,7 +68,7 @@ type State struct {
 	window    window
 }
 
-// Info holds what the header shows.
+// Info holds the contents of the header.
 type Info struct {
 	Session string
 	Event   event.SessionCreated // the latest of session.created and session.resumed

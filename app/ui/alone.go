@@ -46,8 +46,8 @@ func Restart(u *UI) {
 	Show(u, event.Interrupted{Text: "the session continues in a new process"})
 }
 
-// ApplyOpen applies the events that started what is still open in a running session that was joined. Call it on the UI
-// goroutine.
+// ApplyOpen applies the events that started anything still open in a running session that this screen has joined. Call
+// it on the UI goroutine.
 func ApplyOpen(u *UI, open []event.Envelope) { u.update(state.ApplyOpen(&u.state, open)) }
 
 // SetPlace sets the session's name for this screen, by which the screen distinguishes its own answers from those of

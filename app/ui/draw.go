@@ -16,7 +16,7 @@ import (
 	"buddy/views/transcript"
 )
 
-// input returns what the layout depends on.
+// input returns the input of the layout.
 func (u *UI) input(w, h int) layout.Input {
 	a := &u.arranged
 	in := layout.Input{
@@ -193,7 +193,7 @@ func (p *placed) drawJoints(s tcell.Screen, border *draw.Border) {
 	}
 }
 
-// statusEnd returns the right end of the status line: what the prompt is for and, without a header, the approval mode
+// statusEnd returns the right end of the status line: the prompt's receiver and, without a header, the approval mode
 // unless it is ask.
 func statusEnd(u *UI) string {
 	text := borderMode(u)

@@ -73,7 +73,7 @@ func choose(u *UI, n int) {
 	}
 }
 
-// accept does what the first screen offers for Enter on an empty prompt.
+// accept runs the offer of the first screen for Enter on an empty prompt.
 func accept(u *UI) {
 	switch f := u.start.first; {
 	case f.Missing == "" || f.Offer == "" || state.Begun(&u.state):

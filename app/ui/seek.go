@@ -12,7 +12,7 @@ const (
 	endSlice  = 64 << 10 // bytes of theEnd searched per frame
 )
 
-// theEnd stands for the blocks that are always in memory, theRest for those that the search started in.
+// theEnd stands for the blocks that are always in memory, theRest for the blocks in which the search started.
 const (
 	theEnd  = -1
 	theRest = -2

@@ -78,7 +78,7 @@ type pending struct {
 	running bool // whether the confirmation ends with the task
 }
 
-// Deps holds what the screen needs from outside. Its functions are called on the UI goroutine.
+// Deps holds the dependencies of the screen. Its functions are called on the UI goroutine.
 type Deps struct {
 	Looks
 	Terminal
@@ -373,8 +373,8 @@ func (u *UI) update(ch state.Changed) bool {
 // quit ends the session, and asks about running tasks.
 func (u *UI) quit() { runWords(u, []string{"quit"}) }
 
-// Begin does what the user came to a session for: show a position, open the list of sessions, or send a prompt as if
-// typed.
+// Begin performs the first action in a session: it shows a position, opens the list of sessions, or sends a prompt as
+// if typed.
 func Begin(u *UI, n slash.Next) {
 	goTo(u, n.Spot)
 	if n.Browse {
@@ -385,7 +385,7 @@ func Begin(u *UI, n slash.Next) {
 	}
 }
 
-// Info returns what the header shows. Call it on the UI goroutine, or after the loop has ended.
+// Info returns the contents of the header. Call it on the UI goroutine, or after the loop has ended.
 func (u *UI) Info() state.Info { return u.state.Info }
 
 // ShowHint shows a line until the next key.
