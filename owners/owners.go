@@ -151,8 +151,8 @@ func CheckText(path string, info fs.FileInfo) error {
 	return fmt.Errorf("%w: it belongs to %s", ErrOther, userName(st.Uid))
 }
 
-// private reports whether only the owner of a file, or root, is likely to be in its group: the group is root's, or has
-// the owner's number or name, as many systems give each user such a group.
+// private reports whether the group of a file presumably has no members other than its owner and root. This is root's
+// group, or the group with the owner's number or name: many systems give each user such a group.
 func private(st *syscall.Stat_t) bool {
 	if st.Gid == 0 || st.Gid == st.Uid {
 		return true

@@ -85,8 +85,8 @@ func targetRow(set *target.Set, t *target.Target, ask bool) show.Row {
 	return r
 }
 
-// stateOf returns a target's state; why it can't be reached, "" if it can; the folder where commands start; and the
-// command line that attaches a terminal to its pane, "" while there is none.
+// stateOf returns a target's state, why it can't be reached ("" if it can), the folder where commands start, and the
+// command line that attaches a terminal to its pane ("" if there is no pane).
 func stateOf(set *target.Set, t *target.Target, ask bool) (state, why, folder, attach string) {
 	one := set.Session(t.Name)
 	if one == nil {

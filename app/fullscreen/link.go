@@ -236,9 +236,9 @@ func (l *link) send(c event.Command) {
 	switch {
 	case byItself(c):
 	case l.after > 0:
-		l.window.ui.ShowHint("the session is loading; your input comes next")
+		l.window.ui.ShowHint("the session is loading; your input will be sent")
 	case l.window.far:
-		l.window.ui.ShowHint("connecting to " + l.window.setup.Target + "; your input comes next")
+		l.window.ui.ShowHint("connecting to " + l.window.setup.Target + "; your input will be sent")
 	}
 }
 
@@ -342,7 +342,7 @@ func notEnded(id string, err error) string {
 		return fmt.Sprintf("the session did not end cleanly: %v", err)
 	}
 	return fmt.Sprintf("the session did not end within %v: commands on a target that does not answer may still be running · "+
-		"check with buddy ls; when it has ended, buddy resume %s shows how the commands ended", endTime, host.Short(id))
+		"check with buddy ls; when the session has ended, buddy resume %s shows how the commands ended", endTime, host.Short(id))
 }
 
 // leave disconnects from the session.

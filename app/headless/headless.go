@@ -191,7 +191,7 @@ func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal)
 			l.program.Live.Send(event.Cancel{})
 		case <-l.limits.end:
 			late = time.After(compose.CloseTime)
-			l.stop("the timeout of " + l.flags.Timeout.String() + " is over")
+			l.stop("the timeout of " + l.flags.Timeout.String() + " has expired")
 		case <-late:
 			l.Fail("stopped: %s", l.limits.hit)
 			return event.Failed

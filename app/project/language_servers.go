@@ -242,7 +242,7 @@ func (d *languageServer) marks(dir string) bool {
 }
 
 // projectProgram returns the program of a server that needs trust in a folder, relative to the folder if it is inside.
-// packages reports whether the folder has npm programs, and runs whether the server would run programs of the folder.
+// packages means that the folder has npm programs, runs that the server would run programs of the folder.
 func projectProgram(def *languageServer, dir string, packages, runs bool) (string, bool) {
 	name := def.Command[0]
 	if strings.Contains(name, "/") {

@@ -1,5 +1,5 @@
-// Package slash reads slash commands for both the full screen and the line-by-line screen: how a line is split, which
-// runtime command it stands for, and which facts a screen passes to the commands of package commands.
+// Package slash reads slash commands for the full screen and plain mode: it splits lines, finds the runtime command
+// that a line stands for, and defines the facts that a screen passes to package commands.
 //
 //	name, args, ok := slash.Split("/kill #2") // "kill", "#2", true
 //	c, err := slash.Kill(args)                // event.Cancel{Task: 2}

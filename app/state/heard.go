@@ -6,8 +6,8 @@ import (
 	"buddy/agent/event"
 )
 
-// recordActivity records when the model last sent something, so that a silence shows, and whether its request waits for a retry,
-// which hooks run, and which targets are being connected to.
+// recordActivity records when the model last sent something, so that a silence is visible. It also records whether the
+// request waits for a retry, which hooks run, and which targets are being connected to.
 func (s *State) recordActivity(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.ModelFallback, event.RequestStarted, event.ModelAlive, event.ModelReading:

@@ -23,7 +23,7 @@ type Retries struct {
 func addRetry(s *State, env event.Envelope, p event.ModelRetry) {
 	r := &s.Retries
 	if p.Attempt <= 1 || r.block == nil {
-		r.answerCame(env.Seq) // ends those of another request, whose answer a stored session may lack
+		r.answerCame(env.Seq) // ends the attempts of another request, whose answer a stored session may lack
 		*r = Retries{Retry: r.Retry, block: s.add(env, RetryBlock, "")}
 	}
 	r.failed(p, env.Seq)

@@ -68,7 +68,7 @@ func elsewhere(e event.Event, here string) string {
 		}
 	case event.ModeChanged:
 		if p.Screen != "" && p.Screen != here {
-			return "mode " + p.Mode.Label() + " from another screen (" + p.Screen + ")"
+			return "mode " + p.Mode.Label() + ", set on another screen (" + p.Screen + ")"
 		}
 	}
 	return ""

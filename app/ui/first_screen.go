@@ -134,7 +134,7 @@ func modelCame(u *UI, e event.ModelSwitched) {
 	}
 }
 
-// offered returns the index of the offer that text is the digit of; -1 if it is none or the conversation has started.
+// offered returns the index of the offer whose digit is text; -1 if there is none, or if the conversation has started.
 func offered(u *UI, text string) int {
 	n := u.start.offeredChoices() + len(u.start.recent)
 	if n == 0 || len(text) != 1 || text[0] < '1' || int(text[0]-'1') >= n || state.Begun(&u.state) {

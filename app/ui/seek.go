@@ -54,8 +54,8 @@ func seekOn(u *UI) {
 	}
 }
 
-// next returns the first part that is not counted or, if a match is wanted, that has one and was not tried. ok is false
-// if there is none.
+// next returns the first uncounted part or, if a match is wanted, the first untried part with a match, whichever comes
+// first. ok is false if there is none.
 func (f *sought) next(parts []int, wanted bool) (n int, counted, ok bool) {
 	for _, n := range parts {
 		count, known := f.counts[n]
