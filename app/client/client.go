@@ -57,7 +57,7 @@ type Hello struct {
 	Failed *exit.Error `json:"failed,omitempty"`
 }
 
-// Request is a question or an order to the session whose answer is not part of its history.
+// Request asks the session for something. The reply is not part of the session's history.
 type Request interface {
 	// Reply returns a pointer to an empty reply, to be filled from the wire.
 	Reply() any

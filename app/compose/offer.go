@@ -13,7 +13,7 @@ type Offer struct {
 	Model   string      `json:"model"` // the id sent to the endpoint
 	From    string      `json:"from"`  // the source of the profile
 	BaseURL string      `json:"base_url,omitempty"`
-	Active  bool        `json:"active,omitempty"` // the model of a start
+	Active  bool        `json:"active,omitempty"` // the model that a start would use
 	Usable  bool        `json:"usable"`
 	Why     string      `json:"why"`    // the source of the key, or what to do
 	Window  int         `json:"window"` // tokens; 0 = unknown

@@ -110,7 +110,7 @@ func (h *Host) note(env event.Envelope) {
 	case event.PromptSubmitted:
 		go h.socket.note() // the first one creates the session's file
 	case event.PaneOpened:
-		go h.tmux.processes() // before one of its commands can hide the processes
+		go h.tmux.processes() // before a command of the session can hide the processes
 	case event.TaskFinished:
 		go h.scheduleEnd()
 		go h.unattended(env)

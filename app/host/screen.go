@@ -41,7 +41,7 @@ func (s *screen) Subscribe(ctx context.Context, after uint64, every time.Duratio
 	return batches, nil
 }
 
-// Err implements [client.Session]: a session in the same process is not lost.
+// Err implements [client.Session]: a session in the same process is never lost.
 func (s *screen) Err() error { return nil }
 
 // Send implements [client.Session].

@@ -55,8 +55,8 @@ func start(editor string, args []string, stdin, stdout, stderr *os.File) error {
 	return nil
 }
 
-// OpenAt opens a file, which it may change, in an editor at a line; 0 is the beginning. The path must be absolute, so
-// that no editor reads it as an option.
+// OpenAt opens a file in an editor at a line, to edit it; 0 is the start. The path must be absolute, so that no editor
+// reads it as an option.
 func OpenAt(path string, line int, editor string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("editor %q: %q is not an absolute path", editor, path)

@@ -72,7 +72,7 @@ func indexOn(set *target.Set, name string) *FileIndex {
 	return &FileIndex{walk: walk, fresh: filesFreshAway, now: time.Now}
 }
 
-// FileIndexes holds the indexes of a session's targets. One goroutine uses them.
+// FileIndexes holds the indexes of a session's targets. Only one goroutine may use them.
 type FileIndexes struct {
 	Here *FileIndex
 	away map[string]*FileIndex // by target

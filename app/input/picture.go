@@ -166,7 +166,7 @@ func keepPicture(img model.Image) (path string, err error) {
 	if all, err := os.ReadDir(dir); err == nil {
 		for _, f := range all {
 			if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > keepPictures {
-				_ = os.Remove(filepath.Join(dir, f.Name())) // it stays until the next time
+				_ = os.Remove(filepath.Join(dir, f.Name())) // on an error the file stays until the next time
 			}
 		}
 	}

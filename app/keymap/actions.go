@@ -4,7 +4,7 @@ import "slices"
 
 import "fmt"
 
-// row is an Entry as the table writes it.
+// row is an Entry in the form that the table uses.
 type row struct {
 	action Action
 	scopes []Scope

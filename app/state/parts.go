@@ -21,7 +21,7 @@ type mark struct {
 	first   string // as in Info
 	session event.SessionCreated
 	steps   Steps
-	tasks   []Task // running or interrupted ones, which may still add blocks
+	tasks   []Task // running or interrupted tasks, which may still add blocks
 }
 
 // parts divide the conversation. The first ones may have been dropped from memory: Blocks holds the others.

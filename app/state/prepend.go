@@ -64,7 +64,7 @@ func startsSession(envs []event.Envelope) bool {
 	return ok
 }
 
-// keep stores env for PrependState. The omitted transient events change only what adopt copies.
+// keep stores env for PrependState. The omitted transient events change only facts that adopt copies.
 func (s *State) keep(env event.Envelope) {
 	switch env.Payload.(type) {
 	case event.PaneScreen, event.PaneHistory, event.ToolOutput, event.CallDelta, event.ModelAlive, event.ModelReading:

@@ -44,7 +44,7 @@ type State struct {
 	Approvals []event.ApprovalAsked
 	Questions []event.QuestionAsked // of the model to the user, oldest first
 	Panes     []*Pane
-	Began     string // id of the pane where the last command started, or of a pane opened since; it may be gone. BarePane stands for Bare
+	Began     string // id of the last command's pane, or of a pane opened since; may be gone; BarePane stands for Bare
 	Bare      *Call  // the last call worth watching that started without a pane; nil for none
 	Queued    []event.PromptSubmitted
 	History   *event.PaneHistory  // the last pane output that was scrolled back to; else nil

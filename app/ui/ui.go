@@ -100,7 +100,7 @@ type Deps struct {
 type Timing struct {
 	Now   func() time.Time            // from any goroutine
 	Tick  func(on bool)               // starts or stops the animation ticks
-	Later func(func())                // runs it on the UI goroutine, after pending work; from any goroutine
+	Later func(func())                // runs the function on the UI goroutine, after pending work; from any goroutine
 	After func(time.Duration, func()) // as Later, after a delay
 
 	// Background calls work on another goroutine and the function it returns on the UI goroutine.
