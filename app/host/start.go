@@ -19,8 +19,8 @@ import (
 )
 
 // Start starts a host process for a session and connects to it: a new session with the id options.Session, or the
-// stored one with that id. A session that runs already is joined. It returns at once; the greeting tells whether the
-// start succeeded. looks marks a program without a user.
+// stored one with that id. If the session runs already, Start joins it. Start returns at once; the greeting reports
+// whether the start succeeded. looks marks a program without a user.
 func Start(options *compose.Options, store sessions.Store, resume, looks bool) (*Process, error) {
 	p := &Process{Secret: rand.Text(), looks: looks, report: reportFile(options.Session)}
 	var note *sessions.HostNote // nil if the session has no file yet, or its folder is not writable
