@@ -58,7 +58,7 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 	return action.Rule{}, false
 }
 
-// meantFor reports whether a matching rule that allows was meant for the action.
+// meantFor reports whether a matching allow rule was meant for the action.
 func meantFor(r action.Rule, a action.Action) bool {
 	switch {
 	case r.Source == action.FromProject:
@@ -68,7 +68,7 @@ func meantFor(r action.Rule, a action.Action) bool {
 	case strings.ContainsAny(r.Path, "*?[{") && isDelicate(a):
 		return false // a pattern does not cover secrets or executed files
 	case r.Source == action.FromSession && !offers(a):
-		return false // a rule similar to a read does not cover deleting and sending
+		return false // a rule that "allow similar" added covers no deleting or sending
 	}
 	return !a.Local || r.Host != "" // a rule for web pages does not cover the local network
 }
@@ -115,7 +115,8 @@ func meant(r action.Rule, c shell.Command) bool {
 
 // applies reports whether the tool and the target of a rule match.
 func (p Policy) applies(r action.Rule, a action.Action) bool {
-	closed := a.Kind == action.Connect && r.Decision != action.Allow && r.Host != "" // for any tool
+	// A host rule that asks or denies covers the connections of every tool.
+	closed := a.Kind == action.Connect && r.Decision != action.Allow && r.Host != ""
 	if !r.OfTool(a.Tool) && !closed {
 		return false
 	}
@@ -183,7 +184,7 @@ func reaches(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	return best
 }
 
-// unread returns the match of any rule with the part of a command that was not analysed.
+// unread returns Maybe if a part of the command was not analysed, because any rule may match that part; otherwise No.
 func unread(report shell.Report) shell.Match {
 	if report.Unread {
 		return shell.Maybe
@@ -268,7 +269,7 @@ func Check(r action.Rule, tools, targets []string) error {
 	switch {
 	case err != nil:
 		return err
-	case r.Tool != "" && !strings.HasPrefix(r.Tool, "mcp__") && !slices.Contains(tools, r.Tool): // servers come and go
+	case r.Tool != "" && !strings.HasPrefix(r.Tool, "mcp__") && !slices.Contains(tools, r.Tool): // MCP servers come and go
 		return fmt.Errorf("unknown tool %q (have: %s)", r.Tool, strings.Join(tools, ", "))
 	case !doublestar.ValidatePattern(r.Path):
 		return fmt.Errorf("path %q is not a valid glob: it has an open bracket or ends in a backslash", r.Path)
@@ -280,8 +281,8 @@ func Check(r action.Rule, tools, targets []string) error {
 	return nil
 }
 
-// names reports whether a command or a redirection names a path that matches pattern: from any folder in which a
-// part of the command runs, alone or as the value of an option.
+// names reports whether a command or a redirection names a path that matches pattern. The path may be relative to any
+// folder in which a part of the command runs, and may be the value of an option.
 func (p Policy) names(pattern string, a action.Action, report shell.Report) bool {
 	folders := append([]string{cmp.Or(a.Cwd, p.Workspace)}, report.Folders...)
 	words := slices.Clone(report.Files)

@@ -45,10 +45,10 @@ type GitAct struct {
 	Loss GitLoss `json:"loss,omitempty"`
 	// Dir is the absolute folder in which git works; "" is unknown.
 	Dir string `json:"dir,omitempty"`
-	// Paths are the operands as git's own patterns: files, branches, remote and refs.
+	// Paths are the operands: files as git patterns, branches, or a remote and refs.
 	Paths []string `json:"paths,omitempty"`
-	// Whole means that staged changes are lost as well (LosesPaths), whole folders (untracked
-	// files), or all stashes (LosesStash).
+	// Whole means that more is lost: staged changes too (LosesPaths), whole folders (untracked files), or all stashes
+	// (LosesStash).
 	Whole bool `json:"whole,omitempty"`
 	// Unsure means that deciding words are computed, so that the loss is unknown.
 	Unsure bool `json:"unsure,omitempty"`
@@ -56,7 +56,7 @@ type GitAct struct {
 	Words int `json:"-"`
 }
 
-// gitCall is a git command with sorted words.
+// gitCall is a git command with its words sorted into flags and operands.
 type gitCall struct {
 	dir      string   // in which git works; "" is unknown
 	flags    []string // -x and --long, without values
@@ -120,7 +120,7 @@ var gitEffects = map[GitKind]Effect{
 	GitRecords: Writes, GitPublishes: Network, GitRewrites: Writes, GitRuns: RunsCode, GitLoses: Deletes, GitReplaces: Remote,
 }
 
-// redirectsGit reports whether a variable may lead git to another repository.
+// redirectsGit reports whether a variable may make git use another repository.
 func redirectsGit(name string) bool {
 	_, harmless := harmlessEnv[name]
 	return strings.HasPrefix(name, "GIT_") && !harmless
@@ -211,8 +211,8 @@ func (g *gitCall) enter(w arg) {
 	}
 }
 
-// gitRows returns the rows for a subcommand, its name and its number of words. If the second
-// word is computed, they are the rows of the worst one.
+// gitRows returns the rows for a subcommand, its name and its number of words. If the second word is computed, it
+// returns the rows of the worst possible subcommand.
 func gitRows(words []arg) (rows []gitRow, name string, n int) {
 	first, known := words[0].lit()
 	if !known {

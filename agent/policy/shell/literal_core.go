@@ -132,7 +132,7 @@ func notInCore(name, second string) string {
 	if talkers[name] != "" && plain(second, "-") {
 		name = strings.TrimSpace(name + " " + second)
 	}
-	return texts.ClipBytes(name, 40) + " is not one of the few commands that run without it"
+	return texts.ClipBytes(name, 40) + " is not one of the few commands that run without the sandbox"
 }
 
 func firstText(words []arg) string {
@@ -156,7 +156,7 @@ func dateCheck(c *call) string {
 }
 
 // psOperand matches numbers and BSD options without e, which prints environments; psFlag matches flags without a
-// letter that takes a value. In -auxe, a ps that finds no user xe would read options.
+// letter that takes a value. If there is no user xe, ps reads -auxe as options.
 var (
 	psOperand = texts.Regexp(`^([0-9]+|[axufwjlhrvsmT]*)$`)
 	psFlag    = texts.Regexp(`^-[^uUgGpqtCsoO]*([uUgGpqtCsoO][0-9,xwf]*)?$`)

@@ -21,8 +21,8 @@ func tooMuch(text string) string {
 	return ""
 }
 
-// unreadable returns why a person, or another shell, may read a text differently from a shell, or "". It never
-// makes a command harmless, but the visible commands count for rules.
+// unreadable returns why a person, or another shell, may read a text differently from the shell that runs it, or "".
+// Such a text is never read-only, but rules still apply to its visible commands.
 func unreadable(text string) string {
 	switch {
 	case !utf8.ValidString(text):
