@@ -96,7 +96,7 @@ type TargetCwd struct {
 // ShortHost limits a host inside a sentence, in bytes.
 const ShortHost = 40
 
-// To returns the part of a that connects to one of its hosts, given with its port.
+// To returns the part of a that connects to one of its hosts. host includes the port.
 func (a Action) To(host string) Action {
 	name, _, _ := strings.Cut(host, ":")
 	a.Host, a.Hosts = name, []string{host}

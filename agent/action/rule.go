@@ -80,7 +80,7 @@ func (r Rule) String() string {
 	}
 	by, tool, at := "", r.Tool, "at"
 	switch {
-	case command && r.Source == FromSession: // the command tells what it allows
+	case command && r.Source == FromSession: // the command itself shows what the rule allows
 		tool = ""
 	case command:
 		by = "by"
@@ -197,6 +197,6 @@ type ApprovalContext struct {
 	Rule    string   `json:"rule,omitempty"`    // the rule that decided
 	Similar string   `json:"similar,omitempty"` // the rule that "allow similar" would add
 	Passes  []string `json:"passes,omitempty"`  // two examples that the similar rule would allow
-	Stops   string   `json:"stops,omitempty"`   // one that it would not allow
-	Exact   bool     `json:"exact,omitempty"`   // it allows only this command, also piped into read-only commands
+	Stops   string   `json:"stops,omitempty"`   // an example that it would not allow
+	Exact   bool     `json:"exact,omitempty"`   // Similar covers only this command, also piped into read-only commands
 }
