@@ -60,7 +60,8 @@ func StatusText(code int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", code, text))
 }
 
-// Back says when a server that asks to wait accepts requests again: "requests are taken again at 18:40, in 2h5m".
+// Back returns when a server that asks to wait accepts requests again: "requests are accepted again at 18:40, in
+// 2h5m".
 func Back(wait time.Duration) string {
 	at := time.Now().Add(wait)
 	layout := "15:04"
@@ -68,7 +69,7 @@ func Back(wait time.Duration) string {
 		layout = "Mon 2 Jan 15:04"
 	}
 	in := wait.Round(time.Minute).String()
-	return "requests are taken again at " + at.Format(layout) + ", in " + strings.TrimSuffix(in, "0s")
+	return "requests are accepted again at " + at.Format(layout) + ", in " + strings.TrimSuffix(in, "0s")
 }
 
 // Raw returns the server's answer with the address and the status, to show on request; "" if no answer came.

@@ -142,7 +142,7 @@ func limited(e *model.Error, head []byte) {
 	}
 }
 
-const contextHint = "the conversation is too long for the model: /compact makes it shorter, /session new begins another one"
+const contextHint = "the conversation is too long for the model: /compact makes it shorter, /session new starts another one"
 
 const overRateHint = "the request has more tokens than the account may send in that time: /compact makes the conversation shorter, /model chooses another model"
 

@@ -154,11 +154,11 @@ func (c *Call) silent(e *model.Error) {
 		e.What = fmt.Sprintf("stream stalled: nothing came for %v", c.watch.limit)
 		e.Hint = "stall_timeout in " + c.section() + " allows more"
 	default:
-		e.Kind, e.What = model.TimeoutError, fmt.Sprintf("no answer began within %v", c.watch.limit)
+		e.Kind, e.What = model.TimeoutError, fmt.Sprintf("no answer started within %v", c.watch.limit)
 		e.Hint = "first_byte_timeout in " + c.section() + " allows more"
 		if c.e.near {
 			e.Kind = model.SlowError
-			e.What += "; the server may still compute the prompt, so it is not sent again"
+			e.What += "; the server may still be processing the prompt, so the request is not sent again"
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (w *Watched) needs(ctx context.Context, req model.Request) *model.Needs {
 	}
 	return &model.Needs{
 		Model: info.Model, BaseURL: info.BaseURL, Window: loaded,
-		Text: fmt.Sprintf("Ollama runs %s with a context window of %d tokens, and it can have %d: set OLLAMA_CONTEXT_LENGTH for ollama serve, or num_ctx in a Modelfile", info.Model, loaded, most),
+		Text: fmt.Sprintf("Ollama runs %s with a context window of %d tokens, but the model supports %d: set OLLAMA_CONTEXT_LENGTH for ollama serve, or num_ctx in a Modelfile", info.Model, loaded, most),
 	}
 }
 
