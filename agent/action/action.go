@@ -39,15 +39,15 @@ func (k Kind) IsCommand() bool { return k == Shell || k == Git }
 // Risk grades the possible harm of an action, as far as it is known beforehand.
 type Risk string
 
-// The risks, from least to most.
+// The risks, in ascending order.
 const (
 	Low    Risk = "low"
 	Medium Risk = "medium"
 	High   Risk = "high"
 )
 
-// Action describes one thing that a tool is about to do by its real effect: resolved paths and the whole command,
-// never abbreviated.
+// Action describes one thing that a tool is about to do. It holds the real effect: resolved paths and the whole
+// command, never abbreviated.
 type Action struct {
 	Kind     Kind        `json:"kind"`
 	Tool     string      `json:"tool"`

@@ -10,7 +10,7 @@ import (
 // Remedy is a change to a request that makes a server accept it after a refusal.
 type Remedy struct {
 	Name string `json:"name"`
-	// Until is a hash of the newest item that is left out; later items are sent. "" means all.
+	// Until is a hash of the newest item that is left out; later items are sent. "" leaves out all items.
 	Until string `json:"until,omitempty"`
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Heard records the server's answer to a failed request: its message and its start.
+// Heard sets Said and Body from the server's answer to a failed request.
 func (e *Error) Heard(answer []byte) {
 	e.Said, e.Body = Words(answer), excerpt(answer, bodyLimit)
 	if IsPage(answer) {
@@ -84,8 +84,8 @@ func (e *Error) Raw() string {
 	return strings.TrimSpace(text + "\n" + e.Body)
 }
 
-// Tell splits an error for display: one sentence with the cause, what to do, and the server's answer. The last two may
-// be empty.
+// Tell splits an error for display: one sentence with the cause, the next step, and the server's answer. The last two
+// may be empty.
 func Tell(err error) (cause, next, raw string) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {

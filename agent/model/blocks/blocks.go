@@ -278,7 +278,7 @@ func (a *answer) call() model.ToolCall {
 	return model.ToolCall{Name: name, Arguments: string(data)}
 }
 
-// the message to store
+// message returns the message to store.
 func (a *answer) message() model.Message {
 	m := model.Message{Role: model.Assistant, Content: strings.TrimSpace(a.scanner.prose.String())}
 	if a.scanner.call != nil {

@@ -72,7 +72,7 @@ func parseFamilies(text []byte) ([]family, error) {
 	return file.Family, nil
 }
 
-// FamilyOf returns the family of a model, by its name as in [Window]; the zero value if unknown.
+// FamilyOf returns the family of a model, found by its name as in [Window]; the zero value if unknown.
 func FamilyOf(name string) Family {
 	for _, f := range families() {
 		if f.Kind.fits(f.Name, name) {

@@ -11,7 +11,7 @@ import (
 // GitKind classifies the effect of a git command on history or uncommitted work.
 type GitKind string
 
-// The kinds, from least to most.
+// The kinds, from the least to the most harmful.
 const (
 	GitRecords   GitKind = "records"   // adds to the history, or checks out: commit, merge
 	GitPublishes GitKind = "publishes" // sends commits to another repository

@@ -13,7 +13,7 @@ import (
 // Match is the answer to whether a command matches a rule.
 type Match int
 
-// The answers, from least to most.
+// The answers, in ascending order.
 const (
 	No    Match = iota
 	Maybe       // a deciding word is known only at run time

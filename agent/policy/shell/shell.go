@@ -60,7 +60,7 @@ type Env struct {
 // Effect classifies a command by its name and arguments.
 type Effect string
 
-// The effects, from least to most.
+// The effects, from the least to the most harmful.
 const (
 	Reads      Effect = "reads"
 	Unknown    Effect = "unknown"
