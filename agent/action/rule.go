@@ -10,7 +10,7 @@ import (
 // Source names the author of a rule.
 type Source string
 
-// The sources. A project's rules may be stricter only: allow is refused.
+// The sources. A project's rules may only ask and deny.
 const (
 	FromUser    Source = "user"
 	FromProject Source = "project"
@@ -103,7 +103,7 @@ func (r Rule) String() string {
 }
 
 // Offer describes the rule as the rest of a sentence after "Yes, and": don't ask again for `go test ./...` this
-// session. cwd is the start folder of the command, workspace that of the session.
+// session. cwd is the start folder of the command, workspace is the folder of the session.
 func (r Rule) Offer(cwd, workspace string) string {
 	text := "don't ask again for " + r.covers(workspace)
 	if r.Shape == Exactly && r.Folder != "" && r.Folder != cwd {

@@ -71,7 +71,7 @@ func (e *Error) Policy() bool {
 		policies.MatchString(why) && !accounts.MatchString(why)
 }
 
-// why returns the server's reasons for an error, without what it quotes from the request.
+// why returns the server's reasons for an error, without text that the server quotes from the request.
 func (e *Error) why() string {
 	said := []string{e.Said}
 	for _, m := range labels.FindAllStringSubmatch(e.Body, 20) {

@@ -172,7 +172,7 @@ func higher(a, b action.Risk) action.Risk {
 	return a
 }
 
-// outcomes describes the effects of commands: risk, whether it can be undone, consequence.
+// outcomes maps the effects of commands to the risk, whether the effect can be undone, and the consequence.
 var outcomes = map[shell.Effect]struct {
 	risk       action.Risk
 	reversible bool

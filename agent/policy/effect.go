@@ -80,7 +80,7 @@ func ownEffect(c shell.Command) shell.Effect {
 // deleting lists the commands that delete their operands.
 var deleting = map[string]bool{"rm": true, "rmdir": true, "unlink": true, "shred": true, "srm": true, "trash": true}
 
-// final lists commands that can't be undone, besides those that delete or change another machine.
+// final lists commands that can't be undone, in addition to those that delete something or change another machine.
 var final = map[string]bool{"systemctl restart": true, "systemctl kill": true, "service restart": true, "git push": true, "docker push": true}
 
 // commandEffect returns the effect of one command.

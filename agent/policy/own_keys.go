@@ -132,8 +132,8 @@ func (k ownKeys) below(dir string) string {
 	return ownName(k.Files[i])
 }
 
-// touched returns the own file that a command names, or that is in a folder which the command reads or changes as a
-// whole; "" for none. It does not see names that a program computes.
+// touched returns the own file that a command names, or one in a folder that the command reads or changes as a whole;
+// "" for none. It does not see names that a program computes.
 func (k ownKeys) touched(command string, report shell.Report) string {
 	text := command
 	code := slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return len(codeIn(command, c)) > 0 })

@@ -21,7 +21,7 @@ import (
 	"buddy/texts/unseen"
 )
 
-// Rules of commands that need no approval, and of those that always do.
+// Names of built-in rules.
 const (
 	// ReadOnly is the rule for a command that the table lists as read-only and that runs in the read-only sandbox,
 	// where the kernel enforces it.
@@ -83,8 +83,8 @@ type Policy struct {
 	Fence func() error
 	// Unseen tracks whether the workspace was changed without asking, see package unseen.
 	Unseen unseen.Place
-	// Git runs git with args in a folder of the target, where it can change nothing, and returns its output, at the
-	// latest when ctx ends. nil means that git can't be queried.
+	// Git runs git with args in a folder of the target, so that it can't change anything, and returns its output. It
+	// returns at the latest when ctx ends. nil means that git can't be queried.
 	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	// At returns the values for a target that replace Workspace, Also, Home, Own, Resolve, Match, Holds, GitKeeps,
 	// Count, Git, Confined, Boxed and Fence; nil means that these fields apply to all targets.
@@ -285,7 +285,7 @@ func (p Policy) moded(a action.Action, mode action.Mode, base, v action.Verdict)
 	return v
 }
 
-// isCommand reports whether the Command of a kind is a program for a shell.
+// isCommand reports whether actions of a kind have a program or text for a shell in Command.
 func isCommand(k action.Kind) bool {
 	return k == action.Shell || k == action.Git || k == action.PaneKeys
 }

@@ -98,9 +98,9 @@ func (p Policy) covers(r action.Rule, a action.Action, c shell.Command) bool {
 		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix) && meant(r, c) && covered(p, r, c)
 }
 
-// meant reports whether a rule that matches the words of a git command also permits its effect. Changes of history
-// and of uncommitted work need a rule in the settings that names them: a commit and a push by the words of the
-// subcommand; rewriting, overwriting and deleting by the whole command.
+// meant reports whether a rule that matches the words of a git command also permits its effect. Changes to history and
+// to uncommitted work need a rule in the settings that names them. For a commit or a push, the rule must contain the
+// words of the subcommand; for rewriting, overwriting and deleting, the whole command.
 func meant(r action.Rule, c shell.Command) bool {
 	switch {
 	case c.Git == nil:
@@ -127,13 +127,14 @@ func (p Policy) applies(r action.Rule, a action.Action) bool {
 	return ok || r.Target == a.Target
 }
 
-// matches reports whether a rule that asks or denies, or one for files and hosts, matches.
+// matches reports whether a rule certainly matches. It is for rules that ask or deny, and for rules about files and
+// hosts.
 func (p Policy) matches(r action.Rule, a action.Action, report shell.Report) bool {
 	return p.matching(r, a, report) == shell.Yes
 }
 
-// matching reports whether a rule that asks or denies, or one for files and hosts, matches, or may match because a
-// part of a command is computed or was not analysed.
+// matching is matches with a third answer: Maybe, if the match depends on a part of a command that is computed or was
+// not analysed.
 func (p Policy) matching(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	if !p.applies(r, a) || r.Check() != nil {
 		return shell.No

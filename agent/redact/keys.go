@@ -157,7 +157,7 @@ func (k *Keys) without(v reflect.Value) reflect.Value {
 }
 
 // KeyStream replaces keys in a text that arrives in pieces, including keys split between pieces. Its whole output
-// equals [Keys.Text] of the whole text. It holds back only what may be the start of a key. It is not safe for
+// equals [Keys.Text] of the whole text. It holds back only text that may be the start of a key. It is not safe for
 // concurrent use; the zero KeyStream replaces nothing.
 type KeyStream struct {
 	keys *Keys

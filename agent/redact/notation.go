@@ -77,7 +77,7 @@ func (p *notation) separate() bool {
 	return p.unquote()
 }
 
-// unsigned parses the text between a name and a value if it contains no sign such as = or :. It accepts the comma in a
+// unsigned parses the text between a name and a value that no sign such as = or : separates. It accepts the comma of a
 // call, and the space after an option, before a text in SQL and in ~/.netrc.
 func (p *notation) unsigned(name string, quoted, blank bool) bool {
 	line := p.s[max(0, p.name-before):p.name]

@@ -39,7 +39,7 @@ type block struct {
 	grown   map[string]*strings.Builder // texts that arrived in pieces
 }
 
-// event holds the members of all kinds of events, and the members that they share with a plain answer.
+// event holds the members of all kinds of events. Type and Usage are also members of a plain answer.
 type event struct {
 	Type    string          `json:"type"`
 	Index   int             `json:"index"`

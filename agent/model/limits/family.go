@@ -16,7 +16,7 @@ const (
 	Replace Edit = "replace" // replacing text
 )
 
-// Tools selects which tools a model is offered. It may call the others as well.
+// Tools selects which tools a model is offered. The model may call other tools as well.
 type Tools string
 
 // The lists of tools.

@@ -21,10 +21,11 @@ type Facts struct {
 }
 
 // Describe asks the server on this machine at a base URL of OpenAI's protocol for its data about a model, within
-// Limit. A loaded window takes precedence over a maximum. It first lists the models, as vLLM and llama.cpp do, then
-// asks each other question that one server answers: docs.vllm.ai/en/latest/serving/openai_compatible_server
-// (max_model_len), github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (meta, /props),
-// docs.ollama.com/api (/api/ps, /api/show), lmstudio.ai/docs/developer/rest (/api/v0/models).
+// Limit. A loaded window takes precedence over a maximum. It reads the list of models, for vLLM and llama.cpp, and
+// then sends the requests that only one kind of server answers:
+// docs.vllm.ai/en/latest/serving/openai_compatible_server (max_model_len),
+// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (meta, /props), docs.ollama.com/api (/api/ps,
+// /api/show), lmstudio.ai/docs/developer/rest (/api/v0/models).
 func Describe(ctx context.Context, base, model string) Facts {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()

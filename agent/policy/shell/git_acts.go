@@ -153,8 +153,8 @@ func gitOdd(name string, n int, odd bool) *GitAct {
 	return &GitAct{Kind: GitRuns, Name: "git -c … " + name, Does: "gets settings that may run programs", Words: n, Unsure: true}
 }
 
-// Git's flags before the subcommand: those without effect, those that select another repository, and settings that
-// may run programs. A value may follow the latter two.
+// Git's flags before the subcommand. gitLooks have no effect, gitLeads select another repository, and gitSets change
+// settings, which may run programs. A value may follow a flag of gitLeads or gitSets.
 var (
 	gitLooks = strings.Fields("-p -P --paginate --no-pager --no-replace-objects --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-lazy-fetch --no-advice")
 	gitLeads = strings.Fields("--git-dir --work-tree --namespace --super-prefix --attr-source")

@@ -46,8 +46,8 @@ func (g *gitCall) runs(rows []gitRow) string {
 }
 
 // localRepository reports whether a word may name another repository on this machine: by a path, a file URL or a
-// program that connects to it. If the word may also be a branch (not surely), the path must start with characters
-// that no branch starts with.
+// program that connects to it. If surely is false, the word may also be a branch, so the path must start with
+// characters that no branch starts with.
 func (w arg) localRepository(surely bool) bool {
 	return slices.ContainsFunc(w.vals, func(v val) bool {
 		head, _, slash := strings.Cut(v.text, "/")

@@ -60,8 +60,8 @@ func erases(a *analyser, kind, name string, words []arg) {
 	}
 }
 
-// given reports whether one of some words follows the command name. Single letters match in clusters of flags, and
-// * matches any end of a long flag.
+// given reports whether one of the words in some follows the command name. Single letters match in clusters of flags,
+// and * matches any end of a long flag.
 func given(words []arg, some string) bool {
 	for want := range strings.FieldsSeq(some) {
 		for _, w := range words[1:] {

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// fetched reports whether a command downloads, of those at index before or later.
+// fetched reports whether one of the commands from index before to the end downloads.
 func (r *Report) fetched(before int) bool {
 	return slices.ContainsFunc(r.Commands[min(before, len(r.Commands)):], func(c Command) bool {
 		return slices.Contains(fetchers, c.Name())

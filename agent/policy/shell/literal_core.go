@@ -199,7 +199,7 @@ func grepCheck(c *call) string {
 // escapeRegexp matches escapes in a pattern of grep besides those of groups and alternatives.
 var escapeRegexp = texts.Regexp(`\\[^|()]`)
 
-// selective reports whether every matching line contains at least three given characters in a row. Groups and
+// selective reports whether every matching line contains at least three fixed characters in a row. Groups and
 // alternatives are recognized in every dialect of patterns.
 func selective(s string, fixed bool) bool {
 	switch {
@@ -216,7 +216,7 @@ func selective(s string, fixed bool) bool {
 	return err == nil && certain(re) >= 3
 }
 
-// certain returns how many characters in a row every match contains.
+// certain returns how many fixed characters in a row every match contains.
 func certain(re *regexps.Regexp) int {
 	most, least := 0, len(re.Rune)
 	for i, sub := range re.Sub {

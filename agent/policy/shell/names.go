@@ -220,8 +220,8 @@ func writes(name string, words []arg) string {
 	return ""
 }
 
-// hasFlag reports whether a word is one of some flags, with or without a value, or a cluster with the letter of
-// one.
+// hasFlag reports whether a word is one of the flags, with or without a value, or a cluster that contains the letter
+// of one.
 func hasFlag(word string, flags []string) bool {
 	flag, _, _ := strings.Cut(word, "=")
 	return slices.ContainsFunc(flags, func(f string) bool { return flag == f || len(f) == 2 && leadingLetters(word, f[1:]) })
@@ -316,8 +316,7 @@ func fileWords(name string, words []arg) (list []arg) {
 	return list
 }
 
-// takesText reports whether the first word of a program that is not a flag is a pattern or a program, because no
-// flag supplies one.
+// takesText reports whether the first operand of a command is a pattern or a program, because no flag supplies one.
 func takesText(name string, words []arg) bool {
 	return slices.Contains(textFirst, name) && !slices.ContainsFunc(words, func(w arg) bool {
 		s, _ := w.lit()

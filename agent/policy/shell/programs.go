@@ -228,8 +228,8 @@ func hasOption(program string, words []Arg, option string) Match {
 	return best
 }
 
-// optionNames returns the names of an option without dashes; for a cluster those of each letter. An unknown long
-// option has none: it is compared as written.
+// optionNames returns the names of an option, without dashes; for a cluster, the names of each letter's option. An
+// unknown long option has none: it is compared as written.
 func optionNames(program, option string) (all [][]string) {
 	long, isLong := strings.CutPrefix(option, "--")
 	given := []string{long}
@@ -265,7 +265,7 @@ func isOption(word string, names []string) bool {
 	})
 }
 
-// follows reports whether words, without options, start with those of a prefix. An unknown option is tried both
+// follows reports whether words, without options, start with the words of a prefix. An unknown option is tried both
 // with and without a value.
 func follows(p *program, words []Arg, prefix []string) Match {
 	at, best := map[int]bool{0: true}, No // possible indexes of the next word of the prefix
