@@ -173,7 +173,7 @@ func quotedTexts(text string) []string {
 }
 
 // places returns the absolute paths, as patterns, that a word may name. A relative path counts only if the current
-// folder is certain.
+// folder is known.
 func (d *folders) places(w arg) []string {
 	var all []string
 	add := func(p string) {

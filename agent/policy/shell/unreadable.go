@@ -39,7 +39,7 @@ func unreadable(text string) string {
 	return ""
 }
 
-// invisible reports whether a character is not visible as itself: a control or format character, an unusual space.
+// invisible reports whether a character is invisible or misleading: a control or format character, an unusual space.
 func invisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.IsSpace(r) ||
 		unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) ||
