@@ -32,7 +32,7 @@ type seenFile struct {
 	call     string // the call that read or wrote the file last
 	sum      string // see snapshot.sum
 	assumed  string // the note to the model about how the file is shown
-	text     []byte // the content in UTF-8, for a diff; nil for long files, other data, or if newer texts replaced it
+	text     []byte // the content in UTF-8, for a diff; nil for long files, other data, or if dropped for newer texts
 	reported bool   // a change was reported, but the model does not know the new content
 	order    int64  // rank of the last read; several reads may have the same time
 }

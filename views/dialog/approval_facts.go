@@ -72,7 +72,7 @@ func (a *Approval) risk() []draw.Span {
 	return all
 }
 
-// facts returns the rows below the action: the facts that a person must know, then the agent's reason in at most most
+// facts returns the rows below the action: the facts that a person must know, then the agent's reason, limited to most
 // rows, or beside the facts if both fit into one row. musts is the number of rows with facts.
 func (a *Approval) facts(w, most int) (rows [][]draw.Span, musts int) {
 	if a.amend.done { // facts and reason are about the model's version
