@@ -389,7 +389,7 @@ func compare(e expr, left, right any) (bool, error) {
 func numberOf(e expr, v any) (float64, error) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(textOf(v, "")), 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s is no number: %q", e, texts.Clip(textOf(v, ""), 80))
+		return 0, fmt.Errorf("%s is not a number: %q", e, texts.Clip(textOf(v, ""), 80))
 	}
 	return n, nil
 }
