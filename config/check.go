@@ -19,12 +19,12 @@ import (
 )
 
 // Report collects all mistakes in one file. Packages that know more about a setting, such as the names of themes, add
-// theirs.
+// more mistakes.
 type Report struct {
 	File     string
 	Config   Config // the file's valid settings over the defaults
 	Index    Index
-	Notices  []string // useful to know, but no mistakes
+	Notices  []string // about valid settings
 	mistakes []*Error
 	data     []byte
 	entries  []entry

@@ -37,8 +37,8 @@ type Options struct {
 	Trust *TrustStore
 }
 
-// Config holds all settings. It is data: callers may copy it and must not modify what it
-// points to.
+// Config holds all settings. It is data: callers may copy it and must not modify the
+// values that it points to.
 type Config struct {
 	Models   []Profile // in the file's order
 	Agent    Agent
@@ -116,7 +116,7 @@ type UI struct {
 	ShowTokens    bool // in the header
 	ShowToolCalls bool // in plain mode and exec
 
-	SuggestWorkflows bool // whose words a prompt contains
+	SuggestWorkflows bool // suggest workflows whose words a prompt contains
 }
 
 // API names a wire format.

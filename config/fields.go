@@ -355,7 +355,7 @@ func cleanURL(s string, query bool) (string, error) {
 		return "", errors.New("is empty " + allowed)
 	}
 	if strings.Contains(s, "@") {
-		return "", errors.New("holds an @, as before a password (allowed: a plain URL; keys go to api_key, api_key_env or api_key_file)")
+		return "", errors.New("has an @, as in a URL with a password (allowed: a plain URL; keys go to api_key, api_key_env or api_key_file)")
 	}
 	u, err := url.Parse(s)
 	if err != nil {

@@ -42,8 +42,8 @@ func (d *Document) removeRule(r action.Rule) error {
 	return d.removeEntries(entries, from, to, rules[at].Place)
 }
 
-// removeEntries deletes entries[from:to], the first of which is a table's header, with the comments between them. place
-// is the position for an error.
+// removeEntries deletes entries[from:to] and the comments between them. The first entry is a table's header. place is
+// the position for errors.
 func (d *Document) removeEntries(entries []entry, from, to int, place string) error {
 	last := entries[from].from
 	for _, e := range entries[from:to] {

@@ -177,7 +177,7 @@ func (l *loader) storeList(f *file, e entry, fld *field, to *[]string) error {
 	case e.kind != unstable.Array:
 		return fmt.Errorf(`must be an array of strings, not %s`, kindName(e.kind))
 	case e.items == nil:
-		return errors.New("must be an array of strings and nothing else")
+		return errors.New("must be an array of strings only")
 	}
 	for i, item := range e.items {
 		if fld.check == nil {

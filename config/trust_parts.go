@@ -181,7 +181,7 @@ type partFile struct {
 func readPart(dir string, p Part) (print string, files []partFile, err error) {
 	switch {
 	case p.Kind == "" || p.Name == "" || len(p.Name) > maxPartName || !utf8.ValidString(p.Name):
-		return "", nil, fmt.Errorf("%.20q: %.40q is no name of a part (at most %d bytes)", p.Kind, p.Name, maxPartName)
+		return "", nil, fmt.Errorf("%.20q: %.40q is not the name of a part (at most %d bytes)", p.Kind, p.Name, maxPartName)
 	case len(p.Definition) > maxDefinition:
 		return "", nil, fmt.Errorf("%s has a definition of %d KiB (at most %d): a person could not check it", p, len(p.Definition)>>10, maxDefinition>>10)
 	case len(p.Files) > maxPartFiles:

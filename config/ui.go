@@ -103,7 +103,7 @@ func storeOther(e entry, to any) error {
 			return fmt.Errorf("must be an array of strings, not %s", kindName(e.kind))
 		}
 		if e.items == nil {
-			return errors.New("must be an array of strings and nothing else")
+			return errors.New("must be an array of strings only")
 		}
 		if *to == nil {
 			*to = make(map[string][]string)

@@ -193,7 +193,7 @@ func (d *Draft) place() error {
 			return nil
 		}
 		d.Close() // keeps the text of an ended screen
-		err = errors.New("what other screens left is in the way")
+		err = errors.New("drafts of other screens take their places")
 	}
 	return fmt.Errorf("draft %s: all %d places are taken: %w", filepath.Base(d.places[0]), len(d.places), err)
 }

@@ -37,7 +37,7 @@ func sum(dir string) (print string, files []string, err error) {
 		}
 		files = append(files, name)
 		if !e.Type().IsRegular() {
-			return fmt.Errorf("%q is no regular file", name)
+			return fmt.Errorf("%q is not a regular file", name)
 		}
 		info, err := e.Info()
 		if err != nil {
