@@ -256,9 +256,9 @@ func (s Source) noteRead(user string, trust *TrustStore) string {
 	case p.Trusted:
 		return old + "trusted"
 	case p.Changed:
-		return old + "may only tighten: it changed since you trusted the folder"
+		return old + "can only make limits stricter: it changed since you trusted the folder"
 	}
-	return old + "may only tighten: the folder is not trusted"
+	return old + "can only make limits stricter: the folder is not trusted"
 }
 
 // exists reports whether a path exists; a dangling link counts.

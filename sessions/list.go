@@ -206,7 +206,7 @@ func (s Store) Find(prefix string) (string, error) {
 		found = append(found, e.ID)
 	}
 	slices.SortStableFunc(found, func(a, b string) int { return common(b, prefix) - common(a, prefix) })
-	return "", fmt.Errorf("no session %q in %s (nearest: %s); buddy finds the sessions of the folder that it is started in", prefix, s.dir, some(found))
+	return "", fmt.Errorf("no session %q in %s (nearest: %s); buddy finds only the sessions of the folder in which it was started", prefix, s.dir, some(found))
 }
 
 // FindTitle returns the id of the only session with words as its title, else of the only one whose title contains all

@@ -74,7 +74,7 @@ func content(all hash.Hash, path string, size int64) error {
 	defer f.Close() //nolint:errcheck // only read
 	n, err := io.Copy(all, io.LimitReader(f, size+1))
 	if err == nil && n != size {
-		err = fmt.Errorf("%q changes while it is read", path)
+		err = fmt.Errorf("%q changed while buddy read it", path)
 	}
 	return err
 }

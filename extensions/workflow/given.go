@@ -52,7 +52,7 @@ func Words(line string) ([]string, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, errors.New("a quote does not end")
+		return nil, errors.New("a quote is not closed")
 	}
 	if began {
 		all = append(all, word.String())
