@@ -35,7 +35,7 @@ func (r *reader) limit(name string) string {
 	case "mcpservers":
 		r.servers = append([]string{}, r.List(name)...)
 		if r.Nested(name) {
-			r.ignore("%s: a server that is defined here is not started; name one of your settings or of .mcp.json", name)
+			r.ignore("%s: buddy doesn't start a server that is defined here; name one from your settings or .mcp.json", name)
 		}
 	case "hooks":
 		return extensions.LostGuard(node)

@@ -122,7 +122,7 @@ func (p *places) visit(n syntax.Node) bool {
 	return true
 }
 
-const quoted = "is in quotes: a value is quoted already, close them before it"
+const quoted = "is in quotes: buddy quotes the value itself, so close them before it"
 
 // wrong returns what is wrong with the place of a value in a literal, or "".
 func (p *places) wrong(lit *syntax.Lit, i int) string {
@@ -272,7 +272,7 @@ func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
 	}
 	for _, w := range args {
 		if slices.Contains(arithmetic, w.Lit()) {
-			return "is compared by " + w.Lit() + ", which evaluates it in some shells; an input of type int may stand there"
+			return "is compared by " + w.Lit() + ", which evaluates it in some shells; only an input of type int is allowed there"
 		}
 	}
 	return ""
