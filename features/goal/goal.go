@@ -38,28 +38,23 @@ type Limits struct {
 }
 
 // Settings is the section [goal].
-var Settings = config.Own("goal", "Goals: the agent works on a goal until a check says that it is met "+
-	"(`/goal`). These limits apply unless the goal sets its own.",
+var Settings = config.Own("goal", "Goals that the agent works on until a check says that they are met (`/goal`). These limits apply to goals that set none of their own.",
 	Limits{Turns: 100, Cost: 5 * model.Dollar, Minutes: 120, CheckMinutes: 10},
 	config.Field[Limits]{
 		Name: "turns", Short: "0 or more", Limit: true, At: func(l *Limits) any { return &l.Turns },
-		Doc: "The number of turns after which a goal pauses; `/goal resume` grants as many again. 0 means no limit. " +
-			"A project's file may only lower it.",
+		Doc: "The number of turns after which work on a goal pauses; `/goal resume` grants as many again. 0 means no limit. A project's file may only lower it.",
 	},
 	config.Field[Limits]{
 		Name: "cost", Short: "dollars, 0 or more", Limit: true, At: func(l *Limits) any { return &l.Cost },
-		Doc: "The cost at which a goal pauses, including its subagents; 0 means no limit. Only requests with a known " +
-			"price count. A project's file may only lower it.",
+		Doc: "The cost, including subagents, at which work on a goal pauses; 0 means no limit. Only requests with a known price count. A project's file may only lower it.",
 	},
 	config.Field[Limits]{
 		Name: "minutes", Short: "0 or more", Limit: true, At: func(l *Limits) any { return &l.Minutes },
-		Doc: "The time after which a goal pauses, including the time in which approvals wait for you; 0 means no " +
-			"limit. A project's file may only lower it.",
+		Doc: "The time after which work on a goal pauses, including the time that approvals wait for your answer; 0 means no limit. A project's file may only lower it.",
 	},
 	config.Field[Limits]{
 		Name: "check_minutes", Short: "0 or more", Limit: true, At: func(l *Limits) any { return &l.CheckMinutes },
-		Doc: "How long a goal's check command may run each time. buddy then stops it, and the goal counts as not " +
-			"met. 0 means no limit. A project's file may only lower it.",
+		Doc: "The time limit for each run of a goal's command; a run that reaches it counts as not met. 0 means no limit. A project's file may only lower it.",
 	},
 )
 

@@ -17,15 +17,13 @@ var settings = config.Own(
 	},
 	config.Field[values]{
 		Name: "observe", Short: "`true` or `false`",
-		Doc: "Whether buddy records tool results and the calls that you denied, edited or undid, next to the " +
-			"project's sessions, and learns rules from them. With `false`, memory has only the entries that you write " +
-			"or accept.",
+		Doc: "Whether buddy records tools' output and what you denied, changed or undid, next to the project's sessions, and learns rules " +
+			"from these records. `false`: memory has only what you write.",
 		At: func(v *values) any { return &v.Observe },
 	},
 	config.Field[values]{
 		Name: "limit", Short: "bytes, 1 to 4096", Most: MaxShare,
-		Doc: "The most of memory that a model gets at the start of a session. If there is more, buddy leaves out the " +
-			"least supported entries.",
-		At: func(v *values) any { return &v.Limit },
+		Doc: "How much of the memory a model gets at the start of a session. Entries that do not fit are left out, the least supported first.",
+		At:  func(v *values) any { return &v.Limit },
 	},
 )
