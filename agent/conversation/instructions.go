@@ -167,7 +167,7 @@ func (i *Instructions) read(ctx context.Context) {
 // warn warns the person about a prompt injection in files, and once about each file that was cut or left out.
 func (i *Instructions) warn(task int, set instructions.Set) {
 	if why := set.Injection(); why != "" {
-		i.stream.Publish(task, 0, event.Warning{Text: why, Code: "instructions", NextStep: "look at the file; as long as it counts, more needs your approval ([context] instructions = false leaves such files out)"})
+		i.stream.Publish(task, 0, event.Warning{Text: why, Code: "instructions", NextStep: "look at the file; while it is in use, more actions need your approval ([context] instructions = false leaves such files out)"})
 	}
 	for _, f := range set.Files {
 		if f.Why == "" || f.Minor || i.warned[f.Path+f.Why] {

@@ -379,7 +379,7 @@ func (s Set) Reminder() string {
 	if body == "" {
 		return ""
 	}
-	return reminder.Wrap("What you work on has instructions of its own. What was said of instructions from files holds for them.\n" + body)
+	return reminder.Wrap("The files you work on have their own instructions. The rules for instructions from files apply to them.\n" + body)
 }
 
 func (s Set) body() string {

@@ -78,7 +78,7 @@ func (p *Part) set(c event.SetGoal) error {
 		return err
 	}
 	if mode, _ := p.Approvals.Mode(); mode == action.ModePlan {
-		return errors.New("plan mode runs nothing that could check it (/approve ask leaves plan mode)")
+		return errors.New("its check can't run in plan mode (/approve ask leaves plan mode)")
 	}
 	if c.Check != "" {
 		if err := p.Loop.Denied(command(c.Check, c.Outside)); err != nil {
@@ -101,7 +101,7 @@ func (p *Part) change(to event.GoalState) error {
 	switch to {
 	case event.GoalPaused:
 		if _, active := p.keeper.Active(); !active {
-			return errors.New("no goal is worked for")
+			return errors.New("no goal is active")
 		}
 		p.keeper.Pause("you paused it")
 		return nil
@@ -186,7 +186,7 @@ func (p *Part) stopped(outcome event.Outcome, err error) string {
 	case event.MaxTurns:
 		return MaxTurns
 	case event.MaxCost:
-		return "one prompt has cost as much as it may (max_cost)"
+		return "the prompt reached its cost limit (max_cost)"
 	case event.ContextLimit:
 		return "the context is full"
 	case event.GoalLimit:
@@ -255,7 +255,7 @@ func (p *Part) checkGoal(ctx context.Context, x *turn.Exchange) event.Outcome {
 		p.keeper.Pause("you denied a call")
 		return event.Completed
 	case mode == action.ModePlan:
-		p.keeper.Pause("mode is plan, in which nothing runs that could check it")
+		p.keeper.Pause("plan mode is on, so its check can't run")
 		return event.Completed
 	}
 	spend := p.spending(set.ID, x)
@@ -274,7 +274,7 @@ func (p *Part) checkGoal(ctx context.Context, x *turn.Exchange) event.Outcome {
 		p.keeper.Pause(p.keeper.Exhausted())
 		return event.GoalLimit
 	case p.keeper.Stuck(why + "\n" + found):
-		p.keeper.Pause(fmt.Sprintf("%d rounds in a row changed nothing, and the check said the same", maxSame))
+		p.keeper.Pause(fmt.Sprintf("%d rounds in a row changed nothing, and the check had the same output", maxSame))
 		return event.Completed
 	}
 	x.Tell(reminder.Goal, notMet(set, why, found))

@@ -137,7 +137,7 @@ func (c *Clients) Close() {
 func (c *Clients) Changed(ctx context.Context, target string, files []tools.Before) string {
 	if target != thisMachine && target != "" {
 		if slices.ContainsFunc(files, func(f tools.Before) bool { return c.find(f.Path) != nil }) {
-			c.noticeOnce(event.Notice{Text: "language servers do not run for files on " + target + ": there are no diagnostics of them", Code: "lsp"})
+			c.noticeOnce(event.Notice{Text: "language servers do not run for files on " + target + ": these files get no diagnostics", Code: "lsp"})
 		}
 		return ""
 	}
@@ -339,9 +339,9 @@ func (c *Clients) Start() { c.work.Go(c.sweep) }
 func (c *Clients) sweep() {
 	switch ended, err := child.Sweep(c.o.State); {
 	case err != nil:
-		c.o.Publish(event.Warning{Text: "language servers that an earlier session has left were not all ended: " + err.Error(), Code: "lsp"})
+		c.o.Publish(event.Warning{Text: "not all language servers left by an earlier session were ended: " + err.Error(), Code: "lsp"})
 	case ended > 0:
-		c.o.Publish(event.Notice{Text: fmt.Sprintf("ended language servers that an earlier session had left behind (%d)", ended), Code: "lsp"})
+		c.o.Publish(event.Notice{Text: fmt.Sprintf("ended language servers left by an earlier session (%d)", ended), Code: "lsp"})
 	}
 }
 

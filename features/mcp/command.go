@@ -21,7 +21,7 @@ import (
 var Feature = &feature.Feature{Commands: []feature.Command{{
 	Command: slash.Command{
 		Name: "mcp", Args: "[NAME|on NAME|off NAME|restart NAME]", Brief: "MCP servers, their tools and errors", Means: []string{"servers", "tools", "connectors"},
-		Help: "the MCP servers of this session: their states, tools and errors; starts and ends them",
+		Help: "list this session's MCP servers with their states, tools and errors; start or stop them",
 	},
 	Run: onServers,
 }}}
@@ -67,7 +67,7 @@ func serverList(all []Status, err error) *show.List {
 	list := show.List{
 		Title: "MCP servers", Columns: []string{"name", "state", "tools", "last error"}, Changes: true,
 		Empty: "none: buddy mcp add adds one, and a project's .mcp.json may name some",
-		Usage: "/mcp NAME says all about one; /mcp on|off|restart NAME starts and ends it",
+		Usage: "/mcp NAME shows a server's details; /mcp on|off|restart NAME starts, stops or restarts it",
 	}
 	if err != nil {
 		list.Note = err.Error()
@@ -95,7 +95,7 @@ func serverRow(s Status) show.Row {
 	}
 	if s.Withheld || slices.ContainsFunc(s.Tools, func(t ToolInfo) bool { return t.Withheld != "" }) {
 		r.Whole = true // so that the person sees the text before releasing it
-		do("let the model read what was hidden", "read")
+		do("let the model read the hidden text", "read")
 	}
 	switch {
 	case s.Barred:

@@ -100,7 +100,7 @@ func checked(all []Server) []Server {
 	for i := range all {
 		def := &all[i]
 		if other, ok := taken[prefix(def.Name)]; ok && def.Problem == "" {
-			def.Problem = fmt.Sprintf("its tools would have the names of those of %s (rename one of the two)", other)
+			def.Problem = fmt.Sprintf("its tools would have the same names as those of %s (rename one of the servers)", other)
 		}
 		taken[prefix(def.Name)] = cmp.Or(taken[prefix(def.Name)], def.Name)
 		def.MCPTimes = def.WithDefaults()
@@ -206,9 +206,9 @@ func (s *Servers) Start() {
 
 func sweepNotice(ended int, err error) event.Event {
 	if err != nil {
-		return event.Warning{Text: "programs that an earlier session has left were not all ended: " + err.Error(), Code: "mcp"}
+		return event.Warning{Text: "not all programs left by an earlier session were ended: " + err.Error(), Code: "mcp"}
 	}
-	return event.Notice{Text: "ended " + texts.Plural(int(ended), "program") + " that an earlier session had left behind", Code: "mcp"}
+	return event.Notice{Text: "ended " + texts.Plural(int(ended), "program") + " left by an earlier session", Code: "mcp"}
 }
 
 // Close ends all servers and the processes that they started. It takes at most about six seconds.
@@ -292,7 +292,7 @@ func failureWarning(failed []string) event.Warning {
 	return event.Warning{Text: text, Code: "mcp", NextStep: howFailed}
 }
 
-const howFailed = "each call of its tools tries it again; buddy mcp check shows why"
+const howFailed = "each call of its tools tries to start it again; buddy mcp check shows why"
 
 // find returns the server with a name.
 func (s *Servers) find(name string) (*server, error) {

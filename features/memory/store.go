@@ -105,8 +105,8 @@ func (s *Store) Off() {
 
 // Errors of a memory that was switched off: by Off, and by the settings.
 var (
-	errOff      = errors.New("memory is off in this session (/memory off); the next one has it again")
-	errDisabled = errors.New("memory is off: [memory] enabled is false (buddy memory on, for the sessions to come)")
+	errOff      = errors.New("memory is off in this session (/memory off); it is on again in the next session")
+	errDisabled = errors.New("memory is off: [memory] enabled is false (buddy memory on turns it on for later sessions)")
 )
 
 // ended returns why memory is off, or nil.
@@ -202,9 +202,9 @@ func load(ctx context.Context, src Source) (f file, problems []Problem) {
 	case err != nil:
 		return f, []Problem{{File: src.Path, Why: "is not read: " + err.Error()}}
 	case src.Inside != "" && !texts.Below(real, src.Inside):
-		return f, []Problem{{File: src.Path, Why: "is not read: it leads out of " + src.Inside}}
+		return f, []Problem{{File: src.Path, Why: "is not read: it is outside " + src.Inside}}
 	case slices.Contains(data, 0):
-		return f, []Problem{{File: src.Path, Why: "is not read: it is no text"}}
+		return f, []Problem{{File: src.Path, Why: "is not read: it is not text"}}
 	}
 	f.data, f.exists = data, true
 	f.doc, problems = parse(data)
@@ -402,7 +402,7 @@ func (s *Store) Undo(ctx context.Context) (Change, error) {
 	s.mu.Lock()
 	if len(s.undo) == 0 {
 		s.mu.Unlock()
-		return Change{}, errors.New("this session wrote nothing into memory that could be taken back")
+		return Change{}, errors.New("nothing to undo: this session has written nothing to memory")
 	}
 	steps := s.undo[len(s.undo)-1]
 	s.mu.Unlock()

@@ -63,7 +63,7 @@ func (b *Book) files(ctx context.Context) *feature.FileList {
 	defer b.mu.Unlock()
 	list := &feature.FileList{Command: "skills", Away: b.o.Away, List: show.List{
 		Title: "Skills and commands", Columns: []string{"name", "kind", "from", "tokens", "state"}, Empty: "there are no skills and no custom commands",
-		Usage: "/skills off NAME and /skills on NAME switch one for this session, [skills] off in your settings for all; /skills NAME says all about one",
+		Usage: "/skills on|off NAME switches one for this session, [skills] off in your settings for all sessions; /skills NAME shows its details",
 	}}
 	cost, sum := make(map[string]int), 0
 	for _, line := range skill.Lines(b.on(), b.s.Selection.KnownWindow(), b.used) {

@@ -83,7 +83,7 @@ func (b *Book) preload(ctx context.Context, to turn.Briefing) {
 	for _, name := range agent.Skills {
 		s, ok := b.find(name)
 		if !ok {
-			to.Publish(event.Notice{Text: fmt.Sprintf("there is no skill %q, which the agent %s is to have", name, agent.Type), Code: "agents"})
+			to.Publish(event.Notice{Text: fmt.Sprintf("there is no skill %q, which the agent %s needs", name, agent.Type), Code: "agents"})
 			continue
 		}
 		text := loading{b, to.Access, s, ""}.text(ctx)
@@ -165,7 +165,7 @@ func (b *Book) restore(to turn.Briefing) {
 		if !was.Gone || !ok {
 			continue
 		}
-		text := s.Wrap(to.Redact(s.Expand(was.Args, b.o.Fill, func(string) string { return "[what a command gave stood here]" })))
+		text := s.Wrap(to.Redact(s.Expand(was.Args, b.o.Fill, func(string) string { return "[a command's output was here]" })))
 		if s.Origin == extensions.Project || s.Origin == extensions.Plugin {
 			text = inject.Defuse(text, inject.Scan(text))
 		}
