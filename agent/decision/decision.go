@@ -13,7 +13,7 @@ import (
 	"buddy/texts"
 )
 
-// MaxRead limits the bytes read before a call, of the answer and of the reasoning each.
+// MaxRead limits the bytes that are read of the answer before a call, and of the reasoning.
 const MaxRead = 4 << 10
 
 // Limits of the parts of an explanation, in bytes or items.

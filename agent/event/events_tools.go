@@ -84,7 +84,7 @@ type ToolOutput struct {
 	BytesTotal int64  `json:"bytes_total"`
 }
 
-// ToolWaits marks that the command of a call waits for keys in its terminal, or no longer does.
+// ToolWaits marks that the command of a call waits for keys in its terminal, or has stopped waiting.
 type ToolWaits struct {
 	CallID string `json:"call_id"`
 	Waits  bool   `json:"waits"`
@@ -95,7 +95,7 @@ type ToolWaits struct {
 type ToolResult struct {
 	CallID     string             `json:"call_id"`
 	Name       string             `json:"name"`
-	Seen       []action.SeenFile  `json:"seen,omitempty"` // before the result, so that it can be read on its own
+	Seen       []action.SeenFile  `json:"seen,omitempty"` // precedes Result, so that a decoder can stop before the long text
 	Result     string             `json:"result"`
 	Aside      string             `json:"aside,omitempty"`   // the end of Result that only the model sees
 	Shown      string             `json:"shown,omitempty"`   // replaces Result on the screen if it is not the tool's output

@@ -153,8 +153,8 @@ func (r *Record) resume(env event.Envelope, p event.SessionResumed) {
 	clear(r.screens)
 	clear(r.progress)
 	clear(r.latest)
-	// Screens that join later get it as session.created: session.resumed would end the work that they have read of
-	// this process.
+	// Screens that join later get this event as session.created: session.resumed would end the work of this process
+	// that they have already read about.
 	env.Payload = event.SessionCreated{
 		Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile, Model: p.Model, API: p.API, Window: p.Window, Effort: p.Effort,
 	}

@@ -8,8 +8,8 @@ import (
 	"buddy/tools"
 )
 
-// Durable carries every model call and every tool call of a runtime, so that a durable execution engine can record
-// the results and, when the work is repeated after a crash, return the recorded result instead of calling.
+// Durable wraps every model call and every tool call of a runtime, so that a durable execution engine can record the
+// results and, when the work is repeated after a crash, return the recorded result instead of calling.
 //
 // Without a Durable the journal has this role: agent.Options.Replay restores an interrupted exchange, and
 // agent.Runtime.Continue resumes after the last recorded step.
@@ -28,7 +28,7 @@ type durableModel struct {
 	durable Durable
 }
 
-// WithDurable returns m with its calls carried by d, or m itself when d is nil.
+// WithDurable returns m with its calls wrapped by d, or m itself when d is nil.
 func WithDurable(m model.Model, d Durable) model.Model {
 	if d == nil {
 		return m

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Never is a prompt number that no change comes after.
+// Never is a prompt number after which there are no changes.
 const Never = math.MaxInt
 
 // Change counts the changes since a prompt of the main conversation, including prompts without changes before it.

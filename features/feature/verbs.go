@@ -14,8 +14,8 @@ type Verb[S any] struct {
 	Run        func(ctx context.Context, s S, args []string) (show.Answer, error)
 }
 
-// Verbs returns a Run function that calls the subcommand named by the first argument, or the first one without
-// arguments.
+// Verbs returns a Run function that calls the subcommand named by the first argument, or the first subcommand if there
+// are no arguments.
 func Verbs[S any](command string, all ...Verb[S]) func(context.Context, S, []string) (show.Answer, error) {
 	return func(ctx context.Context, s S, args []string) (show.Answer, error) {
 		wanted := all[0].Name

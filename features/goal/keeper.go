@@ -55,8 +55,8 @@ func (k *keeper) Replay(e event.Event) {
 	}
 }
 
-// Rewind restores the goal of an earlier moment, which then has from Replay. A goal that was active then had just been
-// set for a prompt that is undone, so it is ended.
+// Rewind restores the goal of then, a keeper that has replayed the events up to an earlier moment. A goal that was
+// active at that moment had just been set for a prompt that is undone, so it is ended.
 func (k *keeper) Rewind(then *keeper) {
 	then.mu.Lock()
 	set, now := then.set, then.now
@@ -112,8 +112,8 @@ func (k *keeper) Active() (set event.GoalSet, ok bool) {
 	return k.set, k.now.State == event.GoalActive
 }
 
-// Due returns the active goal, and reports whether the model needs a reminder of it: it is new, resumed or forgotten.
-// It reports that once.
+// Due returns the active goal. It reports once that the model needs a reminder of the goal, because the goal is new,
+// resumed or forgotten.
 func (k *keeper) Due() (set event.GoalSet, due bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -36,7 +36,7 @@ func (p *Part) Bind(d turn.Driving) { p.Driving, p.keeper.stream = d, d.Stream }
 // Replay applies a stored event of an earlier process.
 func (p *Part) Replay(env event.Envelope) { p.keeper.Replay(env.Payload) }
 
-// Past implements turn.Driver: goBack restores the goal of the moment that seen was called up to.
+// Past implements turn.Driver: goBack restores the goal as of the last event that seen got.
 func (p *Part) Past() (seen func(event.Event), goBack func()) {
 	then := &keeper{}
 	return then.Replay, func() { p.keeper.Rewind(then) }
@@ -243,7 +243,8 @@ func (p *Part) spending(id int, x *turn.Exchange) (end func(turns int)) {
 	}
 }
 
-// checkGoal checks the goal after an answer. It returns "" if the model must continue, or else the outcome of the task.
+// checkGoal checks the goal after an answer. It returns "" if the model must continue, otherwise the outcome of the
+// task.
 func (p *Part) checkGoal(ctx context.Context, x *turn.Exchange) event.Outcome {
 	set, active := p.keeper.Active()
 	if !active || p.Waiting() { // the person's message comes first, and so does the prompt of a new goal

@@ -2,11 +2,10 @@
 //
 //	all := lsp.New(lsp.Options{Servers: find, Folders: folders, State: dir, Publish: publish})
 //	defer all.Close()
-//
-// problems caused by the change, or ""
+//	text := all.Changed(ctx, "local", before) // problems caused by the change, or ""
 //
 // A server starts with the first change of such a file. It gets the text from before the change first, so that older
-// problems are not reported. Its texts are untrusted.
+// problems are not reported. The server's texts are untrusted.
 package lsp
 
 import (

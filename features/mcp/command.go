@@ -62,7 +62,7 @@ func onServers(_ context.Context, asked feature.Asked, args []string) (show.Answ
 	return show.Say(strings.Join(all[i].Details(), "\n")), err
 }
 
-// serverList lists servers; err is why some are missing.
+// serverList lists servers; err is the reason why some are missing.
 func serverList(all []Status, err error) *show.List {
 	list := show.List{
 		Title: "MCP servers", Columns: []string{"name", "state", "tools", "last error"}, Changes: true,

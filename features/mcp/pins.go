@@ -33,7 +33,7 @@ type pins struct {
 
 	last   sync.Mutex // guards the fields below
 	seen   fs.FileInfo
-	latest pinFile // content of the file with the info seen; must not be changed
+	latest pinFile // content of the file when its info was seen; must not be changed
 }
 
 type pinned struct {
@@ -118,7 +118,7 @@ func (p *pins) markRead(server string, hashes []string) error {
 }
 
 // read returns the content of the file, which the caller must not change. It loads the file only when it was replaced.
-// The content is empty for a missing file and with an error.
+// The content is empty if the file is missing or there is an error.
 func (p *pins) read() (pinFile, error) {
 	now, err := os.Stat(p.path)
 	p.last.Lock()

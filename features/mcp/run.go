@@ -387,7 +387,7 @@ func (s *server) offer(before, now []*tool) {
 	}
 }
 
-// forget removes the server's tools from that set.
+// forget removes the server's tools from the set that the model can find.
 func (s *server) forget() {
 	s.mu.Lock()
 	before := s.tools

@@ -202,7 +202,7 @@ func (p *parser) entry(at *line, text string) {
 	}
 }
 
-// dropDoubles keeps one entry of each id: the newest, or the later one of the same day. Entries without an id get one
+// dropDoubles keeps one entry of each id: the newest, or the last one of the same day. Entries without an id get one
 // derived from their text.
 func (p *parser) dropDoubles() {
 	known := make(map[string]*line)

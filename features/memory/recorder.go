@@ -275,8 +275,8 @@ func tags(c call) []string {
 	return all
 }
 
-// put queues a record and returns its id, or "" if the queue is full. Texts are still uncut: write removes secrets. The
-// caller holds r.mu.
+// put queues a record and returns its id, or "" if the queue is full. Texts are still uncut, because write removes
+// secrets first. The caller holds r.mu.
 func (r *recorder) put(env event.Envelope, one Record) string {
 	if len(r.queue) >= maxQueued || r.s.o.Dir == "" {
 		return ""

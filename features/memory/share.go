@@ -226,7 +226,7 @@ func (s *Store) Reminder(_ context.Context, now reminder.Snapshot) reminder.Said
 	}
 }
 
-// newLine is a line of a reminder. Its mark is kept with the conversation, so that the line is sent once.
+// newLine is a line of a reminder. Its mark is stored with the conversation, so that the line is sent only once.
 type newLine struct{ mark, text string }
 
 // newer returns the lines that the system prompt lacks. The caller holds s.mu.

@@ -96,7 +96,7 @@ func Open(o Options) *Store {
 	return s
 }
 
-// Off switches memory off for this session: nothing more is observed, learned or sent to models.
+// Off switches memory off for this session: buddy observes, learns and sends nothing more.
 func (s *Store) Off() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +150,7 @@ func (l Listing) Stale() string {
 	return fmt.Sprintf("memory has entries that nothing confirmed for %d days: %d; keep or drop them in /memory", int(asked/(24*time.Hour)), n)
 }
 
-// Entries reads all files. On an error a target could not be read; the listing has the other files.
+// Entries reads all files. An error means that a target could not be read; the listing then has the other files.
 func (s *Store) Entries(ctx context.Context) (Listing, error) {
 	if err := s.ended(); err != nil {
 		return Listing{}, err
@@ -292,7 +292,7 @@ func (s *Store) entry(d Draft, taken func(string) bool) (Entry, error) {
 	return e, nil
 }
 
-// Add writes an entry. If its file already has the entry, that one is confirmed.
+// Add writes an entry. If its file already has the entry, the existing entry is confirmed.
 func (s *Store) Add(ctx context.Context, d Draft) (Change, error) {
 	return s.change(ctx, func(w *writing) error {
 		e, err := s.entry(d, w.taken)

@@ -35,7 +35,7 @@ type writing struct {
 	after func() error // called after the files are written, still under the locks; may be nil
 }
 
-// change calls edit on the files and writes them. An error of edit leaves the files as they are.
+// change calls edit, which changes the files, and writes them. An error of edit leaves the files as they are.
 func (s *Store) change(ctx context.Context, edit func(*writing) error) (Change, error) {
 	if err := s.mayWrite(); err != nil {
 		return Change{}, err

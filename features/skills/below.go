@@ -79,8 +79,8 @@ func (b *below) forget(dirs []string) {
 	}
 }
 
-// newFolders returns the folders of files that were not searched yet, and marks them as searched. For a file of a skill
-// it returns the folder again: the skill may be new.
+// newFolders returns the folders of files that were not searched yet, and marks them as searched. For a skill's own
+// file it always returns the folder: the skill may be new.
 func (b *below) newFolders(workspace string, files []string) (dirs []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

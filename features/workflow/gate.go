@@ -14,7 +14,7 @@ import (
 	"buddy/tools"
 )
 
-// pass is the outcome of a gate. state is the state of a step that did not pass.
+// pass is the outcome of a gate. If the step may not start, state is the step's state.
 type pass struct {
 	ok    bool
 	state event.WorkflowState

@@ -196,7 +196,7 @@ func (s *stepRecord) result() workflow.Result {
 	return res
 }
 
-// ended adds a newline to a text if another one follows.
+// ended adds a newline to a text if another text follows.
 func ended(text string, more bool) string {
 	if more && text != "" && !strings.HasSuffix(text, "\n") {
 		return text + "\n"

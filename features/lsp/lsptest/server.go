@@ -1,9 +1,9 @@
 // Package lsptest is a language server for tests, without any library, so that it can break all rules. Comments in a
 // file are its problems:
 //
-// an error with the message after "bad: "
-// a warning
-// an error in another file, as long as this line exists
+//	x := 1 // bad: the message of an error
+//	y := 2 // warn: the message of a warning
+//	// breaks other.txt: the message of an error in another file, as long as this line exists
 package lsptest
 
 import (
