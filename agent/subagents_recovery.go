@@ -13,7 +13,7 @@ import (
 func (set *subagentSet) replay() { set.began++ }
 
 // noteEnd announces the end of a subagent of an earlier process, unless a later event shows that the main agent knows
-// it.
+// about it.
 func (set *subagentSet) noteEnd(was event.TaskStarted, e event.TaskFinished) {
 	if !was.Background {
 		return

@@ -174,7 +174,7 @@ func (m *Room) warns(task int, grade event.Health) bool {
 
 const (
 	maxSummaryFailures = 3 // in a row; after that no summary is tried
-	thrashTurns        = 3 // this many compactions, each this many turns after the last, are too many
+	thrashTurns        = 3 // so many compactions in a row, each at most so many turns after the previous one, are too many
 )
 
 // thrashes reports whether recent compactions did not help. The caller holds m.mu.
@@ -361,7 +361,7 @@ func (c *Compactor) over(w Work, used, window int) bool {
 	return false
 }
 
-// messageFactor times KeepMessages is the number of messages at which the strategy Window compacts.
+// messageFactor is the multiple of KeepMessages at which the strategy Window compacts.
 const messageFactor = 2
 
 // Condense replaces old messages by the strategy, and returns the compaction; nil if the history is not shorter.

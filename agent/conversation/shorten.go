@@ -10,7 +10,7 @@ import (
 type Plan struct {
 	Cut     history.Cut
 	Removed []model.Message // messages that the cut removes
-	Earlier string          // summary that it replaces
+	Earlier string          // earlier summary that the cut replaces
 	Reads   []history.Read  // reads in the removed messages
 	Visible []history.Read  // reads in the remaining messages
 	Before  int             // estimated tokens of the history

@@ -34,7 +34,7 @@ func Verbs[S any](command string, all ...Verb[S]) func(context.Context, S, []str
 			case len(args) == 0 && v.Args != "" && v.Args[0] != '[':
 				return show.Answer{}, fmt.Errorf("%s %s needs %s", command, v.Name, v.Args)
 			case len(args) > 0 && v.Args == "":
-				return show.Answer{}, fmt.Errorf("%s %s takes nothing more, such as %q", command, v.Name, strings.Join(args, " "))
+				return show.Answer{}, fmt.Errorf("%s %s takes no arguments, such as %q", command, v.Name, strings.Join(args, " "))
 			}
 			return v.Run(ctx, s, args)
 		}

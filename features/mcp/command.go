@@ -166,9 +166,9 @@ func toolLines(t ToolInfo) []string {
 	lines := []string{"  " + t.Name}
 	switch {
 	case t.ReadOnly:
-		lines[0] += "  (it says that this only reads)"
+		lines[0] += "  (declared as read-only)"
 	case t.Destructive:
-		lines[0] += "  (it says that this destroys)"
+		lines[0] += "  (declared as destructive)"
 	}
 	most := 300 // bytes
 	if t.Withheld != "" {

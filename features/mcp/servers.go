@@ -93,7 +93,8 @@ func New(o Options) *Servers {
 	return s
 }
 
-// checked adds default limits to definitions, and a problem to a server whose tools would have the names of another's.
+// checked adds default limits to definitions, and a problem to a server whose tools would have the same names as
+// another server's.
 func checked(all []Server) []Server {
 	taken := make(map[string]string)
 	all = slices.Clone(all)
@@ -167,7 +168,7 @@ func (s *Servers) Replace(all []Server, client *http.Client) {
 	s.register()
 }
 
-// runAfter runs a server once another one has ended whose tools have the same names; other may be nil.
+// runAfter runs a server once other, a server whose tools have the same names, has ended; other may be nil.
 func (s *Servers) runAfter(one, other *server) {
 	if other != nil {
 		<-other.ended
@@ -180,8 +181,8 @@ func (s *Servers) runAfter(one, other *server) {
 	one.run()
 }
 
-// Start ends the programs of killed processes and starts the servers, eight at a time without slow ones. It returns at
-// once. Call it once.
+// Start ends the programs of killed processes and starts the servers, eight at a time, not counting slow ones. It
+// returns at once. Call it once.
 func (s *Servers) Start() {
 	s.mu.Lock()
 	s.started = true

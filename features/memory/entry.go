@@ -229,9 +229,9 @@ func cleanText(text string) (string, error) {
 	}, text))
 	switch n := utf8.RuneCountInString(text); {
 	case text == "":
-		return "", errors.New("an entry of memory needs a text")
+		return "", errors.New("a memory entry needs a text")
 	case n > MaxText:
-		return "", fmt.Errorf("an entry of memory has at most %d characters, this one has %d: say it shorter, or make two of it", MaxText, n)
+		return "", fmt.Errorf("a memory entry has at most %d characters, this one has %d: shorten or split it", MaxText, n)
 	}
 	return text, nil
 }

@@ -26,7 +26,7 @@ func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, erro
 	b, ok := a.Part.(*Book)
 	switch {
 	case switches && name == "":
-		return show.Answer{}, errors.New("say off NAME or on NAME, or nothing for a list")
+		return show.Answer{}, errors.New("use off NAME or on NAME, or nothing for a list")
 	case !ok:
 		return show.Answer{}, feature.ErrNoSession
 	}

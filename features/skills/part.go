@@ -61,7 +61,7 @@ func (b *Book) call(ctx context.Context, to turn.Briefing, line string) {
 	b.countUse(s.Name)
 	to.Conversation().LoadSkill(to.Task(), 0, event.SkillLoaded{
 		Name: s.Name, Args: args, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByPerson, Line: line,
-		Text: "The user's prompt " + s.Call() + " stands for this:\n" + toAgent(s) + text,
+		Text: "The user's prompt " + s.Call() + " means this:\n" + toAgent(s) + text,
 	})
 }
 
