@@ -29,7 +29,7 @@ func (d *deadline) clear() {
 	*d = deadline{}
 }
 
-// setTimeout gives a task a deadline, which replaces an earlier one. Task 0 is the only running one.
+// setTimeout gives a task a deadline, which replaces an earlier one. Task 0 means the only running task.
 func setTimeout(r *Runtime, c event.SetTimeout) {
 	if c.Duration <= 0 {
 		r.reject("%v is not a valid time limit (have: more than 0)", c.Duration)

@@ -71,7 +71,7 @@ type modeFor struct {
 	until  time.Time // zero: never
 	screen string    // where the person chose it
 	since  time.Time // start of the mode
-	stood  bool      // it counts, however briefly it applied
+	stood  bool      // the mode counts, however briefly it applied
 }
 
 // standing is the time that a mode must apply to count as the mode before plan mode.

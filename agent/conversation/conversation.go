@@ -209,7 +209,7 @@ func (c *Conversation) Injected() string {
 func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, part bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m, _ = c.stream.Keys().Hidden(m).(model.Message) // the same as after a restart
+	m, _ = c.stream.Keys().Hidden(m).(model.Message) // without keys, as after a restart
 	if !c.hist.Assistant(m) {
 		return false
 	}

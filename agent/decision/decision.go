@@ -28,7 +28,7 @@ const (
 	maxRuleText     = 150
 )
 
-// Output holds a model's output before a call. Only the last [MaxRead] bytes of each are read.
+// Output holds a model's output before a call. Only the last [MaxRead] bytes of each field are read.
 type Output struct {
 	Text      string
 	Reasoning string

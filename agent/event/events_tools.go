@@ -70,9 +70,9 @@ type ToolStarted struct {
 	CallID   string `json:"call_id"`
 	Name     string `json:"name"`
 	Pane     string `json:"pane,omitempty"`     // of the command, if the pane exists already
-	Terminal bool   `json:"terminal,omitempty"` // it runs full screen: live output is a terminal's
+	Terminal bool   `json:"terminal,omitempty"` // the command runs full screen: its live output is for a terminal
 	Dir      string `json:"dir,omitempty"`
-	Fenced   bool   `json:"fenced,omitempty"` // it runs in the workspace sandbox
+	Fenced   bool   `json:"fenced,omitempty"` // the command runs in the workspace sandbox
 }
 
 // ToolOutput holds live output. Text may contain anything, including escape sequences; invalid UTF-8 was replaced.
@@ -184,7 +184,7 @@ type FileRestored struct {
 	Calls   []string   `json:"calls"`             // the calls whose changes were undone
 	Paths   []string   `json:"paths"`             // web:/etc/hosts if not on the first target
 	Steps   int        `json:"steps"`             // number of prompts undone
-	Prompts []string   `json:"prompts,omitempty"` // their first words, oldest first, untrusted text; only the newest of many
+	Prompts []string   `json:"prompts,omitempty"` // first words of the newest of these prompts, oldest first; untrusted text
 	Agents  []string   `json:"agents,omitempty"`  // subagents with changes among them, such as explore #5
 	Target  string     `json:"target,omitempty"`  // target of the files
 	Kept    []KeptFile `json:"kept,omitempty"`    // content of the files before they were restored

@@ -56,7 +56,7 @@ func CompactAll(h *History, target int) Report {
 	return compact(h, target, removal{exchanges: all[:max(0, len(all)-1)], stays: h.pinned, summary: target * CharsPerToken / 4})
 }
 
-// CompactUnsent removes the reminders after the last answer, whose prompts were already removed.
+// CompactUnsent removes the reminders after the last answer; the prompts that they came with were already removed.
 func CompactUnsent(h *History) Report {
 	var unsent []unit
 	for i := len(h.body()) - 1; i >= 0 && reminds(h.body()[i]); i-- {
@@ -377,7 +377,8 @@ func (h *History) pinned(i int) bool {
 	return h.pins[at]
 }
 
-// anchor returns the index of the message that i belongs to: the one with the calls for a result, otherwise i.
+// anchor returns the index of the message that message i belongs to: for a result, the message with its call; otherwise
+// i.
 func (h *History) anchor(i int) (int, bool) {
 	if i < h.start() || i >= len(h.msgs) {
 		return -1, false

@@ -152,7 +152,7 @@ func Words(msgs []model.Message) int {
 	return at
 }
 
-// Assistant appends an answer and reports whether it did: one without text and calls is ignored, unless it holds a
+// Assistant appends an answer and reports whether it did: an answer without text and calls is ignored, unless it has a
 // provider's summary. Calls without a name or with a known id are dropped.
 func (h *History) Assistant(m model.Message) bool {
 	h.Close(Unanswered)

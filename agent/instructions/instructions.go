@@ -340,7 +340,7 @@ func mentionsIn(line string) []string {
 	return all
 }
 
-// fit cuts files that are too long together, the most general ones first: the last ones are the most specific.
+// fit cuts files that are too long together, the most general ones, which come first, before the others.
 func (r *reader) fit() {
 	room := MaxAll
 	for i := len(r.set.Files) - 1; i >= 0; i-- {

@@ -18,7 +18,7 @@ import (
 type Durable interface {
 	// LLMCall returns the deltas of call, or those recorded for req before.
 	LLMCall(ctx context.Context, req model.Request, call func(context.Context) iter.Seq2[model.Delta, error]) iter.Seq2[model.Delta, error]
-	// ToolCall returns the result of run, or the one recorded for call before.
+	// ToolCall returns the result of run, or the result that was recorded for call before.
 	ToolCall(ctx context.Context, call tools.Call, run func(context.Context) tools.Result) tools.Result
 }
 

@@ -78,7 +78,7 @@ func (l *Log) add(branch, task int, e event.FileKept) {
 	for i := range e.Files {
 		f := &e.Files[i]
 		if first, ok := last.first(f.Path); ok && first.Copy == f.Copy {
-			f.Bytes = 0 // the same copy
+			f.Bytes = 0 // the step counts this copy already
 		}
 		l.bytes += f.Bytes
 	}
@@ -100,7 +100,7 @@ func (l *Log) free(more int64) {
 	}
 }
 
-// freeCopies is free for some files. The caller holds l.mu.
+// freeCopies is like free, but only for the copies of some files. The caller holds l.mu.
 func (l *Log) freeCopies(files []event.KeptFile, more int64) {
 	for i := range files {
 		if l.bytes+more <= maxKept {

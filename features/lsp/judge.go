@@ -11,7 +11,7 @@ import (
 	"github.com/creachadair/jrpc2"
 )
 
-// judge sends changes to the server and waits for its reports. An error means that it died.
+// judge sends changes to the server and waits for its reports. An error means that the server died.
 func (s *server) judge(batch []change) error {
 	f := s.findings
 	f.mu.Lock()

@@ -46,7 +46,7 @@ type Server struct {
 	Pass      []string          // names of variables that it gets from this process
 	Languages map[string]string // the protocol's name of the language by file extension: ".go" is "go"
 	Roots     []string          // names of files that mark the folder to start it in
-	Settings  json.RawMessage   // its answer to workspace/configuration; nil: none
+	Settings  json.RawMessage   // answer to the server's workspace/configuration requests; nil: none
 	Init      json.RawMessage   // initializationOptions; nil: none
 	Start     time.Duration     // limit for its first answer; 0 is a minute
 	Off       bool              // never start it
@@ -132,7 +132,7 @@ func (c *Clients) Close() {
 }
 
 // Changed sends changed files on a target to the servers and returns the problems that the change caused, or "". All
-// calls since Late together wait at most a second; Late returns what comes afterwards.
+// calls since Late together wait at most a second; Late returns the problems found afterwards.
 func (c *Clients) Changed(ctx context.Context, target string, files []tools.Before) string {
 	if target != thisMachine && target != "" {
 		if slices.ContainsFunc(files, func(f tools.Before) bool { return c.find(f.Path) != nil }) {

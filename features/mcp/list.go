@@ -24,7 +24,7 @@ const (
 type page[T any] func(ctx context.Context, cursor string) (items []T, next string, err error)
 
 // listAll returns all pages of a list within the limits. cut is the reason why the rest is missing, or "". An error of
-// the first page is returned; after an error of a later page the earlier pages count.
+// the first page is returned; after an error of a later page the earlier pages are returned.
 func listAll[T any](ctx context.Context, get page[T]) (all []T, cut string, err error) {
 	cursor, size := "", 0
 	seen := make(map[string]bool)

@@ -114,14 +114,14 @@ type remembered struct {
 	id, kind, text string
 	scope          Scope
 	state          string // why it does not hold, or "proposed"; "" for an entry that simply holds
-	limits         string // its files or its target
+	limits         string // the files or the target that the entry holds for
 	source         string // who proposes it
 	place, note    string // file and line, and its comment; "" for a proposal
 	from           []string
 	proposed       bool
 }
 
-// rememberedIn returns proposals, then entries, and one line about what was skipped.
+// rememberedIn returns proposals, then entries, and one line about skipped parts of files.
 func rememberedIn(ctx context.Context, store *Store) (all []remembered, skipped string, err error) {
 	proposals, err := store.Proposals(ctx)
 	if err != nil {

@@ -57,7 +57,7 @@ func noted(text string) (content string, note Note) {
 	return before, parseNote(inside)
 }
 
-// parse reads a memory file. Lines that are no entries stay as text.
+// parse reads a memory file. Lines that are not entries stay as text.
 func parse(data []byte) (document, []Problem) {
 	p := parser{}
 	for raw := range bytes.Lines(data) {

@@ -139,7 +139,7 @@ func (s *Store) touch(target string) {
 	}
 }
 
-// what describes the call in one line: its command, or the tool and its path, URL or arguments.
+// what returns a description of the call in one line: its command, or the tool and its path, URL or arguments.
 func (c call) what() string {
 	switch {
 	case c.act.Command != "":

@@ -27,9 +27,9 @@ const (
 	Debounced   = "debounced"   // without versions, after a short delay
 	Quiet       = "quiet"       // without versions, and nothing for a file that never had problems
 	Stale       = "stale"       // repeats the report about the previous text first
-	StaleOld    = "staleold"    // the same without versions, half a second apart
+	StaleOld    = "staleold"    // like Stale, but without versions, and with half a second between the reports
 	Pull        = "pull"        // waits to be asked
-	PullLater   = "pulllater"   // the same, announced after its start
+	PullLater   = "pulllater"   // like Pull, but announces that after its start
 	Asks        = "asks"        // reports nothing until its own questions are answered
 	Silent      = "silent"      // never reports anything
 	Slow        = "slow"        // answers after five seconds
