@@ -174,7 +174,7 @@ func (m *Room) warns(task int, grade event.Health) bool {
 
 const (
 	maxSummaryFailures = 3 // in a row; after that no summary is tried
-	thrashTurns        = 3 // so many compactions in a row, each at most so many turns after the previous one, are too many
+	thrashTurns        = 3 // so many compactions with at most so many turns between them are too many
 )
 
 // thrashes reports whether recent compactions did not help. The caller holds m.mu.

@@ -95,7 +95,7 @@ type ToolWaits struct {
 type ToolResult struct {
 	CallID     string             `json:"call_id"`
 	Name       string             `json:"name"`
-	Seen       []action.SeenFile  `json:"seen,omitempty"` // precedes Result, so that a decoder can stop before the long text
+	Seen       []action.SeenFile  `json:"seen,omitempty"` // precedes Result, so that a decoder can skip it
 	Result     string             `json:"result"`
 	Aside      string             `json:"aside,omitempty"`   // the end of Result that only the model sees
 	Shown      string             `json:"shown,omitempty"`   // replaces Result on the screen if it is not the tool's output
@@ -184,7 +184,7 @@ type FileRestored struct {
 	Calls   []string   `json:"calls"`             // the calls whose changes were undone
 	Paths   []string   `json:"paths"`             // web:/etc/hosts if not on the first target
 	Steps   int        `json:"steps"`             // number of prompts undone
-	Prompts []string   `json:"prompts,omitempty"` // first words of the newest of these prompts, oldest first; untrusted text
+	Prompts []string   `json:"prompts,omitempty"` // first words of the newest ones, oldest first; untrusted
 	Agents  []string   `json:"agents,omitempty"`  // subagents with changes among them, such as explore #5
 	Target  string     `json:"target,omitempty"`  // target of the files
 	Kept    []KeptFile `json:"kept,omitempty"`    // content of the files before they were restored

@@ -16,7 +16,7 @@ func introduction(g event.GoalSet) string {
 		text += "It is met when this command exits with 0; it runs each time you end your answer: " + g.Check + "\n"
 	}
 	if g.Verdict {
-		text += "Each time you end your answer, another agent checks the state of things and decides whether it is met.\n"
+		text += "Each time you end your answer, another agent checks whether it is met.\n"
 	}
 	return text + "Saying that the goal is met does not end the work; only the check does. Do not change the check so that it passes without the work being done. " +
 		"If only the user can bring it further, say so and what you need."

@@ -60,7 +60,7 @@ type Servers struct {
 	mu      sync.Mutex // guards the fields below and o.HTTP
 	servers []*server  // in the order of the options
 	started bool
-	pending map[string]bool // servers that are neither ready nor failed since the start; until all are started, also the key starting
+	pending map[string]bool // servers neither ready nor failed since the start, and the key starting
 	failed  []string        // failures that were not reported yet
 }
 

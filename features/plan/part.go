@@ -156,12 +156,12 @@ func (m planning) decide(answer, text string, steps []event.PlanStep, before act
 		d := tools.PlanDecision{Decision: "approved", Plan: text, Todo: plan.Checklist(steps)}
 		d.Note = fmt.Sprintf("the user approved this plan, as it is here; the mode is now %s. Carry it out now; each call is judged as always", mode)
 		if len(steps) > 0 {
-			d.Note += ". Its steps are in todo: keep that list up to date with the tool todo"
+			d.Note += ". todo has its steps: keep them up to date with the tool todo"
 		}
 		return d
 	case event.PlanDiscard:
 		mode := approvals.EndPlan(task, event.PlanExited{}, before)
-		d := tools.PlanDecision{Decision: "discarded", Note: fmt.Sprintf("the user does not want this plan; the mode is %s again. Carry out none of it; ask what they want instead", mode)}
+		d := tools.PlanDecision{Decision: "discarded", Note: fmt.Sprintf("the user does not want this plan; mode is %s again. Don't carry it out; ask what they want instead", mode)}
 		if err := m.file.Discard(); err != nil {
 			d.Note += "; " + err.Error()
 		}
