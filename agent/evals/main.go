@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs.StringVar(&o.baseURL, "base-url", "", "value of buddy's --base-url")
 	fs.StringVar(&o.config, "config", "", "settings `file` to use; without it, only a sandbox is set")
 	only := fs.String("only", "", "`names` of tasks, separated by spaces; without it, all")
-	small := fs.Bool("small", false, "the tasks for small models")
+	small := fs.Bool("small", false, "run the tasks for small models")
 	runs := fs.Int("runs", 1, "number of runs of each task")
 	fs.IntVar(&o.turns, "max-turns", 30, "maximum number of turns per prompt")
 	fs.DurationVar(&o.timeout, "timeout", 5*time.Minute, "time limit per prompt")

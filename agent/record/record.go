@@ -19,7 +19,7 @@ import (
 // file may come from somebody else.
 const maxOpen = 10_000
 
-// Broken is the code of the error event that nothing more can be stored.
+// Broken is the code of the error event for a journal that can store nothing more.
 const Broken = "journal_broken"
 
 // Record holds the open state of a session. The zero value is an empty session. It is not safe for concurrent use.

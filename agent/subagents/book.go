@@ -87,7 +87,7 @@ func (b *Book) Set(ctx context.Context) Set {
 	defer cancel()
 	set, err := b.read(ctx)
 	if err != nil && b.s.Context.Err() == nil {
-		b.s.Stream.Publish(0, 0, event.Warning{Text: "definitions of subagents were not all read: " + err.Error(), Code: "agents", NextStep: "/compact or a new session tries again"})
+		b.s.Stream.Publish(0, 0, event.Warning{Text: "not all definitions of subagents were read: " + err.Error(), Code: "agents", NextStep: "/compact or a new session tries again"})
 		if len(known.Agents) > len(set.Agents) {
 			return known // keep the known definitions
 		}

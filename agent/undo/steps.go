@@ -85,7 +85,7 @@ func (l *Log) add(branch, task int, e event.FileKept) {
 	last.kept = append(last.kept, change{branch, l.works[task].name, e})
 }
 
-// free removes the oldest copies until more bytes fit. The caller holds l.mu.
+// free removes the oldest copies until there is room for more bytes. The caller holds l.mu.
 func (l *Log) free(more int64) {
 	for _, s := range l.steps {
 		for _, e := range s.kept {

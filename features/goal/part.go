@@ -119,7 +119,7 @@ func (p *Part) resume() error {
 		return fmt.Errorf("the goal can't continue, because the session can't be saved: %w", err)
 	}
 	if _, active := p.keeper.Active(); !active {
-		p.Approvals.TakeDenied() // before a task that is just ending sees the goal
+		p.Approvals.TakeDenied() // forgets a denial, before an ending task sees the goal
 	}
 	if err := p.keeper.Resume(); err != nil {
 		return err
@@ -128,8 +128,8 @@ func (p *Part) resume() error {
 	return nil
 }
 
-// Run repeats turns until the model answers without tool calls and the goal, if any, is met or not active. A continued
-// task whose last message is an answer is checked first.
+// Run repeats turns until the model answers without tool calls and the goal, if any, is met or not active. For a
+// continued task whose last message is an answer, it checks the goal first.
 func (p *Part) Run(ctx context.Context, x *turn.Exchange, again bool) (event.Outcome, error) {
 	if _, active := p.keeper.Active(); again && active && x.Talk().Answered() {
 		if outcome := p.checkGoal(ctx, x); outcome != "" {

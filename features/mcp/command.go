@@ -195,7 +195,7 @@ func (s *Servers) AsPrompt(ctx context.Context, words []string) (string, error) 
 	}
 	found := inject.Scan(text)
 	if inject.Worst(found) >= inject.High {
-		return "", fmt.Errorf("the text of %s reads like an order of somebody else: it %s: %q", words[0], found[0].Reason, found[0].Excerpt)
+		return "", fmt.Errorf("the text of %s looks like an instruction from somebody else: it %s: %q", words[0], found[0].Reason, found[0].Excerpt)
 	}
 	return "/" + strings.Join(words, " ") + "\n\nThis is a prompt of an MCP server; its text is:\n" + inject.Defuse(text, found), nil
 }

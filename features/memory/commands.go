@@ -72,7 +72,7 @@ func onMemory(do func(context.Context, *Store, []string) (show.Answer, error)) f
 	}
 }
 
-// onEntry makes a command of a method that changes one entry; the text after the id is passed on.
+// onEntry turns a method that changes one entry into a command, which passes the text after the id to the method.
 func onEntry(change func(*Store, context.Context, string, string) (Change, error), label string) func(context.Context, feature.Asked, []string) (show.Answer, error) {
 	return onMemory(func(ctx context.Context, store *Store, args []string) (show.Answer, error) {
 		c, err := change(store, ctx, args[0], joined(args[1:]))

@@ -43,7 +43,7 @@ func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, erro
 	return b.files(ctx).Answer(args)
 }
 
-// perToken is an estimate of the bytes of a token.
+// perToken is the estimated number of bytes in a token.
 const perToken = 4
 
 func tokens(bytes int) int { return (bytes + perToken - 1) / perToken }

@@ -167,7 +167,7 @@ func (b *Book) read(ctx context.Context) {
 	defer cancel()
 	set, err := b.o.Read(ctx)
 	if err != nil && b.s.Context.Err() == nil {
-		b.s.Stream.Publish(0, 0, event.Warning{Text: "skills and commands were not all read: " + err.Error(), Code: "skills", NextStep: "/compact or a new session tries again"})
+		b.s.Stream.Publish(0, 0, event.Warning{Text: "not all skills and commands were read: " + err.Error(), Code: "skills", NextStep: "/compact or a new session tries again"})
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
