@@ -40,6 +40,6 @@ func (p part) Around(_ context.Context, _ model.Info, call tools.Call) func(cont
 
 func (p part) Brief(_ context.Context, b turn.Briefing) {
 	if text := p.Late(); text != "" {
-		b.Tell(reminder.Diagnostics, b.Foreign("what language servers say", text))
+		b.Tell(reminder.Diagnostics, b.Foreign("language servers' reports", text))
 	}
 }
