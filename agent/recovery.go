@@ -67,6 +67,7 @@ func (s *tasks) replay(env event.Envelope, before *record.Record) {
 		return
 	}
 	was := before.Branches[env.Branch]
+	s.agents.replayReview(env.Payload)
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		if !p.Queued && (was == nil || !was.Open) {
