@@ -169,7 +169,10 @@ func (r *Record) prompt(env event.Envelope) {
 			return
 		}
 		delete(r.Queued, p.ID)
-		r.branch(env.Branch).Answered = false
+		b := r.branch(env.Branch)
+		if b.Answered = false; !b.ofAgent() {
+			b.Open = true // its task starts next, unless the process is killed first
+		}
 	case event.PromptWithdrawn:
 		delete(r.Queued, p.ID)
 	}
