@@ -295,7 +295,7 @@ func TestCompactionIsTold(t *testing.T) {
 	}
 }
 
-type unheardOf struct{ event.Notice }
+type unheardOf struct{ event.TurnStarted }
 
 // The returned set covers everything that Apply changed.
 func TestChangedBits(t *testing.T) {
