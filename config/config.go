@@ -102,16 +102,6 @@ type Host struct {
 	WithoutTerminal bool // programs without a terminal get the rights of screens
 }
 
-// API names a wire format.
-type API string
-
-// Wire formats.
-const (
-	Completions API = "completions" // OpenAI Chat Completions
-	Anthropic   API = "anthropic"   // Anthropic Messages
-	Responses   API = "responses"   // OpenAI Responses
-)
-
 // Ways to call tools.
 const (
 	Native = "native" // in the wire format
