@@ -7,7 +7,7 @@ import (
 	"buddy/app/keymap"
 )
 
-// command is what an action does in an editor.
+// command holds the effect of an action in an editor.
 type command struct {
 	do     func(*Editor)
 	typing bool // in insert mode of vi it is part of the insertion; all others start a new insertion
