@@ -197,7 +197,7 @@ var faults = map[string]faulty{
 var screenOnly = regexp.MustCompile(`(^|[ (])/(trust|mcp|model|hooks|skills|agents|login|approve|compact|session|config)\b($|[^/.\w])|\b([Pp]ress|Enter|Esc|Shift\+|Ctrl\+|F\d+)\b`)
 
 // TestExecSaysWhatTheScreenSays: exec reports faults in the person's and the project's files on its standard error, one
-// line each and once, in words that apply there. It reports lost limits even with --quiet.
+// line each and once, in words that apply there. It warns about inactive restrictions even with --quiet.
 func TestExecSaysWhatTheScreenSays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

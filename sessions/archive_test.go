@@ -191,7 +191,7 @@ func TestHostileArchives(t *testing.T) {
 		{"no beginning", good[1:], "it begins with"},
 		{"nothing", nil, "it is incomplete"},
 		{"newer", []func(*tar.Writer) error{file(archiveHead, `{"buddy_archive":9}`)}, "version 9, this program reads 1"},
-		{"no folder", []func(*tar.Writer) error{file(archiveHead, `{"buddy_archive":1,"id":"a-1","dir":"x/../y"}`)}, "no clean absolute path"},
+		{"no folder", []func(*tar.Writer) error{file(archiveHead, `{"buddy_archive":1,"id":"a-1","dir":"x/../y"}`)}, "not a clean absolute path"},
 		{"no events", []func(*tar.Writer) error{good[0], file(archiveLines, header)}, "it has no events"},
 		{"numbers that fall", []func(*tar.Writer) error{good[0], file(archiveLines, header+line+line)}, "event 1 comes after event 1"},
 		{"newer format", []func(*tar.Writer) error{good[0], file(archiveLines, newFormatText(header)+line)}, "unknown session format"},

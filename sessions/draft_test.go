@@ -108,7 +108,7 @@ func TestTooManyDrafts(t *testing.T) {
 		defer d.Close()
 		saved(t, d, fmt.Sprint(n))
 	}
-	wantError(t, s.Draft(id).Save("one more"), id, fmt.Sprint(maxDrafts), "taken")
+	wantError(t, s.Draft(id).Save("one more"), id, fmt.Sprint(maxDrafts), "files are in use")
 	if text, err := os.ReadFile(s.drafts(id)[0]); err != nil || string(text) != "0" {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -108,7 +108,7 @@ func (s *sessionsCLI) listCommand() *cobra.Command {
 
 // listing adds the flags of a command that prints many lines.
 func (s *sessionsCLI) listing(c *cobra.Command, all string, limit int, most string) *cobra.Command {
-	s.jsonFlag(c, "one JSON object a line")
+	s.jsonFlag(c, "print one JSON object per line")
 	c.Flags().BoolVar(&s.all, "all", false, all)
 	c.Flags().IntVarP(&s.limit, "limit", "n", limit, most)
 	return c

@@ -62,7 +62,7 @@ func TestSettingsAreChangedByTheirDeeds(t *testing.T) {
 		return a.String()
 	}
 	mouse := setting(t, s, "ui", "mouse")
-	if !strings.HasSuffix(mouse.From, "buddy.toml:3") || len(mouse.Deeds) != 1 || mouse.BuiltIn || !strings.HasPrefix(mouse.Line, "ui.mouse: Whether buddy uses") {
+	if !strings.HasSuffix(mouse.From, "buddy.toml:3") || len(mouse.Deeds) != 1 || mouse.BuiltIn || !strings.HasPrefix(mouse.Line, "ui.mouse: Whether buddy handles") {
 		t.Errorf("%+v", mouse)
 	}
 	do(mouse.Deeds[0])

@@ -29,7 +29,7 @@ func sentTo(t *testing.T, arguments string) action.Risk {
 	}
 	defer servers.Close()
 	act, err := tools.NewUseTool(deferred).Plan(tools.Call{ID: "1", Name: "use_tool", Arguments: `{"name":"mcp__a__send","args":` + arguments + `}`})
-	if err != nil || !strings.Contains(act.Preview, "looks like a secret") != (act.Risk != action.High) {
+	if err != nil || !strings.Contains(act.Preview, "seems to contain a secret") != (act.Risk != action.High) {
 		t.Errorf("%s: %+v, %v", arguments, act, err)
 	}
 	return act.Risk

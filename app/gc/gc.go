@@ -3,6 +3,9 @@
 //
 //	gc.QuickStart()
 //	rest := gc.NewRest()
+//	if rest.Touch() { // activity
+//		rest.Wake(timer)
+//	}
 //	rest.Pause(timer) // when timer has fired: perhaps the process is idle
 package gc
 

@@ -37,7 +37,7 @@ func TestDefinition(t *testing.T) {
 		"half a tool":         {head + "tools: Read, Bash(git *)\n---\nx", "read_file", `"Bash(git *)" is left out`, "", 0},
 		"unknown tool":        {head + "tools: NotebookEdit\n---\nx", "", `buddy has no tool "NotebookEdit"`, "", 0},
 		"servers":             {head + "mcpServers: [files]\n---\nx", "run_shell read_file edit_file apply_patch mcp__files__read", "", "", 0},
-		"inline server":       {head + "mcpServers:\n  - evil: {command: sh}\n---\nx", "run_shell read_file edit_file apply_patch", "is not started", "", 0},
+		"inline server":       {head + "mcpServers:\n  - evil: {command: sh}\n---\nx", "run_shell read_file edit_file apply_patch", "buddy doesn't start a server that is defined here", "", 0},
 		"mode":                {head + "permissionMode: acceptEdits\nmaxTurns: 7\ntools: Read\n---\nx", "read_file", "", action.ModeEdits, 7},
 		"wrong mode":          {head + "permissionMode: god\ntools: Read\n---\nx", "-", `"god" is not a mode`, "", 0},
 		"wrong turns":         {head + "maxTurns: 0\ntools: Read\n---\nx", "-", "maxTurns", "", 0},

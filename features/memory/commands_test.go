@@ -83,7 +83,7 @@ func TestMemoryVerbs(t *testing.T) {
 		{"forget f-none more", "", `such as "more"`},
 		{"accept p-none", "", `memory has no proposal "p-none"`},
 		{"undo", "forgotten: Use sqlc", ""},
-		{"undo", "", "wrote nothing"},
+		{"undo", "", "has written nothing"},
 		{"ADD Use z.", "remembered: Use z. (r-", ""},
 		{"off", "memory is off in this session", ""},
 		{"list", "", "memory is off in this session"},

@@ -128,7 +128,7 @@ func (o observed) open(flag int) (*os.File, error) {
 		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(fmt.Errorf("memory: %s is no regular file", o.path()), err, f.Close())
+		return nil, errors.Join(fmt.Errorf("memory: %s is not a regular file", o.path()), err, f.Close())
 	}
 	return f, nil
 }

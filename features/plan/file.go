@@ -35,7 +35,7 @@ func (f File) Read() (string, error) {
 	}
 	defer file.Close() //nolint:errcheck // only read
 	if info, err := file.Stat(); err == nil && !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is no regular file", f)
+		return "", fmt.Errorf("%s is not a regular file", f)
 	}
 	data, err := io.ReadAll(io.LimitReader(file, MaxBytes+1))
 	if err != nil {

@@ -37,7 +37,7 @@ func TestFileIsRead(t *testing.T) {
 		{"blank", put(" \n\t\n"), "is empty"},
 		{"not text", put("a\xff"), "is not UTF-8 text"},
 		{"escapes", put("a \x1b[31mb\x1b]0;x\x07\n"), ""},
-		{"folder", func() error { return os.Mkdir(string(f), 0o700) }, "is no regular file"},
+		{"folder", func() error { return os.Mkdir(string(f), 0o700) }, "is not a regular file"},
 		{"link", func() error { return os.Symlink(secret, string(f)) }, "can't be read"},
 	}
 	for _, test := range tests {

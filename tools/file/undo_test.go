@@ -59,7 +59,7 @@ func TestRestore(t *testing.T) { // /undo
 	if changed, err := b.ws.Restore(t.Context(), kept, false); err != nil || len(changed) > 0 { // again
 		t.Errorf("a second time: %v, %v", changed, err)
 	}
-	if _, err := b.ws.Restore(t.Context(), []tools.Before{{Path: kept[0].Path, Existed: true, Lost: true}}, true); err == nil || !strings.Contains(err.Error(), "not kept any more") {
+	if _, err := b.ws.Restore(t.Context(), []tools.Before{{Path: kept[0].Path, Existed: true, Lost: true}}, true); err == nil || !strings.Contains(err.Error(), "no longer stored") {
 		t.Errorf("a lost one: %v", err)
 	}
 }

@@ -6,9 +6,9 @@
 // and tab, with styles in runs. A [Layout] wraps a Text at a width; views draw its rows cell by cell.
 //
 //	var w markup.Writer
+//	var layout markup.Layout
 //	from := w.Write([]byte("\x1b[31mFAIL\x1b[0m TestTax\n"))
-//
-// Only the bytes after the offset from must be wrapped again.
+//	layout.Wrap(&w.Text, 80, from) // wraps again only the bytes after the offset from
 //
 // The package does not depend on a terminal and is not safe for concurrent use.
 package markup

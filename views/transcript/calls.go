@@ -259,10 +259,8 @@ func callOutcome(c *state.Call) string {
 	case unhappy(c):
 		_, _, word := draw.TaskOutcome(c.Agent)
 		return draw.Shorten(markup.Inline(texts.OneLine(word)), maxGain)
-	case c.State == state.CallWaiting: // the dialog shows it
+	case c.State == state.CallWaiting, c.State == state.CallRunning: // a dialog shows what it needs from the person
 		return ""
-	case c.State == state.CallRunning:
-		return awaited(c)
 	case c.State == state.CallDenied:
 		return "denied"
 	case c.State == state.CallLeft:
@@ -277,14 +275,6 @@ func callOutcome(c *state.Call) string {
 		return fmt.Sprintf("exit %d", *c.ExitCode)
 	case c.State == state.CallFailed:
 		return "failed"
-	}
-	return ""
-}
-
-// awaited describes what a running call needs from the person, or returns "".
-func awaited(c *state.Call) string {
-	if asks(c) { // the dialog shows it
-		return ""
 	}
 	return ""
 }

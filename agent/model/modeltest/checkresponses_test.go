@@ -45,7 +45,7 @@ func TestCheckResponses(t *testing.T) {
 		{user + "," + thought, "", "without the item that follows"},
 		{user + "," + thought + "," + user, "", "after reasoning"},
 		{user + "," + a, "", "no tool output found for function calls: a"},
-		{user + "," + a + "," + user, "", "due of: a"},
+		{user + "," + a + "," + user, "", "due for: a"},
 		{user + "," + a + "," + b + "," + outB, "", `an output for "b" where outputs are due for: [a, b]`},
 		{user + "," + a + "," + b + "," + outA + "," + assistant, "", `an item of "message" where outputs are due for: b`},
 		{user + "," + outA, "", `an output for "a"`},
