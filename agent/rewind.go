@@ -215,6 +215,9 @@ func promptsOf(n int) string {
 
 // beginWay prepares a way while no task can interfere, and runs it in the background, because a target may be slow.
 func beginWay(r *Runtime, w *way, prepare func() error) {
+	if w.c.Files {
+		r.changes.Settle(r.life.ctx)
+	}
 	var err error
 	idle := r.tasks.idle
 	if !w.c.Files {
