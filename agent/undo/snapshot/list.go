@@ -14,15 +14,12 @@ const listSuffix = ".changes"
 
 // Write stores a list of changes and returns its file.
 func (t *Tree) Write(changes []Change) (list string, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if err := os.MkdirAll(t.o.State, 0o700); err != nil {
 		return "", err
 	}
 	var f *os.File
 	for f == nil {
-		t.lists++
-		list = filepath.Join(t.o.State, fmt.Sprintf("%06d%s", t.lists, listSuffix))
+		list = filepath.Join(t.o.State, fmt.Sprintf("%06d%s", t.lists.Add(1), listSuffix))
 		if f, err = os.OpenFile(list, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil && !errors.Is(err, os.ErrExist) {
 			return "", err
 		}

@@ -26,6 +26,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -175,7 +176,8 @@ type Tree struct {
 
 	mu    sync.Mutex // held during a scan or a restore
 	large bool       // ErrTooLarge was returned
-	lists int        // number of the last list of changes
+
+	lists atomic.Int64 // number of the last list of changes
 }
 
 // Open returns a tree. It reads and writes nothing yet.

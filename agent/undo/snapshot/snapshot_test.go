@@ -86,7 +86,10 @@ func listing(t testing.TB, root string) string {
 
 func restored(t testing.TB, tree *Tree, changes []Change, force bool) Restored {
 	t.Helper()
-	back, err := tree.Restore(t.Context(), changes, force, func([]Change) error { return nil })
+	back, err := tree.Restore(t.Context(), changes, force, func(changes []Change) error {
+		_, err := tree.Write(changes)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
