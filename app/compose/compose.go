@@ -33,6 +33,7 @@ import (
 	"buddy/config"
 	"buddy/extensions/skill"
 	"buddy/features"
+	"buddy/features/checkpoint"
 	"buddy/features/feature"
 	"buddy/features/files"
 	"buddy/features/lsp"
@@ -123,6 +124,9 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Target: d.Name, Files: first.Files, Folders: append([]string{first.Files.Root()}, p.Env.Also...), Store: p.Store, Redact: secret,
 	}), files.Part(p.Targets), lsp.Part(p.Checks))
 	p.memory, _ = p.Parts[memory.Feature].(memory.Part)
+	if part, ok := p.Parts[checkpoint.Feature].(*checkpoint.Part); ok {
+		judge.At = part.Facts(judge.At)
+	}
 	chosen := p.chooseStyle()
 	prompts := promptBuilder{
 		facts: prompt.Facts{

@@ -20,7 +20,7 @@ import (
 
 // Feature makes the changes of commands undoable.
 var Feature = &feature.Feature{
-	Commands: []feature.Command{checkpointsCommand},
+	Commands: []feature.Command{command},
 	Part:     partOf,
 }
 

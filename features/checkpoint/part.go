@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/policy"
 	"buddy/agent/turn"
 	"buddy/agent/undo/snapshot"
 	"buddy/tools"
@@ -36,7 +37,7 @@ type Part struct {
 	session turn.Session
 
 	mu    sync.Mutex // held during a scan
-	open  []*command // running commands, oldest first
+	open  []*running // running commands, oldest first
 	off   bool       // the folder is too large, or the record can't be written
 	early sync.Once  // the first scan, while the person reads the first question
 
@@ -45,8 +46,8 @@ type Part struct {
 	tasks   map[int]bool      // commands in the background
 }
 
-// command is a running command.
-type command struct {
+// running is a command that has not ended.
+type running struct {
 	call       tools.Call
 	task, turn int
 	git        *gitState
@@ -66,6 +67,25 @@ func (*Part) Name() string { return "checkpoint" }
 func (p *Part) Begin(s turn.Session) {
 	p.session = s
 	s.Changes.Cover(p.tree, p.target, p.settle)
+	s.Work.Go(func() {
+		<-s.Context.Done()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if err := p.tree.Sweep(); err != nil {
+			p.warn(fmt.Errorf("old copies of files were not removed: %w", err))
+		}
+	})
+}
+
+// Facts adds to the policy's values for the target that commands there can be undone.
+func (p *Part) Facts(at func(target string) policy.Target) func(target string) policy.Target {
+	return func(target string) policy.Target {
+		t := at(target)
+		if target == p.target {
+			t.Undoes = p.tree.Restores
+		}
+		return t
+	}
 }
 
 // Replay notes which commands were running when an earlier process ended. What they change until the first scan counts
@@ -78,7 +98,7 @@ func (p *Part) Replay(env event.Envelope) {
 		}
 	case event.ToolStarted:
 		if line, ok := p.started[e.CallID]; ok {
-			c := &command{call: tools.Call{ID: e.CallID, Reader: env.Branch}, task: env.Task, turn: env.Turn, earlier: true}
+			c := &running{call: tools.Call{ID: e.CallID, Reader: env.Branch}, task: env.Task, turn: env.Turn, earlier: true}
 			c.call.Planned.Command = line
 			p.open = append(p.open, c)
 			delete(p.started, e.CallID)
@@ -88,10 +108,10 @@ func (p *Part) Replay(env event.Envelope) {
 			p.open[n-1].number = e.ID // a call starts its task before it returns
 		}
 	case event.TaskFinished:
-		p.open = slices.DeleteFunc(p.open, func(c *command) bool { return c.number == e.ID })
+		p.open = slices.DeleteFunc(p.open, func(c *running) bool { return c.number == e.ID })
 	case event.ToolResult:
 		delete(p.started, e.CallID)
-		p.open = slices.DeleteFunc(p.open, func(c *command) bool { return c.call.ID == e.CallID && c.number == 0 })
+		p.open = slices.DeleteFunc(p.open, func(c *running) bool { return c.call.ID == e.CallID && c.number == 0 })
 	}
 }
 
@@ -121,8 +141,8 @@ func (p *Part) Around(ctx context.Context, a turn.Access, call *tools.Call) func
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c := &command{call: *call, task: a.Task(), turn: a.Turn()}
-	if i := slices.IndexFunc(p.open, func(o *command) bool { return o.call.ID == call.ID }); i >= 0 {
+	c := &running{call: *call, task: a.Task(), turn: a.Turn()}
+	if i := slices.IndexFunc(p.open, func(o *running) bool { return o.call.ID == call.ID }); i >= 0 {
 		c = p.open[i] // it was found again after a restart
 		c.earlier = false
 	} else {
@@ -145,7 +165,7 @@ func (p *Part) Around(ctx context.Context, a turn.Access, call *tools.Call) func
 }
 
 // follow records the changes of a command in the background when it ends.
-func (p *Part) follow(c *command, number int, done <-chan struct{}) {
+func (p *Part) follow(c *running, number int, done <-chan struct{}) {
 	p.mu.Lock()
 	c.number = number
 	p.mu.Unlock()
@@ -161,11 +181,11 @@ func (p *Part) follow(c *command, number int, done <-chan struct{}) {
 }
 
 // end records what a command has changed; over means that it runs no longer. The caller holds p.mu.
-func (p *Part) end(ctx context.Context, c *command, over bool) {
+func (p *Part) end(ctx context.Context, c *running, over bool) {
 	done := p.scan(ctx)
 	p.record(c, done.Changes)
 	if over {
-		p.open = slices.DeleteFunc(p.open, func(o *command) bool { return o == c })
+		p.open = slices.DeleteFunc(p.open, func(o *running) bool { return o == c })
 	}
 }
 
@@ -191,11 +211,11 @@ func (p *Part) attribute(ctx context.Context) {
 	if n := len(p.open); n > 0 && len(done.Changes) > 0 {
 		p.record(p.open[n-1], done.Changes)
 	}
-	p.open = slices.DeleteFunc(p.open, func(c *command) bool { return c.earlier })
+	p.open = slices.DeleteFunc(p.open, func(c *running) bool { return c.earlier })
 }
 
 // record adds changes to the log. The caller holds p.mu.
-func (p *Part) record(c *command, changes []snapshot.Change) {
+func (p *Part) record(c *running, changes []snapshot.Change) {
 	git := c.git.moved()
 	if len(changes) == 0 && git == "" {
 		return
@@ -228,9 +248,10 @@ func (p *Part) scan(ctx context.Context) (done snapshot.Scanned) {
 	return done
 }
 
-func (p *Part) notify(text string) { p.session.Stream.Publish(0, 0, event.Notice{Text: text, Code: code}) }
+func (p *Part) notify(text string) {
+	p.session.Stream.Publish(0, 0, event.Notice{Text: text, Code: code})
+}
 
 func (p *Part) warn(err error) {
 	p.session.Stream.Publish(0, 0, event.Warning{Text: err.Error(), Code: code})
 }
-

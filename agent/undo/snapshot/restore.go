@@ -45,6 +45,9 @@ func (t *Tree) Restore(ctx context.Context, changes []Change, force bool, announ
 	r.ctx = context.WithoutCancel(ctx) // half restored files are no use
 	err := r.apply(r.done.Changes)
 	if err == nil {
+		if r.many() {
+			files.Sync(t.o.Roots)
+		}
 		return r.done, nil
 	}
 	if back := r.apply(Reverse(r.done.Changes)); back != nil {
@@ -167,7 +170,7 @@ func (r *restore) keepFolders() {
 				continue
 			}
 			others = true
-			if !left[path] && !r.ignored(path) {
+			if !left[path] && !ignored(r.ctx, path) {
 				r.done.Changed = append(r.done.Changed, path)
 			}
 		}
@@ -199,14 +202,14 @@ func (r *restore) content(c Change) (all []string) {
 	return all
 }
 
-// ignored reports whether the tree does not cover a path in one of its folders.
-func (r *restore) ignored(path string) bool {
+// ignored reports whether a tree leaves out an entry of one of its folders.
+func ignored(ctx context.Context, path string) bool {
 	name := filepath.Base(path)
 	if name == ".git" || name == ".buddyx" {
 		return true
 	}
 	st, err := os.Lstat(path)
-	return err == nil && files.RulesAbove(r.ctx, files.Local, path).Ignored(path, st.IsDir())
+	return err == nil && files.RulesAbove(ctx, files.Local, path).Ignored(path, st.IsDir())
 }
 
 func byPath(a, b Change) int {
@@ -262,6 +265,9 @@ func (r *restore) put(c Change) error {
 	return nil
 }
 
+// many reports whether files reach the disk together: one by one, thousands take minutes.
+func (r *restore) many() bool { return len(r.done.Changes) > 50 }
+
 // write writes a file: an existing one keeps its attributes.
 func (r *restore) write(c Change) error {
 	if c.Before.Kind == File && c.Before.Sum == c.After.Sum && c.After.Sum != "" {
@@ -271,7 +277,7 @@ func (r *restore) write(c Change) error {
 	if err != nil {
 		return fmt.Errorf("%q: %w", c.Path, err)
 	}
-	rights := files.Rights{Perm: c.After.Perm}
+	rights := files.Rights{Perm: c.After.Perm, Unsynced: r.many()}
 	if c.Before.Kind == File && c.Before.Perm == c.After.Perm {
 		rights.Perm = 0
 	}

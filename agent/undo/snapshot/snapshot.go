@@ -194,14 +194,32 @@ func Open(o Options) *Tree {
 	return &Tree{o: o}
 }
 
-// Covers reports whether a path is in one of the folders.
-func (t *Tree) Covers(path string) bool {
+// Restores reports whether a path is in one of the folders, and no rule excludes it.
+func (t *Tree) Restores(path string) bool {
 	for _, root := range t.o.Roots {
-		if path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/") {
+		if path == root {
+			return true
+		}
+		if below(path, root) {
+			return !t.excluded(path, root)
+		}
+	}
+	return false
+}
+
+// excluded reports whether a rule excludes a path or one of its folders below root.
+func (t *Tree) excluded(path, root string) bool {
+	for ; path != root; path = filepath.Dir(path) {
+		if ignored(context.Background(), path) {
 			return true
 		}
 	}
 	return false
+}
+
+// below reports whether a path is in a folder.
+func below(path, dir string) bool {
+	return strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // Scanned is the result of a scan.

@@ -147,6 +147,19 @@ func (t *Tree) Sweep() error {
 	return nil
 }
 
+// Used returns the size of all contents in the store, in bytes.
+func (t *Tree) Used() (total int64) {
+	_ = filepath.WalkDir(filepath.Join(t.o.Store, "objects"), func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			if info, err := d.Info(); err == nil {
+				total += info.Size()
+			}
+		}
+		return nil // what can't be read is not counted
+	})
+	return total
+}
+
 // needed returns the files of contents that the index and the lists of the session name.
 func (t *Tree) needed() (map[string]bool, error) {
 	all := make(map[string]bool)
