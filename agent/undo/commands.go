@@ -164,6 +164,9 @@ func (u *Undo) putBackTree(on Files, force bool) error {
 	if u.changed = done.Changed; force {
 		u.changed = nil
 	}
+	if err == nil && len(done.Changed) == 0 && !u.announced {
+		err = u.announceTree(nil) // an interrupted undo has restored everything
+	}
 	if err != nil {
 		return err
 	}
