@@ -1,4 +1,4 @@
-# Two commands do everything: make run, make test. The others are for who changes buddy;
+# make run and make test are enough to use buddy. The other targets are for contributors;
 # make quick is their inner loop.
 .PHONY: run quick test check setup build install uninstall dist bench fuzz golden generate pictures mutate counterparts eval eval-small
 
@@ -27,7 +27,7 @@ install: ## build and install into PREFIX (below DESTDIR): program, man pages, c
 	@install -m 644 build/completions/_buddy "$(SHARE)/zsh/site-functions/_buddy"
 	@install -m 644 build/completions/buddy.fish "$(SHARE)/fish/vendor_completions.d/buddy.fish"
 
-uninstall: ## remove what install put there
+uninstall: ## remove the files that install put there
 	rm -f "$(DESTDIR)$(PREFIX)/bin/buddy" "$(SHARE)"/man/man1/buddy.1 "$(SHARE)"/man/man1/buddy-*.1 \
 		"$(SHARE)/bash-completion/completions/buddy" "$(SHARE)/zsh/site-functions/_buddy" "$(SHARE)/fish/vendor_completions.d/buddy.fish"
 
@@ -37,7 +37,7 @@ dist: ## static programs for four platforms, built twice and compared
 quick: ## build, vet and the tests that need no container, sshd or killed program
 	@$(GO) build ./... && $(GO) vet ./... ./.ci/bench ./.ci/budget ./.ci/mutate ./.ci/rules && $(GO) test -p 4 -vet=off -short ./... ./.ci/bench ./.ci/mutate ./.ci/rules
 
-test: setup ## every test, with the race detector where goroutines meet
+test: setup ## run every test, with the race detector for packages with goroutines
 	@$(GO) run ./.ci/budget test -- .ci/test
 
 check: setup ## formatting, lint, tidy modules, within the limit of CPU seconds
@@ -46,35 +46,35 @@ check: setup ## formatting, lint, tidy modules, within the limit of CPU seconds
 setup: ## install what is missing (tmux; sshd, podman, shells for tests)
 	@.ci/setup dev
 
-bench: ## the start-up cost of packages; what users feel, and what allocates more than at the last release (SAVE=1: keep the figures)
+bench: ## start-up cost of packages; benchmarks, and those that allocate more than at the last release (SAVE=1: save the figures)
 	@$(GO) build -o /tmp/buddy-bench-$$$$ . && { GODEBUG=inittrace=1 /tmp/buddy-bench-$$$$ --version 2>&1 | sort -t@ -k2 -n | awk '/^init/ && $$5 > 0.2 {print}'; rm -f /tmp/buddy-bench-$$$$; }
 	@$(GO) run ./.ci/bench $(if $(SAVE),-save)
 
-fuzz: ## every fuzz target for FUZZTIME
+fuzz: ## run every fuzz test for FUZZTIME
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r f; do \
 		grep -oE '^func Fuzz[A-Za-z0-9_]*' "$$f" | sed 's/func //' | while read -r target; do \
 			echo "$$target in $$(dirname $$f)"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname $$f)" || exit 1; \
 		done || exit 1; done
 
-counterparts: setup ## what is too heavy for every run, against real counterparts (ONLY="docker crash": some)
+counterparts: setup ## tests that are too heavy for every run, against real programs (ONLY="docker crash": some)
 	@.ci/counterparts $(ONLY)
 
-eval: build ## 20 small tasks for a real model, at its price: MODEL=name (ONLY="find-cause add-flag", RUNS=3, CONFIG=file)
+eval: build ## run 20 small tasks with a real model, at its price: MODEL=name (ONLY="find-cause add-flag", RUNS=3, CONFIG=file)
 	@$(GO) run ./agent/evals -buddy ./buddy -model '$(MODEL)' -base-url '$(BASE_URL)' -only '$(ONLY)' -runs '$(or $(RUNS),1)' -config '$(CONFIG)'
 
-eval-small: build ## 32 tasks for a small model on a server of this machine: MODEL=name BASE_URL=http://127.0.0.1:8080/v1 (ONLY="edit count", RUNS=5)
+eval-small: build ## run 32 tasks with a small model on a server on this machine: MODEL=name BASE_URL=http://127.0.0.1:8080/v1 (ONLY="edit count", RUNS=5)
 	@$(GO) run ./agent/evals -small -buddy ./buddy -model '$(MODEL)' -base-url '$(or $(BASE_URL),http://127.0.0.1:8080/v1)' -only '$(ONLY)' -runs '$(or $(RUNS),1)' -config '$(CONFIG)'
 
-mutate: ## make small faults in PKG and list those that no test of it notices
+mutate: ## make small faults in PKG and list those that its tests don't notice
 	$(GO) run ./.ci/mutate -most $(or $(MOST),100) $(if $(ONLY),-only '$(ONLY)') $(PKG)
 
-golden: ## write the golden files anew; read the diff before you commit it
+golden: ## rewrite the golden files; read the diff before you commit it
 	$(GO) test ./views ./views/dialog ./views/panes ./views/prompt ./views/transcript ./app/cli ./app/fullscreen ./app/layout -update
 	$(GO) test ./app/ui -run OnScreen -update
 
-generate: ## write generated documents anew
+generate: ## rewrite the generated documents
 	$(GO) generate ./views/markup
 	$(GO) test ./app/cli ./app/commands ./app/keymap ./config ./extensions/workflow ./agent/event ./agent/reminder ./tools/toolset -run "Doc|Reference" -update
 
-pictures: build ## take the pictures of README.md and docs/ anew, of a run with a scripted model (needs DejaVu Sans Mono; ONLY=screen)
+pictures: build ## retake the pictures in README.md and docs/, with a scripted model (needs DejaVu Sans Mono; ONLY=screen)
 	@$(GO) -C .ci/pictures run . -buddy '$(CURDIR)/buddy' -out '$(CURDIR)/docs' $(if $(ONLY),-only '$(ONLY)') $(if $(FONT),-font '$(FONT)')

@@ -2,9 +2,9 @@
 // pane, it runs commands in real tmux panes that you can watch, type into and attach to,
 // and it asks before it changes anything.
 //
-// What it prints: results go to stdout, everything else to stderr as "buddy: message",
-// without capitals or periods, and a line with the next step where there is one. It
-// exits 0 when done, 1 when something failed, 2 on wrong usage, 130 when cancelled.
+// Output: results go to stdout, everything else to stderr as "buddy: message", without capitals or periods, and a line
+// with the next step where there is one. It exits with 0 when done, 1 after a failure, 2 on wrong usage, 130 when
+// cancelled.
 package main
 
 import (

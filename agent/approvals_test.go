@@ -194,7 +194,7 @@ func TestTaskAsksAfterAPromptInjection(t *testing.T) {
 			says("", "c1 do ls"), says("", "c2 do git status"), says("ok"), says("", "c3 do ls"), says("ok"))
 		s.do(event.Submit{Text: "go"})
 		asked, n := find[event.ApprovalAsked](s)
-		if n != 1 || asked.Action.Command != "git status" || !strings.Contains(asked.Verdict.Reason, "prompt injection in what do returned") {
+		if n != 1 || asked.Action.Command != "git status" || !strings.Contains(asked.Verdict.Reason, "prompt injection in the result of do") {
 			t.Fatalf("%d approvals, the last %+v", n, asked)
 		}
 		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})

@@ -26,7 +26,7 @@ func (r *Runtime) serve() {
 	}
 }
 
-// settled is a command without effect; it is done when all commands before it are.
+// settled is a command without effect; it is handled after all commands before it.
 type settled struct {
 	event.Command
 	done chan struct{}
@@ -187,7 +187,7 @@ func adaptTo(r *Runtime, info model.Info) {
 	}
 }
 
-// learnt adapts later requests after a server refused something of a model.
+// learnt adapts later requests after a server has refused a part of a request to the current model.
 func learnt(r *Runtime, n model.Needs) {
 	if info := r.selection.Model().Info(); n.Of(info) {
 		adaptTo(r, info)

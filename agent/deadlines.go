@@ -9,13 +9,13 @@ import (
 	"buddy/agent/event"
 )
 
-// deadline cancels a task at a time. The zero value never does. The lock of the task guards it.
+// deadline cancels a task at a given time. The zero value never does. The lock of the task guards it.
 type deadline struct {
 	timer *time.Timer
 	at    time.Time
 }
 
-// set calls expire at a time, on its own goroutine. It replaces an earlier deadline.
+// set calls expire at the given time, on a goroutine of its own. It replaces an earlier deadline.
 func (d *deadline) set(now, at time.Time, expire func()) {
 	d.clear()
 	d.at, d.timer = at, time.AfterFunc(at.Sub(now), expire)
@@ -29,7 +29,7 @@ func (d *deadline) clear() {
 	*d = deadline{}
 }
 
-// setTimeout gives a task a deadline, which replaces an earlier one. Task 0 is the only running one.
+// setTimeout gives a task a deadline, which replaces an earlier one. Task 0 means the only running task.
 func setTimeout(r *Runtime, c event.SetTimeout) {
 	if c.Duration <= 0 {
 		r.reject("%v is not a valid time limit (have: more than 0)", c.Duration)
@@ -123,7 +123,7 @@ func (s *shells) limit(id int, at time.Time) bool {
 	return true
 }
 
-// expireAt cancels a command at a time, unless it has ended by then. The caller holds s.mu.
+// expireAt cancels a command at the given time, unless the command has ended by then. The caller holds s.mu.
 func (s *shells) expireAt(id int, at time.Time) {
 	w := s.running[id]
 	if w == nil { // the session ends

@@ -8,7 +8,7 @@ import (
 	"buddy/agent/turn"
 )
 
-// Durable carries every model call and every tool call of a runtime, see [turn.Durable].
+// Durable wraps every model call and every tool call of a runtime, see [turn.Durable].
 type Durable = turn.Durable
 
 var errNothingLeft = errors.New("nothing was interrupted")

@@ -114,7 +114,7 @@ func TestGoalAndPerson(t *testing.T) {
 			[]checkEnd{passes},
 			nil,
 			func(s *session) { s.do(event.SetMode{Mode: action.ModePlan}, makes) },
-			nil, "the goal was not set: plan mode runs nothing that could check it (/approve ask leaves plan mode)",
+			nil, "the goal was not set: its check can't run in plan mode (/approve ask leaves plan mode)",
 		},
 		{
 			"begins mode plan",
@@ -125,7 +125,7 @@ func TestGoalAndPerson(t *testing.T) {
 				s.do(event.SetMode{Mode: action.ModePlan}, event.Cancel{})
 				s.do(event.ChangeGoal{To: event.GoalActive})
 			},
-			[]string{"active", "paused: you interrupted it", "active: resumed", "paused: mode is plan, in which nothing runs that could check it"},
+			[]string{"active", "paused: you interrupted it", "active: resumed", "paused: plan mode is on, so its check can't run"},
 			"",
 		},
 		{
@@ -137,7 +137,7 @@ func TestGoalAndPerson(t *testing.T) {
 				s.do(event.SetGoal{Goal: "other", Check: "true"})
 				s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 			},
-			[]string{"active", "off: another one takes its place", "active", "met"},
+			[]string{"active", "off: another goal replaced it", "active", "met"},
 			"",
 		},
 		{
@@ -161,7 +161,7 @@ func TestGoalAndPerson(t *testing.T) {
 				s.do(event.ChangeGoal{To: event.GoalActive})
 				s.do(event.ChangeGoal{To: event.GoalPaused})
 			},
-			nil, "no goal is worked for",
+			nil, "no goal is active",
 		},
 		{
 			"mode all ends meanwhile",
@@ -302,7 +302,7 @@ func TestTimeOfAGoal(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		s.do(event.ChangeGoal{To: event.GoalActive})
-		if got, want := s.states(), []string{"active", "paused: its time limit is reached (1m)", "active: resumed", "met"}; !slices.Equal(got, want) {
+		if got, want := s.states(), []string{"active", "paused: it reached its time limit (1m)", "active: resumed", "met"}; !slices.Equal(got, want) {
 			t.Errorf("it went %q, want %q", got, want)
 		}
 		if e, _ := find[event.GoalChanged](s); e.Used.TimeMS > 61_000 || e.Limit.TimeMS < 120_000 {

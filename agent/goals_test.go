@@ -140,7 +140,7 @@ func TestGoal(t *testing.T) {
 			[]checkEnd{breaks},
 			nil,
 			[]step{says("The goal is met."), says("GOAL MET"), says("exit code 0, I swear"), says("never")},
-			[]string{"active", "paused: 3 rounds in a row changed nothing, and the check said the same"},
+			[]string{"active", "paused: 3 rounds in a row changed nothing, and the check had the same output"},
 			3,
 		},
 		{
@@ -148,7 +148,7 @@ func TestGoal(t *testing.T) {
 			[]checkEnd{{code: 1, out: "0.12s"}, {code: 1, out: "0.9s"}},
 			nil,
 			[]step{work(1), says("a"), work(1), says("b"), work(1), says("c"), says("never")},
-			[]string{"active", "paused: 3 rounds in a row changed nothing, and the check said the same"},
+			[]string{"active", "paused: 3 rounds in a row changed nothing, and the check had the same output"},
 			3,
 		},
 		{
@@ -157,7 +157,7 @@ func TestGoal(t *testing.T) {
 			[]checkEnd{breaks},
 			nil,
 			[]step{work(1), work(2), work(3)},
-			[]string{"active", "paused: it has had as many turns as it may (2)"},
+			[]string{"active", "paused: it reached its limit of turns (2)"},
 			0,
 		},
 		{
@@ -175,7 +175,7 @@ func TestGoal(t *testing.T) {
 			[]checkEnd{breaks},
 			nil,
 			[]step{work(1), says("done"), says("never")},
-			[]string{"active", "paused: it has cost as much as it may (<$0.0001)"},
+			[]string{"active", "paused: it reached its cost limit (<$0.0001)"},
 			1,
 		},
 		{
@@ -191,7 +191,7 @@ func TestGoal(t *testing.T) {
 			[]checkEnd{{broke: true}},
 			nil,
 			[]step{says("a"), says("b"), says("c"), says("never")},
-			[]string{"active", "paused: 3 rounds in a row changed nothing, and the check said the same"},
+			[]string{"active", "paused: 3 rounds in a row changed nothing, and the check had the same output"},
 			3,
 		},
 		{

@@ -24,7 +24,7 @@ type paneCommands struct {
 }
 
 // send queues a command for the panes. A pane may be on a slow target, so pane commands have their own queue: typing
-// does not wait for prompts or approvals, nor they for it.
+// does not wait for prompts or approvals, nor do they wait for typing.
 func (p *paneCommands) send(c event.Command) {
 	watch, ok := c.(event.WatchPanes)
 	switch {

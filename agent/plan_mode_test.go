@@ -109,7 +109,7 @@ func TestPlanIsRemarkedEditedAndApproved(t *testing.T) {
 			t.Errorf("%d approvals were asked for", n)
 		}
 		s.do(event.Answer{ID: q.ID, Text: "which test?"})
-		if got := strings.Join(s.results(), "\n"); !strings.Contains(got, "keep planning: which test?\n[mode is still plan") || !strings.Contains(got, "mode is still plan") || !strings.Contains(got, "plan mode allows only reading") || s.mode() != "plan" {
+		if got := strings.Join(s.results(), "\n"); !strings.Contains(got, "keep planning: which test?\n[plan mode is still on") || !strings.Contains(got, "plan mode is still on") || !strings.Contains(got, "plan mode allows only reading") || s.mode() != "plan" {
 			t.Errorf("after a remark, in mode %s, the model read %s", s.mode(), got)
 		}
 		q, _ = s.planned()
@@ -284,7 +284,7 @@ func TestPlanToolsInTheWrongMode(t *testing.T) {
 		}
 		s.do(event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "again"})
 		_, asked := find[event.ApprovalAsked](s)
-		if _, n := find[event.PlanEntered](s); n != 1 || asked != 1 || !strings.Contains(s.results()[2], "mode is plan already") {
+		if _, n := find[event.PlanEntered](s); n != 1 || asked != 1 || !strings.Contains(s.results()[2], "plan mode is already on") {
 			t.Errorf("%d times entered, %d approvals, the model read %q", n, asked, s.results())
 		}
 		s.stop()
@@ -402,11 +402,11 @@ func TestRemindersOfModePlan(t *testing.T) {
 		var b strings.Builder
 		for _, m := range msgs {
 			switch {
-			case strings.Contains(m.Content, "Mode plan is on."):
+			case strings.Contains(m.Content, "Plan mode is on."):
 				b.WriteString("F")
-			case strings.Contains(m.Content, "Mode plan is still on"):
+			case strings.Contains(m.Content, "Plan mode is still on"):
 				b.WriteString("s")
-			case strings.Contains(m.Content, "Mode plan is over"):
+			case strings.Contains(m.Content, "Plan mode is over"):
 				b.WriteString("X")
 			case m.Role == model.Assistant:
 				b.WriteString(".")
@@ -457,7 +457,7 @@ func TestPlanAfterACompaction(t *testing.T) {
 			t.Fatalf("%d compactions", n)
 		}
 		got := s.sentText()
-		if strings.Count(got, "Mode plan is on.") != 1 || !strings.Contains(got, "as it is now:\nthe draft ‹/system-reminder›") {
+		if strings.Count(got, "Plan mode is on.") != 1 || !strings.Contains(got, "as it is now:\nthe draft ‹/system-reminder›") {
 			t.Errorf("after a compaction in mode plan the model has %s", got)
 		}
 		q, _ := s.planned()

@@ -244,7 +244,7 @@ func beginWay(r *Runtime, w *way, prepare func() error) {
 	})
 }
 
-// rests is idle for the main conversation only.
+// rests is like idle, but for the main conversation only.
 func rests(s *tasks, do func()) *task {
 	s.mu.Lock()
 	defer s.mu.Unlock()

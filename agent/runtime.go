@@ -148,7 +148,7 @@ type Prompts struct {
 // Memory describes the memory of earlier sessions to the person. The zero value describes nothing.
 type Memory struct {
 	Report func() string // in one line
-	Told   func() int    // bytes of it in the instructions
+	Told   func() int    // bytes of memory in the instructions
 }
 
 // Secrets configures what is hidden.
@@ -327,7 +327,7 @@ func (r *Runtime) Start() {
 func (r *Runtime) source() string {
 	for _, env := range slices.Backward(r.opts.Replay) {
 		switch env.Payload.(type) {
-		case event.Notice: // may replace removed events
+		case event.Notice: // a notice may replace removed events
 			continue
 		case event.SessionForked:
 			return "fork"
@@ -347,7 +347,7 @@ func (r *Runtime) Send(c event.Command) {
 	}
 }
 
-// Publish publishes an event of something outside the runtime, such as a pane.
+// Publish publishes an event from outside the runtime, such as an event of a pane.
 func (r *Runtime) Publish(e event.Event) { r.stream.Publish(0, 0, e) }
 
 // Close cancels all work, waits until it has stopped or ctx ends, and closes the stream. The journal stays open.
@@ -372,12 +372,13 @@ func (r *Runtime) Close(ctx context.Context) error {
 	return err
 }
 
-// SetRules replaces the rules that the session began with; rules added by a person in this session stay. Open
-// approvals that the new rules deny are denied. None becomes allowed, because the question was asked under the old
-// rules.
+// SetRules replaces the rules that the session started with; rules added by a person in this session stay. Open
+// approvals that the new rules deny are denied. The new rules approve none, because the person was asked under the old
+// ones.
 func (r *Runtime) SetRules(rules []action.Rule) { r.approvals.SetRules(rules) }
 
-// RefreshAgents makes the types of subagents be read again after their files have changed. Any goroutine may call it.
+// RefreshAgents makes the runtime read the definitions of subagents again after their files have changed. Any goroutine
+// may call it.
 func (r *Runtime) RefreshAgents() { r.tasks.agents.book.Stale() }
 
 // Rules returns the current rules: of the settings, then of the session. Any goroutine may call it.

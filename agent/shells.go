@@ -42,7 +42,7 @@ type shellTask struct {
 	cancelling bool // stop was requested
 }
 
-// Begin makes background work of a call a task.
+// Begin turns the background work of a call into a task.
 func (s *shells) Begin(conv *conversation.Conversation, w tools.Task) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,9 +193,9 @@ func (s *shells) revive(open map[int]event.TaskStarted, offered *tools.Registry)
 	}
 }
 
-// adopt makes a subagent's command that an earlier process left running a task of the main agent, one per target, and
-// follows it with the offered tools. It returns the tasks' names for the model; "" if the call is no command that can
-// be followed.
+// adopt turns a subagent's command, which an earlier process left running, into tasks of the main agent, one per
+// target, and follows them with the offered tools. It returns the tasks' names for the model; "" if the call is not a
+// command that can be followed.
 func (s *shells) adopt(began event.ToolStarted, act action.Action, offered *tools.Registry) string {
 	if began.Name != runShell || began.Dir == "" {
 		return ""
@@ -219,7 +219,7 @@ func (s *shells) adopt(began event.ToolStarted, act action.Action, offered *tool
 
 const errUnknownEnd = "buddy ended while it ran; its outcome is unknown"
 
-// others returns the background commands and agents except one task, for hooks.
+// others returns the background commands and agents, except one task, in the form for hooks.
 func (r *Runtime) others(task int) []hooks.BackgroundTask {
 	all := []hooks.BackgroundTask{}
 	for _, t := range WorkOf(r).Running {

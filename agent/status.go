@@ -64,7 +64,7 @@ func Status(r *Runtime) []Section {
 	return all
 }
 
-// permissions describes what runs without approval, and which variables are withheld.
+// permissions describes what runs without approval, and which variables are hidden from commands.
 func permissions(r *Runtime) Section {
 	mode, until := r.approvals.Mode()
 	label := mode.Label()

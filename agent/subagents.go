@@ -111,8 +111,8 @@ func (set *subagentSet) runAgent(ctx context.Context, by turn.Caller, call tools
 		return tools.Failure(err)
 	}
 	run := &subagentRun{Definition: def, parent: by.Task, title: cut(asked.Title), call: call.ID, dir: call.Dir}
-	// An agent of an agent runs in the foreground, because nobody could get its end later. So does one in a session
-	// that ends with its answer.
+	// An agent that another agent calls runs in the foreground, because nobody could get its result later. So does
+	// every agent in a session that ends with its answer.
 	run.background = by.Type == "" && set.tasks.approvals.Interactive() && (def.Background && asked.Background == nil || asked.Background != nil && *asked.Background)
 	set.instructions.Await(ctx)
 	if by.Type != "" {

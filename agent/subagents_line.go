@@ -72,8 +72,7 @@ func (set *subagentSet) pause(by turn.Caller) {
 	set.line.moved.Broadcast()
 }
 
-// unpause makes a subagent count as working again, once there is room, after the last agent that it waits for has
-// ended.
+// unpause waits for room and makes a subagent count as working again, if the last agent that it waits for has ended.
 func (set *subagentSet) unpause(ctx context.Context, by turn.Caller) {
 	set.tasks.mu.Lock()
 	defer set.tasks.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 func (set *subagentSet) replay() { set.began++ }
 
 // noteEnd announces the end of a subagent of an earlier process, unless a later event shows that the main agent knows
-// it.
+// about it.
 func (set *subagentSet) noteEnd(was event.TaskStarted, e event.TaskFinished) {
 	if !was.Background {
 		return
@@ -47,8 +47,8 @@ func (set *subagentSet) dropAll(shells *shells) {
 	}
 }
 
-// drop ends one of them. It does not continue, because nobody knows how much of its work is done. Its commands that
-// may still run become tasks of the main agent. The caller holds the lock of tasks.
+// drop ends one of these subagents. It does not continue, because nobody knows how much of its work is done. Its
+// commands that may still run become tasks of the main agent. The caller holds the lock of tasks.
 func (set *subagentSet) drop(b *branch, l *record.Branch, shells *shells) {
 	id := l.Agent.ID
 	set.tasks.stream.Bind(id, b.conv.Branch())

@@ -53,7 +53,7 @@ type tasks struct {
 
 	mu       sync.Mutex // guards the fields below
 	main     *branch
-	forks    map[int]*branch // that still work, by number
+	forks    map[int]*branch // forks with running work, by number
 	recovery *record.Record  // recovery state of an earlier process until resume; then nil
 
 	agents  *subagentSet

@@ -40,7 +40,7 @@ func (r *Runtime) waitsForUndo(c event.Command) bool {
 	switch c := c.(type) {
 	case event.Submit:
 		if !c.Shell && !c.Background {
-			return false // it waits in the queue
+			return false // the prompt waits in the queue
 		}
 	case event.Cancel:
 		if c.Task != 0 {

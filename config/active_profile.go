@@ -49,7 +49,7 @@ func (l *loader) selectProfile(o Options) error {
 	}
 	if l.cfg.Active == nil {
 		if baseFrom != "" && l.cfg.Problem != "" {
-			return &Error{Place: baseFrom, Err: errors.New("no model to use there: name one with --model or " + envModel.name)}
+			return &Error{Place: baseFrom, Err: errors.New("needs a model: name one with --model or " + envModel.name)}
 		}
 		return nil
 	}

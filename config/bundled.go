@@ -178,7 +178,7 @@ func (p Profile) named(name string) Profile {
 // section returns the name of the profile whose model p replaces, or p's own name.
 func (p Profile) section() string { return strings.TrimSuffix(p.Name, "/"+p.Model) }
 
-// takesVendorIDs reports whether ids of models at the address of a profile may begin with a company's name: on this
+// takesVendorIDs reports whether ids of models at a profile's address may start with a company's name. They may on this
 // machine, at a gateway, and at unknown addresses.
 func (p Profile) takesVendorIDs() bool {
 	i := slices.IndexFunc(providers, func(o Provider) bool { return sameHost(o.BaseURL, p.BaseURL) })

@@ -14,9 +14,9 @@ func writeProviders(b *strings.Builder) {
 	say(`
 ## Providers that need no settings
 
-With no profile in a file, the first of these that has a key is used, in this order. A key is in its variable, or stored by
-'buddy login NAME' in 'auth.json' next to your file (mode 0600); the variable has precedence. A profile of yours at the
-same address that names no key uses the same one.
+If no file has a profile, buddy uses the first of these providers that has a key: in its variable, or saved by 'buddy login NAME' in
+'auth.json' next to your settings (mode 0600); the variable overrides the saved key. If you have a profile with the same address but
+without a key, it uses the same key.
 
 | name | who | variable | address | model |
 |---|---|---|---|---|
@@ -25,19 +25,20 @@ same address that names no key uses the same one.
 		say("| '%s' | %s | '%s' | '%s' | '%s' |\n", p.Name, p.Title, p.KeyEnv, p.BaseURL, p.Model)
 	}
 	say(`
-What the vendors' own libraries read counts here, too: 'OPENAI_BASE_URL' and 'ANTHROPIC_BASE_URL' are another address of 'openai' and
-'anthropic', for a gateway or a server that speaks the same ('openai/MODEL' then uses 'completions', but for OpenAI's 'gpt-' models), and
-'ANTHROPIC_AUTH_TOKEN' is sent as 'Authorization: Bearer' in place of a key. Profiles with an address of their own don't change. Spaces
-and line breaks around a key are left out; a notice says so.
+buddy also reads variables of the vendors: 'OPENAI_BASE_URL' and 'ANTHROPIC_BASE_URL' replace the address of 'openai' and 'anthropic',
+for a gateway or another server with the same protocol ('openai/MODEL' then uses 'completions', except for the 'gpt-' models of
+OpenAI). buddy sends 'ANTHROPIC_AUTH_TOKEN' as 'Authorization: Bearer' instead of a key. These variables do not affect profiles with
+their own address. buddy removes spaces and line breaks around a key, with a notice.
 
-'--model', 'BUDDY_MODEL', 'agent.model' and '/model' accept, in this order: a profile of a file, 'demo', a name of this table,
-'NAME/MODEL' for another model of a profile or of a name in either table, and a model id for the active profile. Where ids begin
-with names of companies (OpenRouter, Groq, servers on this machine and addresses that buddy does not know) '--model' takes such an
-id as it is.
+'--model', 'BUDDY_MODEL', 'agent.model' and '/model' accept, in this order: a profile in a file, 'demo', a name in this table,
+'NAME/MODEL' for another model of a profile or of a name in either table, and a model id for the active profile. Some ids start with
+the name of a company (at OpenRouter, Groq, servers on this machine and addresses that buddy does not know); '--model' accepts them
+unchanged.
 
-When there is no model, and for '/model' and 'buddy models', buddy looks for servers on this machine: only on 127.0.0.1, and for at
-most 0.3 seconds. They are offered, never selected automatically. '%s' names other ports, such as
-'ollama=11500 vllm=9000', or 'off'. A name with two addresses means the one where a server answers, first the one that has the model.
+Without a model, and for '/model' and 'buddy models', buddy looks for servers on this machine: only on 127.0.0.1, and for at most
+0.3 seconds. It offers them, but never selects one by itself. '%s' names other ports, such as
+'ollama=11500 vllm=9000', or 'off'. If a name has two addresses, buddy uses the one where a server answers, preferably one that has
+the model.
 
 | name | who | address |
 |---|---|---|

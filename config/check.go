@@ -19,12 +19,12 @@ import (
 )
 
 // Report collects all mistakes in one file. Packages that know more about a setting, such as the names of themes, add
-// theirs.
+// more mistakes.
 type Report struct {
 	File     string
 	Config   Config // the file's valid settings over the defaults
 	Index    Index
-	Notices  []string // useful to know, but no mistakes
+	Notices  []string // about valid settings
 	mistakes []*Error
 	data     []byte
 	entries  []entry
@@ -256,9 +256,9 @@ func (s Source) noteRead(user string, trust *TrustStore) string {
 	case p.Trusted:
 		return old + "trusted"
 	case p.Changed:
-		return old + "may only tighten: it changed since you trusted the folder"
+		return old + "can only make limits stricter: it changed since you trusted the folder"
 	}
-	return old + "may only tighten: the folder is not trusted"
+	return old + "can only make limits stricter: the folder is not trusted"
 }
 
 // exists reports whether a path exists; a dangling link counts.

@@ -37,8 +37,8 @@ type Options struct {
 	Trust *TrustStore
 }
 
-// Config holds all settings. It is data: callers may copy it and must not modify what it
-// points to.
+// Config holds all settings. It is data: callers may copy it and must not modify the
+// values that it points to.
 type Config struct {
 	Models   []Profile // in the file's order
 	Agent    Agent
@@ -116,7 +116,7 @@ type UI struct {
 	ShowTokens    bool // in the header
 	ShowToolCalls bool // in plain mode and exec
 
-	SuggestWorkflows bool // whose words a prompt contains
+	SuggestWorkflows bool // suggest workflows whose words a prompt contains
 }
 
 // API names a wire format.
@@ -246,9 +246,9 @@ type envVar struct{ name, legacy, doc string }
 
 // Environment variables with settings.
 var (
-	envKey     = envVar{"BUDDY_API_KEY", "AGENT_API_KEY", "The key of the profile in use. It has precedence over every key in a file."}
+	envKey     = envVar{"BUDDY_API_KEY", "AGENT_API_KEY", "The key of the profile in use. It overrides every key in a file."}
 	envBaseURL = envVar{"BUDDY_BASE_URL", "AGENT_BASE_URL", "Replaces `api_base_url` of the active profile."}
-	envModel   = envVar{"BUDDY_MODEL", "AGENT_MODEL", "A profile's name, else a raw model id for the active profile."}
+	envModel   = envVar{"BUDDY_MODEL", "AGENT_MODEL", "A profile's name, or a model id for the active profile."}
 
 	envVars = []envVar{envKey, envBaseURL, envModel}
 )

@@ -7,19 +7,20 @@ import (
 
 var contextSection = section{
 	name: "context", access: trusted,
-	doc: "What happens when a conversation fills the model's context window. Numbers are percent of it unless they say " +
-		"otherwise. Nothing is lost: the session keeps what is no longer sent to the model.",
+	doc: "What buddy does when a conversation fills the model's context window. Numbers are percentages of the " +
+		"window unless stated otherwise. Nothing is lost: the session keeps the messages that buddy no longer sends " +
+		"to the model.",
 	fields: []field{
 		{
 			name: "strategy", short: "`summary`, `digest`, `window` or `keep`",
-			doc: "`summary` asks the model to summarise the older messages; if that fails, `digest` follows, which keeps a few lines " +
-				"of each. `window` drops them. `keep` removes nothing: a full context window ends the exchange.",
+			doc: "`summary` has the model summarise the older messages; if that fails, buddy uses `digest`, which keeps " +
+				"a few lines of each. `window` drops them. `keep` removes nothing: a full context window ends the exchange.",
 			pointer: func(c *Config, _ *Profile) any { return (*string)(&c.Context.Strategy) },
 			check:   oneOf("value", "summary", "digest", "window", "keep"),
 		},
 		{
 			name: "compact_at", short: "1 to 100", most: 100,
-			doc:     "Above this `summary` and `window` compact. Lower it if the model gets worse with long contexts.",
+			doc:     "`summary` and `window` compact above this. Lower it if the model gets worse with long contexts.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.CompactAt },
 		},
 		{
@@ -29,50 +30,54 @@ var contextSection = section{
 		},
 		{
 			name: "keep_messages", short: "messages, 1 to 10000", most: 10_000,
-			doc:     "How many messages `window` keeps at most; it compacts when there are twice as many, too.",
+			doc:     "The most messages that `window` keeps; it also compacts once there are twice as many.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.KeepMessages },
 		},
 		{
 			name: "restore", short: "`recent`, `accessed` or `none`",
-			doc: "Which files are read again after a summary, at most five: those read last or most often. Only files " +
-				"that may be read without approval.",
+			doc: "Which files buddy reads again after a summary, at most five: those that the model read last " +
+				"(`recent`) or most often (`accessed`). Files whose reading needs approval are left out.",
 			pointer: func(c *Config, _ *Profile) any { return (*string)(&c.Context.Restore) },
 			check:   oneOf("value", "recent", "accessed", "none"),
 		},
 		{
 			name: "restore_tokens", short: "tokens, 1 to 1000000", most: 1_000_000,
-			doc:     "How many tokens these files may have in all; at most a tenth of the context window.",
+			doc: "The most tokens that these files may have in total, but never more than a tenth of the context " +
+				"window.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.RestoreTokens },
 		},
 		{
 			name: "instructions", short: "`true` or `false`",
-			doc: "Whether the model gets the instruction files, `AGENTS.md` (or `CLAUDE.md` where that is missing) and `CLAUDE.local.md`: in the folder of your " +
-				"settings, from the root of the repository down to the working directory, and in subfolders when it works there; and the rules in `.buddy/rules` and `.claude/rules`.",
+			doc: "Whether the model gets the instruction files: `AGENTS.md` (or `CLAUDE.md` if that is missing) and " +
+				"`CLAUDE.local.md` from your settings folder, from the repository's root down to the working directory, " +
+				"and from subfolders once the model works there; also the rules in `.buddy/rules` and `.claude/rules`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.Instructions },
 		},
 		{
 			name: "hint_at", short: "1 to 100", most: 100,
-			doc:     "From here on the header says what to do, and old listings, searches and repeated reads are no longer sent to the model; below, only if that is worth sending again what stands behind them.",
+			doc: "From here on, the header suggests `/compact`, and buddy stops sending old listings, searches and " +
+				"repeated reads to the model. Below, it stops only if that saves enough to make up for sending the later " +
+				"messages again.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.HintAt },
 		},
 		{
 			name: "warn_at", short: "1 to 100", most: 100,
-			doc:     "From here on you are warned, once a prompt.",
+			doc:     "From here on, buddy warns you once per prompt.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.WarnAt },
 		},
 		{
 			name: "critical_at", short: "1 to 100", most: 100,
-			doc:     "From here on the header shows the context as critical.",
+			doc:     "From here on, the header shows the context as critical.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.CriticalAt },
 		},
 		{
 			name: "hard_at", short: "1 to 100", most: 100,
-			doc:     "Here `digest` compacts; if that is not enough, nothing is sent.",
+			doc:     "`digest` compacts at this point; if that is not enough, buddy sends nothing.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.HardAt },
 		},
 		{
 			name: "compact_to", short: "1 to 100", most: 100,
-			doc:     "How much `digest` keeps; less than `hard_at`.",
+			doc:     "How much `digest` keeps; must be less than `hard_at`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.CompactTo },
 		},
 		{

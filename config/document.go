@@ -231,7 +231,7 @@ func (d *Document) change(path []string, edit func([]entry) []byte) error {
 	data := edit(before)
 	after, _, err := scan(data)
 	if err != nil || !slices.Equal(otherEntries(before, path), otherEntries(after, path)) {
-		return &Error{Place: d.path, Key: Path(path...), Err: errors.New("can't be changed here without touching the rest: use buddy config edit")}
+		return &Error{Place: d.path, Key: Path(path...), Err: errors.New("can't be changed here without changing the rest: use buddy config edit")}
 	}
 	d.data = data
 	return nil

@@ -19,8 +19,8 @@ func TestErrors(t *testing.T) {
 		{"syntax", "[agent]\nmodel = one\n", `c.toml:2: unexpected character U+006F 'o' at start of value (text is written "in quotes", true and false in small letters)`},
 		{"syntax, no value", "[agent]\n\nmodel =", `c.toml:3: expected value, not end of input`},
 		{"syntax, open table", "[agent\n", `c.toml:1: expected ']' to close table name`},
-		{"key twice", "[agent]\nmodel = \"a\"\nmodel = \"b\"\n", `c.toml:3: key model is already defined (a setting stands once in its section)`},
-		{"table twice", "[agent]\n[ui]\n[agent]\n", `c.toml:3: table agent already exists (a section stands once in a file; put its settings below the first one)`},
+		{"key twice", "[agent]\nmodel = \"a\"\nmodel = \"b\"\n", `c.toml:3: key model is already defined (a setting may appear only once in its section)`},
+		{"table twice", "[agent]\n[ui]\n[agent]\n", `c.toml:3: table agent already exists (a section may appear only once in a file; put its settings below the first one)`},
 		{"bytes that are no text", "[agent]\nmodel = \"\xff\"\n", `c.toml:2: invalid UTF-8 character in basic string (allowed: UTF-8)`},
 		{"NUL", "\x00", `c.toml:1: `},
 
@@ -48,7 +48,7 @@ func TestErrors(t *testing.T) {
 		{"string for boolean", "[ui]\ntitle = \"yes\"\n", `c.toml:2: ui.title: must be true or false, not a string`},
 		{"unknown way to notify", "[ui]\nnotify = \"bel\"\n", `c.toml:2: ui.notify: unknown value "bel" (have: bell, osc9, osc777, off; nearest: bell)`},
 		{"string for keys", "[keys]\nsend = \"Enter\"\n", `c.toml:2: keys.send: must be an array of strings, not a string`},
-		{"number among keys", "[keys]\nsend = [\"Enter\", 2]\n", `c.toml:2: keys.send: must be an array of strings and nothing else`},
+		{"number among keys", "[keys]\nsend = [\"Enter\", 2]\n", `c.toml:2: keys.send: must be an array of strings only`},
 		{"table for keys", "[keys.send]\n", `c.toml:1: keys.send: must be an array of strings, not a table`},
 		{"deep table for keys", "[keys]\nsend.x = []\n", `c.toml:2: keys.send.x: send is not a table`},
 		{"negative turns", "[agent]\nmax_iterations = -1\n", `c.toml:2: agent.max_iterations: -1 is negative (allowed: 0 or more)`},
@@ -80,7 +80,7 @@ func TestErrors(t *testing.T) {
 		{"not a URL", "[models.a]\napi_base_url = \"http://x y\\u001b/\"\n", `c.toml:2: models.a.api_base_url: "http://x y\x1b/" is not a URL ` + urls},
 		{"fragment", "[models.a]\napi_base_url = \"http://x/v1#b\"\n", `c.toml:2: models.a.api_base_url: "http://x/v1#b" has a fragment ` + urls},
 		{"header with a key", oneURL + "headers = [\"Authorization: Bearer SECRET\"]\n", `c.toml:3: models.a.headers: Authorization can't be set here; a key belongs to api_key, api_key_env or api_key_file, its header to api_key_header`},
-		{"password", "[models.a]\napi_base_url = \"http://u:SECRET@x/v1\"\n", `c.toml:2: models.a.api_base_url: holds an @, as before a password (allowed: a plain URL; keys go to api_key, api_key_env or api_key_file)`},
+		{"password", "[models.a]\napi_base_url = \"http://u:SECRET@x/v1\"\n", `c.toml:2: models.a.api_base_url: has an @, as in a URL with a password (allowed: a plain URL; keys go to api_key, api_key_env or api_key_file)`},
 		{"unknown api", oneURL + "api = \"completion\"\n", `c.toml:3: models.a.api: unknown API "completion" (have: completions, responses, anthropic; nearest: completions)`},
 		{"empty model", oneURL + "model = \"\"\n", `c.toml:3: models.a.model: "" is empty or begins or ends with a space`},
 		{"hostile model", oneURL + "model = \"a\\u001b\"\n", `c.toml:3: models.a.model: "a\x1b" has unprintable characters`},
@@ -158,7 +158,7 @@ func TestOptionErrors(t *testing.T) {
 		{"hostile --model", twoProfiles, nil, Options{Model: "\x1b"}, `--model: "\x1b" has unprintable characters`},
 		{"--base-url", twoProfiles, nil, Options{BaseURL: "x"}, `--base-url: "x" has no http or https scheme (allowed: http://HOST/… or https://HOST/…)`},
 		{"AGENT_BASE_URL", twoProfiles, map[string]string{"AGENT_BASE_URL": " "}, Options{}, `AGENT_BASE_URL: is empty (allowed: http://HOST/… or https://HOST/…)`},
-		{"--base-url without a model", "", nil, Options{BaseURL: "http://x"}, `--base-url: no model to use there: name one with --model or BUDDY_MODEL`},
+		{"--base-url without a model", "", nil, Options{BaseURL: "http://x"}, `--base-url: needs a model: name one with --model or BUDDY_MODEL`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -21,7 +21,7 @@ type Field[T any] struct {
 	Limit bool // a number that a project's file may lower, where 0 means no limit; it may set no other field
 }
 
-// owned are functions that put the defaults of features' sections into values, by name.
+// owned holds functions that store the defaults of features' sections in values, by section name.
 var owned []func(values map[string]any)
 
 // Own adds a section that only the person's own files may set, except for limits. Call it while a package is

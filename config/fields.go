@@ -59,13 +59,13 @@ var sections = append([]section{
 		fields: []field{
 			{
 				name: "model", short: "name of a profile",
-				doc: "The profile to start with, or `demo` for the embedded offline model. Without it: the only profile " +
-					"defined, else the first one with a key or on this machine, else the demo.",
+				doc: "The profile to start with, or `demo` for the embedded offline model. If unset: the only profile, " +
+					"otherwise the first one that has a key or is on this machine, otherwise the demo.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Model },
 			},
 			{
 				name: "system_prompt", short: "text",
-				doc: "Replaces the built-in system prompt, including its safety rules; empty keeps it. These are still sent: " +
+				doc: "Replaces the built-in system prompt, including its safety rules; empty keeps it. buddy still adds " +
 					"where commands run, and `append_system_prompt`.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.SystemPrompt },
 			},
@@ -76,61 +76,65 @@ var sections = append([]section{
 			},
 			{
 				name: "mode", short: "`ask`, `strict`, `edits`, `auto`, `plan`, `all` or `none`",
-				doc: "How approvals are decided when a session starts or is resumed, as `--approve` says it, which has precedence. `/approve` changes it for a " +
-					"session. A session that ended in `plan` mode resumes in it, unless `--approve` names another mode; " +
-					"`auto` mode is for new sessions, and where the sandbox can't work the session starts in `ask`. A project's file may only set a stricter one, so never `all`.",
+				doc: "The permission mode in which sessions start and resume; `--approve` overrides it, and `/approve` " +
+					"changes it for a session. A session that ended in `plan` mode resumes in `plan` mode, unless `--approve` " +
+					"names another. `auto` applies to new sessions only; where the sandbox can't work, they start in `ask`. A " +
+					"project's file may only set a stricter mode, so never `all`.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Mode },
 				check:   oneOf("mode", "ask", "strict", "edits", "auto", "plan", "all", "none"),
 				strict:  []string{"none", "plan", "strict", "ask", "edits", "auto", "all"},
 			},
 			{
 				name: "max_iterations", short: "0 or more",
-				doc: "How many turns (one model request and its tool calls) one prompt may take before it stops; Enter then " +
-					"continues with as many again. 0 means no limit. A project's file may only lower it.",
+				doc: "The most turns (a turn is a model request and its tool calls) of one prompt; then it stops, and " +
+					"Enter continues it with as many again. 0 means no limit. A project's file may only lower it.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.MaxIterations },
 				tighter: lower,
 			},
 			{
 				name: "max_repeats", short: "0 or more",
-				doc: "How many times in a row an answer may have the same text, of 50 characters or more, before it is cut off and the model is " +
-					"asked once more; 0 means no limit. Small models repeat themselves without end.",
+				doc: "How many times in a row an answer may repeat a text of 50 characters or more before buddy cuts it " +
+					"off and asks the model once more; 0 means no limit. Small models may repeat themselves endlessly.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.MaxRepeats },
 			},
 			{
 				name: "max_cost", short: "dollars, 0 or more",
-				doc: "What one prompt may cost; 0 means no limit. The request that reaches it is the last. Only requests whose price " +
-					"is known count. A project's file may only lower it.",
+				doc: "The most that one prompt may cost; 0 means no limit. The request that reaches the limit is the last. " +
+					"Only requests with a known price count. A project's file may only lower it.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.MaxCost },
 				tighter: lower,
 			},
 			{
 				name: "warn_at", short: "1 to 100", most: 100,
-				doc: "From how many percent of `max_iterations` and of `max_cost` on you are warned, once a prompt, with the tools whose results " +
-					"were the largest; at 100 you are not.",
+				doc: "buddy warns you when a prompt has used this percentage of `max_iterations` or `max_cost`, and names " +
+					"the tools with the largest results; 100 means no warning.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.WarnAt },
 			},
 			{
 				name: "fallback_model", short: "name of a profile",
-				doc: "The profile that answers when the model is overloaded (status 429, 503 or 529) or its answer stalls, " +
-					"after two attempts, between which are 10 s at most, up to the end of the exchange. The next prompt goes to the first model again.",
+				doc: "The profile that answers if the model is overloaded (status 429, 503 or 529) or stalls in two " +
+					"attempts, which are at most 10 s apart. It answers until the exchange ends; the next prompt goes to the " +
+					"first model again.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.FallbackModel },
 			},
 			{
 				name: "small_model", short: "name of a profile",
-				doc: "A quick and cheap model for side tasks: it gives each session a title after its first answer, and is the model of the subagent `explore`. " +
-					"Without it the title is the beginning of the first prompt.",
+				doc: "The profile of a fast, cheap model for side tasks: it writes a session's title after the first " +
+					"answer, and is the model of the subagent `explore`. If unset, the title is the start of the first prompt.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.SmallModel },
 			},
 			{
 				name: "style", short: "name of an output style", own: true,
-				doc: "How answers are written: `default`, `concise`, `explain`, or the name of a file in `output-styles` (docs/extensions.md). " +
-					"`/style` chooses one for a session. It is part of the system prompt, so a change applies to the next session.",
+				doc: "How answers are written: `default`, `concise`, `explain`, or the name of a file in `output-styles` " +
+					"(docs/extensions.md). `/style` changes it. The style is part of the system prompt, so a change applies " +
+					"from the next session.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Style },
 			},
 			{
 				name: "on_stall", short: "`retry`, `fallback` or `abort`",
-				doc: "What to do when an answer stalls in the middle for longer than `stall_timeout` of the profile: `retry` sends the request again, then to `fallback_model`; " +
-					"`fallback` sends it there at once; `abort` ends the prompt.",
+				doc: "What to do when an answer stalls for longer than the profile's `stall_timeout`: `retry` sends the " +
+					"request again, then to `fallback_model`; `fallback` sends it to `fallback_model` at once; `abort` ends " +
+					"the prompt.",
 				pointer: func(c *Config, _ *Profile) any { return (*string)(&c.Agent.OnStall) },
 				check:   oneOf("way to recover", "retry", "fallback", "abort"),
 			},
@@ -149,13 +153,14 @@ var sections = append([]section{
 	keysSection,
 	{
 		name: "models", named: true, access: trusted,
-		doc: "One section per profile: an endpoint, a model and the source of its key. At most one of `api_key`, `api_key_env` " +
-			"and `api_key_file`; endpoints on this machine need none. Keep this file to yourself (`chmod 600`) if it holds a key.",
+		doc: "A profile: an endpoint, a model and the source of the key. Set at most one of `api_key`, `api_key_env` " +
+			"and `api_key_file`; endpoints on this machine need none. If this file holds a key, let nobody else read it " +
+			"(`chmod 600`).",
 		fields: []field{
 			{
 				name: "api_base_url", short: "http or https URL",
-				doc: "Required. Where the API is, without the last part: `https://api.openai.com/v1`. A query, as in " +
-					"`…/openai/v1?api-version=preview`, goes with every request.",
+				doc: "Required. The API's address without its last part: `https://api.openai.com/v1`. buddy sends a query, " +
+					"as in `…/openai/v1?api-version=preview`, with every request.",
 				pointer: func(_ *Config, p *Profile) any { return &p.BaseURL },
 				check:   func(v string, _ *file) (string, error) { return cleanURL(v, true) },
 			},
@@ -169,7 +174,7 @@ var sections = append([]section{
 			},
 			{
 				name: "model", short: "model id",
-				doc:     "The model's id at the endpoint; without it the profile's name.",
+				doc:     "The model's id at the endpoint; if unset, the profile's name.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Model },
 				check:   func(v string, _ *file) (string, error) { return v, checkID(v) },
 			},
@@ -192,76 +197,80 @@ var sections = append([]section{
 			},
 			{
 				name: "reasoning_effort", short: "`none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`",
-				doc: "How long a reasoning model may think. Models support different values; an unsupported one is an error that " +
-					"names the others. Without it the provider decides. `/effort` changes it for a session.",
+				doc: "How much a reasoning model thinks. Models support different values; the error for an unsupported " +
+					"value names the supported ones. If unset, the provider decides. `/effort` changes it for a session.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Effort },
 				check:   oneOf("value", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
 			},
 			{
 				name: "calls", short: "`auto`, `native` or `blocks`",
-				doc: "How the model calls tools: `native` is the way of its protocol; in `blocks` it writes commands and files as fenced blocks of " +
-					"text: easier for small models, and without support by the server. `auto`, the default, uses blocks for models with fewer than " +
-					"4 billion parameters, if a server on this machine tells their size, and where the server accepts no tools (docs/local.md).",
+				doc: "How the model calls tools. `native`: with the tool calls of its protocol. `blocks`: with commands " +
+					"and files as fenced blocks of text, which is easier for small models and needs no support by the server. " +
+					"`auto`, the default: with blocks if a server on this machine says that the model has fewer than 4 " +
+					"billion parameters, or if the server accepts no tools (docs/local.md).",
 				pointer: func(_ *Config, p *Profile) any { return &p.Calls },
 				check:   oneOf("way to call tools", "auto", Native, Blocks),
 			},
 			{
 				name: "temperature", short: "0 to 2", most: 2,
-				doc:     "How much chance there is in answers; without it the provider decides. `anthropic` allows 0 to 1, and its newer models, like many that reason, refuse both this and `top_p`.",
+				doc: "How random answers are; if unset, the provider decides. `anthropic` allows 0 to 1; its newer " +
+					"models, like many reasoning models, refuse both this and `top_p`.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Temperature },
 			},
 			{
 				name: "top_p", short: "0 to 1", most: 1,
-				doc:     "Answers are made of the likeliest words that have this probability together; without it the provider decides. Providers advise to set this or `temperature`.",
+				doc: "Limits answers to the likeliest words whose probabilities add up to this; if unset, the provider " +
+					"decides. Providers advise setting either this or `temperature`.",
 				pointer: func(_ *Config, p *Profile) any { return &p.TopP },
 			},
 			{
 				name: "context_limit", short: "tokens, 0 or more",
-				doc:     "The context window in tokens; 0 means the documented one, if buddy knows it.",
+				doc:     "The context window in tokens; 0 means the documented window, if buddy knows it.",
 				pointer: func(_ *Config, p *Profile) any { return &p.ContextLimit },
 			},
 			{
 				name: "max_tokens", short: "tokens, 0 or more",
-				doc: "How many tokens one answer may have; 0 means the documented limit of the model, if buddy knows it, up to a " +
-					"twentieth of its context window, but no less than 8192. Only `anthropic` needs such a limit.",
+				doc: "The most tokens of one answer, including its reasoning. Only `anthropic` needs such a limit. 0 means " +
+					"a twentieth of the context window, but at least 8192, and never more than the model's documented limit.",
 				pointer: func(_ *Config, p *Profile) any { return &p.MaxTokens },
 			},
 			{
 				name: "price_input", short: "dollars",
-				doc: "What a million tokens of input cost, with `price_output`. Without them: the documented prices of the model at its " +
-					"maker's endpoint, if buddy knows them, else no costs are shown.",
+				doc: "The price of a million input tokens; set `price_output`, too. If both are unset, buddy uses the " +
+					"model's documented prices at its maker's endpoint; if it doesn't know them, it shows no costs.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Prices.Input },
 			},
 			{
 				name: "price_cached", short: "dollars",
-				doc:     "What a million tokens of cached input cost; 0 means as much as other input.",
+				doc:     "The price of a million cached input tokens; 0 means the price of other input.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Prices.Cached },
 			},
 			{
 				name: "price_cache_write", short: "dollars",
-				doc:     "What a million tokens of input cost that the provider writes to its cache; 0 means as much as other input.",
+				doc: "The price of a million input tokens that the provider writes to its cache; 0 means the price of " +
+					"other input.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Prices.CacheWrite },
 			},
 			{
 				name: "price_output", short: "dollars",
-				doc:     "What a million tokens of output cost.",
+				doc:     "The price of a million output tokens.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Prices.Output },
 			},
 			{
 				name: "first_byte_timeout", short: "seconds, 0 or more",
-				doc: "How long the first piece of an answer may take; 0 means 300, and 600 for a server on this machine or network, " +
-					"which takes long for long prompts and gets no second request.",
+				doc: "How long the first piece of an answer may take; 0 means 300, or 600 for a server on this machine or " +
+					"network, which needs longer for long prompts and gets no second request.",
 				pointer: func(_ *Config, p *Profile) any { return &p.FirstByteTimeout },
 			},
 			{
 				name: "stall_timeout", short: "seconds, 0 or more",
-				doc: "How long an answer that has begun may be silent, without any byte; 0 means 120, and 300 once the model " +
-					"thinks or writes a call. What follows is `on_stall`.",
+				doc: "How long the server may send nothing after an answer has started; 0 means 120, or 300 once the model " +
+					"thinks or writes a call. `on_stall` decides what happens then.",
 				pointer: func(_ *Config, p *Profile) any { return &p.StallTimeout },
 			},
 			{
 				name: "keepalive_timeout", short: "seconds, 0 or more",
-				doc:     "How long only keep-alive signals may arrive, such as pings; 0 means 600.",
+				doc:     "How long the server may send only keep-alive signals, such as pings; 0 means 600.",
 				pointer: func(_ *Config, p *Profile) any { return &p.KeepAliveTimeout },
 			},
 			{
@@ -272,28 +281,29 @@ var sections = append([]section{
 			},
 			{
 				name: "api_key_header", short: "name of a header",
-				doc: "The header that holds the key, such as Azure's `api-key`; empty means that of the protocol. `Authorization` " +
-					"puts `Bearer` before it.",
+				doc: "The header that holds the key, such as Azure's `api-key`; empty means the protocol's header. In " +
+					"`Authorization`, `Bearer` precedes the key.",
 				pointer: func(_ *Config, p *Profile) any { return &p.KeyHeader },
 				check:   checkHeaderName,
 			},
 			{
 				name: "ca_file", short: "path",
-				doc: "A file with certificates in PEM form, of authorities that may vouch for the endpoint besides those of the system, such as " +
-					"your company's. `SSL_CERT_FILE` and `SSL_CERT_DIR` replace those of the system, for all that buddy connects to (not on macOS).",
+				doc: "A PEM file of certificate authorities to trust for this endpoint in addition to the system's, such " +
+					"as your company's. `SSL_CERT_FILE` and `SSL_CERT_DIR` replace the system's authorities for all of " +
+					"buddy's connections (not on macOS).",
 				pointer: func(_ *Config, p *Profile) any { return &p.CAFile },
 				check:   checkPath,
 			},
 			{
 				name: "login_issuer", short: "https URL",
-				doc: "Log in instead of giving a key: the OAuth issuer, which has to offer the device flow. `buddy login NAME` then " +
-					"logs in; profiles with the same issuer and client share it. A key, if there is one, has precedence.",
+				doc: "The OAuth issuer for a login instead of a key; it has to offer the device flow. `buddy login NAME` " +
+					"logs in; profiles with the same issuer and client share the login. If there is a key, buddy uses the key.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Login.Issuer },
 				check:   checkIssuer,
 			},
 			{
 				name: "login_client_id", short: "text",
-				doc:     "The client id for the login, which the issuer gave you.",
+				doc:     "The client id that the issuer gave you for the login.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Login.ClientID },
 			},
 			{
@@ -345,7 +355,7 @@ func cleanURL(s string, query bool) (string, error) {
 		return "", errors.New("is empty " + allowed)
 	}
 	if strings.Contains(s, "@") {
-		return "", errors.New("holds an @, as before a password (allowed: a plain URL; keys go to api_key, api_key_env or api_key_file)")
+		return "", errors.New("has an @, as in a URL with a password (allowed: a plain URL; keys go to api_key, api_key_env or api_key_file)")
 	}
 	u, err := url.Parse(s)
 	if err != nil {

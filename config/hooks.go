@@ -8,8 +8,8 @@ type Hooks struct {
 
 var hooksSection = section{
 	name: "hooks", access: personal,
-	doc: "Programs that run at certain moments of a session, from `hooks.json` in the folder of these settings and `.buddy/hooks.json` of a " +
-		"project (after you have trusted each of them). docs/extensions.md describes them.",
+	doc: "Hooks: programs that run at certain moments of a session. Yours are in `hooks.json` in your settings " +
+		"folder, a project's in its `.buddy/hooks.json` (each needs your trust). docs/extensions.md describes them.",
 	fields: []field{
 		{
 			name: "enabled", short: "`true` or `false`",
@@ -18,8 +18,8 @@ var hooksSection = section{
 		},
 		{
 			name: "also", short: "paths",
-			doc: "Files of other programs whose hooks run as well: `~/.claude/settings.json` is yours, `.claude/settings.json` and " +
-				"`.codex/hooks.json` are the project's.",
+			doc: "Other programs' files whose hooks also run: your own, such as `~/.claude/settings.json`, and the " +
+				"project's, such as `.claude/settings.json` and `.codex/hooks.json`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Hooks.Also },
 		},
 	},

@@ -42,41 +42,45 @@ func CheckLSPName(name string) error {
 // lspSection has tables by name, like the section of MCP servers.
 var lspSection = section{
 	name: "lsp", named: true,
-	doc: "Language servers, which say what an edit has broken (docs/extensions.md). Several are known without settings and used when " +
-		"their program is on the PATH; a section with the name of one of them changes only what it sets.",
+	doc: "Language servers, which report what an edit has broken (docs/extensions.md). buddy knows several and " +
+		"uses them if their program is on the PATH; a section with the name of one of these changes only the keys " +
+		"that it sets.",
 	fields: []field{
 		{
 			name: "command", short: "list: program, arguments",
-			doc:     "The program that is the server, started without a shell by the first edit of such a file, and its arguments. One in the project needs trust.",
+			doc: "The server's program and its arguments; the first edit of such a file starts it, without a shell. " +
+				"A program in the project needs your trust.",
 			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Command },
 		},
 		{
 			name: "extensions", short: "list of `.ENDING=LANGUAGE`",
-			doc:     "The files that it is for: `[\".go=go\"]`. The language is what the protocol calls it.",
+			doc: "The files that the server checks: `[\".go=go\"]`, an ending and the protocol's name of the " +
+				"language.",
 			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Languages },
 			check:   checkLanguage,
 		},
 		{
 			name: "roots", short: "list of names",
-			doc:     "Files that mark the folder to start it in, as `go.mod` does: the nearest one above the file. Without one, the working directory.",
+			doc: "Names of files, such as `go.mod`: the server starts in the nearest folder above the edited file " +
+				"that has one of them, otherwise in the working directory.",
 			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Roots },
 			check:   checkMark,
 		},
 		{
 			name: "settings", short: "JSON",
-			doc:     "What it gets when it asks for settings: `'{\"gopls\": {\"staticcheck\": true}}'`.",
+			doc:     "The answer when the server asks for settings: `'{\"gopls\": {\"staticcheck\": true}}'`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Settings },
 			check:   checkJSON,
 		},
 		{
 			name: "init", short: "JSON",
-			doc:     "What it gets when it starts (`initializationOptions`).",
+			doc:     "The options that the server gets when it starts (`initializationOptions`).",
 			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Init },
 			check:   checkJSON,
 		},
 		{
 			name: "enabled", short: "`true` or `false`",
-			doc:     "`false`: it is never started.",
+			doc:     "`false`: buddy never starts it.",
 			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Enabled },
 		},
 		{

@@ -68,35 +68,37 @@ func CheckMCPName(name string) error {
 // mcpSection has tables by name, like the section of targets.
 var mcpSection = section{
 	name: "mcp", named: true,
-	doc: "MCP servers, whose tools the model finds with `tool_search`. Exactly one of `command` and `url` is needed. Those " +
-		"of a project stand in its `.mcp.json`, never here.",
+	doc: "MCP servers, whose tools the model finds with `tool_search`. Each needs exactly one of `command` and " +
+		"`url`. A project's servers are in its `.mcp.json`, never here.",
 	fields: []field{
 		{
 			name: "command", short: "list: program, arguments",
-			doc:     "The program that is the server, started without a shell, and its arguments.",
+			doc:     "The server's program and its arguments; buddy starts it without a shell.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Command },
 		},
 		{
 			name: "url", short: "http or https URL",
-			doc:     "Where a server is reached that runs already.",
+			doc:     "The URL of a server that is already running.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().URL },
 			check:   func(v string, _ *file) (string, error) { return cleanURL(v, true) },
 		},
 		{
 			name: "type", short: "`stdio`, `http` or `sse`",
-			doc:     "How it is talked to. Without it: `stdio` for a command, `http` (streamable) for a URL. `sse` is the transport of old servers.",
+			doc: "The transport. If unset: `stdio` for a command, `http` (streamable) for a URL. Old servers need " +
+				"`sse`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Type },
 			check:   oneOf("transport", "stdio", "http", "sse"),
 		},
 		{
 			name: "env", short: "list of `NAME=value`",
-			doc:     "Variables of the program. It gets these, `pass_env`, and HOME, PATH, SHELL, TERM, USER, LOGNAME, LANG, LC_*, TMPDIR and XDG_* of yours; nothing else.",
+			doc: "Variables for the program. It gets these, `pass_env`, and your HOME, PATH, SHELL, TERM, USER, " +
+				"LOGNAME, LANG, LC_*, TMPDIR and XDG_*; nothing else.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Env },
 			check:   checkAssignment,
 		},
 		{
 			name: "pass_env", short: "list of names",
-			doc:     "Variables of your environment that the program gets besides.",
+			doc:     "Names of more variables from your environment that the program gets.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().PassEnv },
 			check:   checkEnvName,
 		},
@@ -114,23 +116,24 @@ var mcpSection = section{
 		},
 		{
 			name: "oauth_client_id", short: "text",
-			doc:     "For `buddy mcp login`: the client that the server's issuer knows. Without it buddy registers itself.",
+			doc: "For `buddy mcp login`: the client id that the server's issuer knows. If unset, buddy registers " +
+				"itself.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().OAuth.ClientID },
 		},
 		{
 			name: "oauth_client_secret_env", short: "name of a variable",
-			doc:     "For `buddy mcp login`: the variable with the secret of that client, if it has one.",
+			doc:     "For `buddy mcp login`: the variable with that client's secret, if it has one.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().OAuth.SecretEnv },
 			check:   checkEnvName,
 		},
 		{
 			name: "oauth_callback_port", short: "1 to 65535",
-			doc:     "For `buddy mcp login`: the local port that the browser is redirected to; any free one if not set.",
+			doc:     "For `buddy mcp login`: the local port to which the browser is redirected; if unset, any free port.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().OAuth.Port }, most: 65535,
 		},
 		{
 			name: "oauth_scopes", short: "list",
-			doc:     "For `buddy mcp login`: rights to ask for besides those that the server names.",
+			doc:     "For `buddy mcp login`: scopes to request in addition to those that the server names.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().OAuth.Scopes },
 		},
 		{
@@ -141,54 +144,57 @@ var mcpSection = section{
 		},
 		{
 			name: "enabled", short: "`true` or `false`",
-			doc:     "Whether it starts with a session; `/mcp` switches it on and off.",
+			doc:     "Whether the server starts with a session; `/mcp` switches it on and off.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Enabled },
 		},
 		{
 			name: "outside", short: "`true` or `false`",
-			doc: "For a server of a project's `.mcp.json`, as all that a section of its name sets: it runs outside the sandbox in `auto` mode, " +
-				"too. Your own servers always run outside.",
+			doc: "`true`, as the only key of a section that has the name of a server in a project's `.mcp.json`: that " +
+				"server runs outside the sandbox, even in `auto` mode. Your own servers always run outside.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Outside },
 		},
 		{
 			name: "always", short: "`true` or `false`",
-			doc:     "The model gets its tools in full, ready to call, instead of finding them by a search.",
+			doc: "`true`: the model gets the server's tools in full, ready to call, instead of finding them by a " +
+				"search.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Always },
 		},
 		{
 			name: "trust_hints", short: "`true` or `false`",
-			doc: "What the server says of its tools counts: those that it calls read-only need no approval. Servers are often wrong " +
-				"about that. Never in mode `strict`, and never for a server of a project.",
+			doc: "`true`: tools that the server describes as read-only need no approval. Servers are often wrong about " +
+				"that. It has no effect in `strict` mode, and none for a project's server.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Trust },
 		},
 		{
 			name: "tools", short: "list of patterns",
-			doc:     "Only tools whose names match one of these are taken; `*` stands for any text. Empty takes all.",
+			doc:     "buddy uses only tools whose names match one of these; `*` matches any text. Empty means all tools.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Tools },
 		},
 		{
 			name: "deny", short: "list of patterns",
-			doc:     "Tools that are left out.",
+			doc:     "Tools that buddy leaves out.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Deny },
 		},
 		{
 			name: "start_timeout", short: "seconds, 1 to 3600",
-			doc:     "How long it may take until its tools are known; 60 if not set. Nothing waits for it but a call to that server.",
+			doc: "How long the server may take to start and list its tools; if unset, 60. Only calls to this server " +
+				"wait for it.",
 			pointer: func(c *Config, _ *Profile) any { return seconds{&c.mcp().StartTimeout} }, most: 3600,
 		},
 		{
 			name: "timeout", short: "seconds, 1 to 86400",
-			doc:     "How long one call may take; 600 if not set.",
+			doc:     "How long one call may take; if unset, 600.",
 			pointer: func(c *Config, _ *Profile) any { return seconds{&c.mcp().Timeout} }, most: 86400,
 		},
 		{
 			name: "idle", short: "seconds, 1 to 86400",
-			doc:     "How long a call may run without a result or a progress report; 300 if not set.",
+			doc:     "How long a call may run without a result or a progress report; if unset, 300.",
 			pointer: func(c *Config, _ *Profile) any { return seconds{&c.mcp().Idle} }, most: 86400,
 		},
 		{
 			name: "protocol", short: "`auto` or `legacy`",
-			doc:     "`legacy` begins with the handshake of protocol 2025-11-25 and before, for a server that does not take another request first.",
+			doc: "`legacy` starts with the handshake of protocol versions up to 2025-11-25, for servers that accept " +
+				"no other first request.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Era },
 			check:   oneOf("protocol", "auto", "legacy"),
 		},

@@ -95,7 +95,7 @@ func notText(data []byte) (offset int, err error) {
 	return 0, nil
 }
 
-// hints explain the usual cause of the parser's messages that begin or end with part.
+// hints explains the usual cause of parser messages that start or end with part.
 var hints = []struct{ part, hint string }{
 	{"at start of value", `text is written "in quotes", true and false in small letters`},
 	{"invalid escape character", `a \ in text is written \\, or the text 'in single quotes'`},
@@ -103,8 +103,8 @@ var hints = []struct{ part, hint string }{
 	{"invalid character at start of key", "comments begin with #, sections are [name], settings are name = value"},
 	{"expected '=' after key", "settings are name = value"},
 	{"invalid UTF-8", "allowed: UTF-8"},
-	{" already exists", "a section stands once in a file; put its settings below the first one"},
-	{" is already defined", "a setting stands once in its section"},
+	{" already exists", "a section may appear only once in a file; put its settings below the first one"},
+	{" is already defined", "a setting may appear only once in its section"},
 }
 
 func hinted(err error) error {

@@ -7,11 +7,13 @@ type Plugins struct {
 
 var pluginsSection = section{
 	name: "plugins", access: personal,
-	doc: "Folders with a `.claude-plugin/plugin.json`, as other agents use them (docs/extensions.md). Nothing of one runs before you have trusted it.",
+	doc: "Plugins: folders with a `.claude-plugin/plugin.json`, as other agents use them (docs/extensions.md). A " +
+		"plugin runs nothing until you trust it.",
 	fields: []field{
 		{
 			name: "dirs", short: "paths",
-			doc:     "Plugins, one folder each: `[\"~/plugins/tidy\"]`. Those of a project are in its `.buddy/plugins`.",
+			doc: "The folders of your plugins, such as `[\"~/plugins/tidy\"]`. A project's plugins are in its " +
+				"`.buddy/plugins`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Plugins.Dirs },
 		},
 	},

@@ -26,7 +26,7 @@ var remindersSection = section{
 	fields: []field{
 		{
 			name: "off", short: "`" + strings.Join(reminderKinds[:len(reminderKinds)-1], "`, `") + "` or `" + reminderKinds[len(reminderKinds)-1] + "`",
-			doc:     "Kinds that no model gets, such as `[\"todo\", \"date_change\"]`.",
+			doc:     "Kinds of reminders that no model gets, such as `[\"todo\", \"date_change\"]`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Reminders.Off },
 			check:   oneOf("kind of reminder", reminderKinds...),
 		},

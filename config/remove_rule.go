@@ -37,13 +37,13 @@ func (d *Document) removeRule(r action.Rule) error {
 	}
 	from, to := d.tableAt(entries, rules[at].Place)
 	if from < 0 {
-		return fmt.Errorf("%s: the rule is no [[%s]] table of its own: use buddy config edit", rules[at].Place, r.Decision)
+		return fmt.Errorf("%s: the rule does not have its own [[%s]] table: use buddy config edit", rules[at].Place, r.Decision)
 	}
 	return d.removeEntries(entries, from, to, rules[at].Place)
 }
 
-// removeEntries deletes entries[from:to], the first of which is a table's header, with the comments between them. place
-// is the position for an error.
+// removeEntries deletes entries[from:to] and the comments between them. The first entry is a table's header. place is
+// the position for errors.
 func (d *Document) removeEntries(entries []entry, from, to int, place string) error {
 	last := entries[from].from
 	for _, e := range entries[from:to] {
@@ -57,7 +57,7 @@ func (d *Document) removeEntries(entries []entry, from, to int, place string) er
 	after, _, err := scan(data)
 	left := slices.Delete(slices.Clone(entries), from, to)
 	if err != nil || !slices.Equal(otherEntries(left, nil), otherEntries(after, nil)) {
-		return fmt.Errorf("%s: can't be deleted without touching the rest: use buddy config edit", place)
+		return fmt.Errorf("%s: can't be deleted without changing the rest: use buddy config edit", place)
 	}
 	d.data = data
 	return nil

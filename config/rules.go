@@ -26,7 +26,9 @@ func ruleSections() []section {
 			},
 			{
 				name: "prefix", short: `words, such as ["go", "test"]`, access: a,
-				doc:     "Commands that begin with these words. Each command of a line is checked by itself, as the shell would run it. To ask and to deny, options before a subcommand, other names for it and wrappers are left out (docs/safety.md, \"Rules\").",
+				doc: "Commands that start with these words. buddy checks each command of a line by itself, as the " +
+					"shell would run it. Rules that ask or deny ignore wrappers and options before a subcommand, and match " +
+					"its other names, too (docs/safety.md, \"Rules\").",
 				pointer: func(c *Config, _ *Profile) any { return &last(c).Prefix },
 			},
 			{
@@ -50,10 +52,12 @@ func ruleSections() []section {
 	return []section{
 		{
 			name: "allow", rules: true, fields: fields(personal),
-			doc: "What runs without approval. A line of several commands does only if each of them may. Git commands that change history or discard work need a rule that names them (docs/safety.md, \"Git\")." + common,
+			doc: "What runs without approval. A line of several commands runs without approval only if each command " +
+				"may. Git commands that change history or discard work need a rule that names them (docs/safety.md, " +
+				"\"Git\")." + common,
 		},
 		{name: "ask", rules: true, access: adds, fields: fields(adds), doc: "What always needs approval." + common},
-		{name: "deny", rules: true, access: adds, fields: fields(adds), doc: "What never runs, in no mode." + common},
+		{name: "deny", rules: true, access: adds, fields: fields(adds), doc: "What never runs, in any mode." + common},
 	}
 }
 

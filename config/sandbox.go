@@ -18,35 +18,38 @@ type Sandbox struct {
 
 var sandboxSection = section{
 	name: "sandbox", access: personal,
-	doc: "The fence: where commands may write and what they reach. Mode `auto` runs commands in it, and so can " +
-		"commands that you approve (`mode`). It is Linux's bubblewrap, or macOS's sandbox where buddy's self-test has passed, for commands on this machine; " +
-		"`buddy doctor` says whether it holds here. Inside, the system is read-only, the home folder but for named settings and toolchains is not there, and /tmp, the " +
-		"processes and the loopback are the command's own.",
+	doc: "The sandbox: where commands may write and what they can reach. `auto` mode runs commands in it; with " +
+		"`mode`, so do commands that you approve. It works for commands on this machine and uses bubblewrap on " +
+		"Linux, and macOS's own sandbox where buddy's self-test has passed; `buddy doctor` says whether it works " +
+		"here. Inside, the system is read-only, the home folder is hidden except for certain settings and " +
+		"toolchains, and a command has its own /tmp, processes and loopback.",
 	fields: []field{
 		{
 			name: "mode", short: "`off` or `workspace`",
-			doc: "`workspace`: commands that you approve run in the sandbox, too. Where it can't work buddy says so once and runs " +
-				"them without it. A command that asks to run outside shows that in its approval.",
+			doc: "`workspace`: commands that you approve run in the sandbox, too. Where the sandbox can't work, buddy " +
+				"says so once and runs them without it. If the model asks to run a command outside, the approval says so.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.Mode },
 			check:   oneOf("value", "off", "workspace"),
 		},
 		{
 			name: "network", short: "`on` or `off`",
-			doc:     "`off`: commands reach nothing but a loopback of their own. `on`: they reach what you reach, services of this machine included.",
+			doc: "`off`: commands reach only a loopback of their own. `on`: they reach everything that you can, " +
+				"including services on this machine.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.Network },
 			check:   oneOf("value", "on", "off"),
 		},
 		{
 			name: "allow_hosts", short: "names",
-			doc: "Names that commands reach although the network is off, such as `packages.example.org` or `*.example.org`, through a proxy " +
-				"(HTTP_PROXY, HTTPS_PROXY). A name that leads to this machine or a private network is refused. " +
-				"In mode `auto` you are asked about other names.",
+			doc: "Hosts that commands reach although the network is off, such as `packages.example.org` or " +
+				"`*.example.org`, through a proxy (HTTP_PROXY, HTTPS_PROXY). buddy refuses a name that leads to this " +
+				"machine or a private network. In `auto` mode, it asks you about other hosts.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.AllowHosts },
 			check:   checkHostName,
 		},
 		{
 			name: "write", short: "paths",
-			doc:     "More folders that commands may write to, such as `~/shop-data`. Programs there are not found by name for what buddy starts unasked.",
+			doc: "More folders that commands may write to, such as `~/shop-data`. buddy never looks there for the " +
+				"programs that it starts without asking.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.Write },
 			check:   checkPath,
 		},

@@ -42,12 +42,13 @@ func checkTargetName(name string) error {
 // error names the target.
 var targetsSection = section{
 	name: "targets", named: true, access: trusted,
-	doc: "Other machines and containers on which a session may work, besides its first target; the model may name these and " +
-		"no others. Exactly one of `ssh` and `container` is needed. The first call that needs a target connects to it.",
+	doc: "Other machines and containers on which a session may work, in addition to its first target; the model " +
+		"can use no others. Each needs exactly one of `ssh` and `container`. buddy connects to a target when a call " +
+		"first needs it.",
 	fields: []field{
 		{
 			name: "ssh", short: "`user@host`",
-			doc:     "A machine that is reached over ssh: a host, `user@host`, or a name of your ssh configuration.",
+			doc:     "A machine to reach over ssh: a host, `user@host`, or a name from your ssh configuration.",
 			pointer: func(c *Config, _ *Profile) any { return &c.setting().SSH },
 		},
 		{
@@ -58,7 +59,7 @@ var targetsSection = section{
 		},
 		{
 			name: "container", short: "name or id",
-			doc:     "A running container of docker or podman.",
+			doc:     "A running docker or podman container.",
 			pointer: func(c *Config, _ *Profile) any { return &c.setting().Container },
 		},
 		{
@@ -73,7 +74,8 @@ var targetsSection = section{
 		},
 		{
 			name: "production", short: "`true` or `false`",
-			doc:     "Everything there, reading too, needs approval, in every mode and whatever the rules allow.",
+			doc: "`true`: everything there, even reading, needs approval, in every mode and whatever the rules " +
+				"allow.",
 			pointer: func(c *Config, _ *Profile) any { return &c.setting().Production },
 		},
 	},

@@ -113,9 +113,9 @@ func TestReference(t *testing.T) {
 }
 
 // network documents the settings that buddy takes from the system.
-const network = "Models, logins, pages and MCP servers are reached through the proxy in `HTTPS_PROXY` or `HTTP_PROXY`, else in `ALL_PROXY`: a URL\n" +
-	"with `http`, `https`, `socks5` or `socks5h`. `NO_PROXY` lists hosts that need none; this machine needs none. Servers are checked\n" +
-	"by the certificate authorities of the system, or those in `SSL_CERT_FILE` and `SSL_CERT_DIR`; `ca_file` of a profile adds others.\n"
+const network = "buddy reaches models, logins, web pages and MCP servers through the proxy in `HTTPS_PROXY` or `HTTP_PROXY`, otherwise in `ALL_PROXY`:\n" +
+	"a URL with `http`, `https`, `socks5` or `socks5h`. It uses no proxy for the hosts in `NO_PROXY` and for this machine. It trusts the\n" +
+	"system's certificate authorities, or those in `SSL_CERT_FILE` and `SSL_CERT_DIR`; a profile's `ca_file` adds others.\n"
 
 // reference writes docs/config.md from the tables in the code.
 func reference() string {
@@ -123,53 +123,53 @@ func reference() string {
 	b.WriteString(`<!-- Generated from config/fields.go by: go test ./config -run Reference -update -->
 # Settings
 
-Settings are TOML. A file may be empty or missing. After any mistake (syntax, an unknown key, a wrong type) buddy does not
-start; one line names file, line, key and what is allowed.
+Settings are TOML. A file may be empty or missing. If it has a mistake (syntax, an unknown key, a wrong type), buddy does not
+start, and one line names the file, the line, the key and the allowed values.
 
 ## Where they come from
 
-In order of precedence:
+Highest precedence first:
 
 1. the command line: ` + "`--model`, `--base-url`" + `
 2. the environment, see below
 3. ` + "`./buddy.toml`" + `, the project's file. It comes with a checkout: until you trust the folder (` + "`/trust` or `buddy trust`" + `), it may only
-   tighten, and its other settings are ignored with a notice. Even a trusted file never loosens a limit, changes a profile or target of
-   yours, or sets what is marked *never*. When the file changes, buddy asks again.
+   make limits stricter; a notice names its other settings, which buddy ignores. Even a trusted file never loosens a limit, changes
+   one of your profiles or targets, or sets a key marked *never*. If the file changes, buddy asks again.
 4. ` + "`$XDG_CONFIG_HOME/buddy/buddy.toml`, or `~/.config/buddy/buddy.toml`" + `, your file
 5. the defaults
 
 Files are merged key by key. ` + "`--config FILE` replaces both files and is trusted; `--config /dev/null` reads none." + `
-The old names ` + "`./agent.toml`, `~/.config/agent/agent.toml`" + ` and the old variables below still work where the new one is missing,
-with a notice.
+The old names ` + "`./agent.toml`, `~/.config/agent/agent.toml`" + ` and the old variables below still work, with a notice, if the new
+name is missing.
 
 ## Commands
 
 | command | what it does |
 |---|---|
-| ` + "`buddy config path`" + ` | the files that settings may come from, in order of precedence, and whether each exists |
+| ` + "`buddy config path`" + ` | the possible settings files, highest precedence first, and whether each exists |
 | ` + "`buddy config show`" + ` | every setting in effect, with its source: file and line, variable or option |
-| ` + "`buddy config get KEY`" + ` | one of them, for scripts |
-| ` + "`buddy config check [FILE]`" + ` | every mistake as one line, ` + "`file:line:column: key: what is allowed`" + `; exit code 2 if there is any |
-| ` + "`buddy config edit`" + ` | your file in ` + "`$VISUAL` or `$EDITOR`" + `, checked after that |
-| ` + "`buddy config set KEY VALUE…`" + ` | changes one setting in your file; comments, order and permissions stay, and a wrong value changes nothing. ` + "`--unset KEY`" + ` removes it; a VALUE of ` + "`-`" + ` comes from stdin, as a key should |
+| ` + "`buddy config get KEY`" + ` | the value of one setting, for scripts |
+| ` + "`buddy config check [FILE]`" + ` | every mistake as one line, ` + "`file:line:column: key: what is allowed`" + `; exits with 2 if there is one |
+| ` + "`buddy config edit`" + ` | your file in ` + "`$VISUAL` or `$EDITOR`" + `, checked when you leave the editor |
+| ` + "`buddy config set KEY VALUE…`" + ` | changes one setting in your file; comments, order and permissions stay, and a wrong value changes nothing. ` + "`--unset KEY`" + ` removes the setting. If VALUE is ` + "`-`" + `, it is read from stdin; use that for API keys |
 | ` + "`buddy config schema`" + ` | the JSON Schema |
 
-` + "`path`, `show`, `get` and `check` take `--json`; `--config FILE`" + ` makes all of them work on that file. A KEY is written as
-in TOML: ` + "`ui.theme`, `models.work.model`, `models.\"gpt 5\".model`" + `. Keys of models are never shown. Rules are changed with ` + "`edit`" + `.
+` + "`path`, `show`, `get` and `check` take `--json`; `--config FILE`" + ` makes all commands use that file. Write a KEY as
+in TOML: ` + "`ui.theme`, `models.work.model`, `models.\"gpt 5\".model`" + `. API keys are never shown. To change rules, use ` + "`edit`" + `.
 
 ## In an editor
 
 [buddy.schema.json](buddy.schema.json) describes all settings for editors with [Taplo](https://taplo.tamasfe.dev) or an extension
-based on it, such as VS Code's Even Better TOML: names are completed, mistakes are underlined. The first start writes it next to your
-file, whose first line, ` + "`" + schemaLine + "`" + `, points to it; for a project's file do the same with
+based on it, such as VS Code's Even Better TOML: they complete names and underline mistakes. The first start writes the schema next to
+your file, whose first line, ` + "`" + schemaLine + "`" + `, refers to it. For a project's file, do the same with
 ` + "`buddy config schema > buddy.schema.json`" + `.
 
 ## While buddy runs
 
 The full screen applies ` + "`[ui] theme`, `[keys]`, `[[allow]]`, `[[ask]]`, `[[deny]]`" + ` and theme files as soon as you save them; a line in
-the conversation lists what was applied and which changes take effect with the next start or ` + "`/session new`" + `. A mistake
-changes nothing and is shown once, with its position. An open approval stays open, unless a new rule denies it. Rules
-apply at once from files named ` + "`buddy.toml`" + ` only, because the model can change those only with your approval.
+the conversation lists what was applied and which changes take effect at the next start or ` + "`/session new`" + `. If a file
+has a mistake, nothing changes, and buddy shows the mistake once, with its position. An open approval stays open, unless a new rule
+denies it. Rules apply at once only from files named ` + "`buddy.toml`" + `, because the model needs your approval to change these.
 
 ## Environment
 
@@ -179,7 +179,7 @@ apply at once from files named ` + "`buddy.toml`" + ` only, because the model ca
 	for _, v := range envVars {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", v.name, v.legacy, v.doc)
 	}
-	b.WriteString("\nAn empty variable counts as not set.\n\n" + network)
+	b.WriteString("\nAn empty variable counts as unset.\n\n" + network)
 	writeProviders(&b)
 	c := defaults()
 	p := Profile{API: Completions}
@@ -197,6 +197,9 @@ apply at once from files named ` + "`buddy.toml`" + ` only, because the model ca
 			project := map[access]string{personal: "never", tightens: "lower only", adds: "adds", trusted: "if trusted"}[accessOf(entry{path: []string{s.name}}, &f)]
 			if f.strict != nil {
 				project = "stricter only"
+			}
+			if s.named && f.name == "enabled" {
+				value = "`true`"
 			}
 			if s.rules || s.named && (value == "`\"\"`" || value == "`0`") {
 				value = "–"

@@ -33,57 +33,66 @@ type Tools struct {
 
 var toolsSection = section{
 	name: "tools",
-	doc: "Limits of tools, and the environment of the commands that the model runs. A variable whose name looks like a secret (`…_KEY`, `…_TOKEN`, `…_SECRET`, " +
-		"`…PASS`, `…_DSN`, `…_COOKIE`, `…_AUTH` and the like) is hidden from them, and so are URLs with a password and every `api_key_env`; `/status` lists what is hidden, `env_allow` passes it on.",
+	doc: "Limits of tools, and the environment of the model's commands. Commands don't get variables whose names " +
+		"look like secrets (`…_KEY`, `…_TOKEN`, `…_SECRET`, `…PASS`, `…_DSN`, `…_COOKIE`, `…_AUTH` and the like), " +
+		"whose values are URLs with a password, or that an `api_key_env` names. `/status` lists these variables; " +
+		"`env_allow` passes them on.",
 	fields: []field{
 		{
 			name: "off", short: "names of tools", access: adds,
-			doc: "Tools that no model gets: names of [tools.md](tools.md), or `shell`, `tmux` (panes), `files` and `web` for all of a kind. " +
-				"What you type after `!` needs `run_shell`, too. A project's file may only add to it.",
+			doc: "Tools that no model gets: names from [tools.md](tools.md), or a group: `shell`, `tmux` (panes), " +
+				"`files`, `web`. The commands that you run with `!` need `run_shell`, too. A project's file may only add " +
+				"to it.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Off },
 		},
 		{
 			name: "env_allow", short: "names of variables", access: personal,
-			doc:     "Variables that commands get nevertheless, such as `GITHUB_TOKEN`. `*` matches any text.",
+			doc: "Variables that commands get although they look like secrets, such as `GITHUB_TOKEN`. `*` matches " +
+				"any text.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.EnvAllow },
 			check:   checkPattern,
 		},
 		{
 			name: "env_deny", short: "names of variables", access: adds,
-			doc:     "More variables to withhold; this has precedence over `env_allow`. A project's file may only add to it.",
+			doc: "More variables that commands don't get; overrides `env_allow`. A project's file may only add to " +
+				"it.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.EnvDeny },
 			check:   checkPattern,
 		},
 		{
 			name: "timeout", short: "seconds, 1 to 86400", most: 86_400, access: personal,
-			doc:     "How long a tool may run, such as a search or a download. Commands and questions to you have no limit.",
+			doc: "How long a tool such as a search or a download may run. Commands and questions to you have no " +
+				"limit.",
 			pointer: func(c *Config, _ *Profile) any { return seconds{&c.Tools.Timeout} },
 		},
 		{
 			name: "unattended_timeout", short: "seconds, 1 to 86400", most: 86_400, access: personal,
-			doc: "How long a command of `buddy exec` may wait for keys, such as an editor or a question in a pane of its own, before it is ended: nobody is there to type. " +
-				"The model learns at once that it is waiting.",
+			doc: "How long a command of `buddy exec`, such as an editor in its own pane, may wait for keys before buddy " +
+				"ends it, because nobody is there to type. The model sees at once that the command is waiting.",
 			pointer: func(c *Config, _ *Profile) any { return seconds{&c.Tools.UnattendedTimeout} },
 		},
 		{
 			name: "page", short: "bytes, 1 to 200000", most: 200_000, access: personal,
-			doc:     "The most of a file or a web page that the model gets at once. The limit is also a sixteenth of its context window, or 8000 if that is small or unknown.",
+			doc: "The most of a file or a web page that the model gets at once. For a small or unknown context " +
+				"window, the limit is lower: a sixteenth of the window, but at least 8000.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Page },
 		},
 		{
 			name: "shell_output", short: "bytes, 1 to 20000", most: 20_000, access: personal,
-			doc:     "The most that the model gets of each output stream of a command: its beginning and its end. Several targets share it.",
+			doc: "The most that the model gets of each of a command's output streams: the start and the end. A " +
+				"command on several targets shares this limit.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Output },
 		},
 		{
 			name: "screen_output", short: "bytes, 1 to 40000", most: 40_000, access: personal,
-			doc:     "The most that the model gets of a pane's screen and scrollback at once, the end of it.",
+			doc:     "The most that the model gets of a pane's screen and scrollback at once: the end.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Screen },
 		},
 		{
 			name: "whole_output", short: "MB, 1 to 100000", most: 100_000, access: personal,
-			doc: "The most that is recorded of each output stream of a command, in a file. Of a longer one the file has that much of the beginning, a line that says how " +
-				"many bytes are missing, and the last 64 KB. On an ssh host or in a container these are the first 4 MB and the last 64 KB.",
+			doc: "The most that buddy records, in a file, of each of a command's output streams. If a stream is longer, " +
+				"the file has the start up to this limit, a line with the number of missing bytes, and the last 64 KB. On " +
+				"an ssh host or in a container, the file has the first 4 MB and the last 64 KB.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Whole },
 		},
 		{
@@ -93,21 +102,24 @@ var toolsSection = section{
 		},
 		{
 			name: "budgets", short: "`NAME=TOKENS`", access: personal,
-			doc: "How many tokens the results of a tool may have from one prompt to the next, such as `\"fetch_url=20000\"`; `*` is each tool without " +
-				"a budget of its own. A later call is refused, and the model gets the reason. `/context` shows what each tool used.",
+			doc: "The most tokens that a tool's results may have from one prompt to the next, such as " +
+				"`\"fetch_url=20000\"`; `*` means each tool without a budget of its own. buddy refuses calls beyond that, " +
+				"and the model sees why. `/context` shows how much each tool used.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Budgets },
 			check:   checkBudget,
 		},
 		{
 			name: "shell", short: "`auto`, `bash`, `zsh`, `dash`, `ash` or `sh`", access: personal,
-			doc: "The shell that commands run in, on this machine or the target; `auto` is bash, or sh where there is no bash. " +
-				"Its start-up files are not read. In zsh every command needs approval, because read-only commands are recognised in the other shells only.",
+			doc: "The shell that runs commands, on this machine or the target; `auto` is bash, or sh where there is no " +
+				"bash. It does not read its start-up files. With zsh, every command needs approval, because buddy " +
+				"recognises read-only commands only in the other shells.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Shell },
 			check:   oneOf("value", autoShell, "bash", "zsh", "dash", "ash", "sh"),
 		},
 		{
 			name: "shell_confirm", short: "`true` or `false`", access: personal, old: true,
-			doc:     "The old name of `[agent] mode`, which has precedence: `true` is `ask`, `false` is `all`.",
+			doc: "An older form of `[agent] mode`: `true` means `ask`, `false` means `all`. If both are set, `mode` " +
+				"counts.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Confirm },
 		},
 	},
@@ -165,7 +177,7 @@ func (l *loader) storeList(f *file, e entry, fld *field, to *[]string) error {
 	case e.kind != unstable.Array:
 		return fmt.Errorf(`must be an array of strings, not %s`, kindName(e.kind))
 	case e.items == nil:
-		return errors.New("must be an array of strings and nothing else")
+		return errors.New("must be an array of strings only")
 	}
 	for i, item := range e.items {
 		if fld.check == nil {

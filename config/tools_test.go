@@ -83,7 +83,7 @@ func TestEnvironErrors(t *testing.T) {
 	newHome(t)
 	for text, want := range map[string]string{
 		"[tools]\nenv_allow = \"A\"":          `c.toml:2: tools.env_allow: must be an array of strings, not a string`,
-		"[tools]\nenv_allow = [\"A\", 1]":     `c.toml:2: tools.env_allow: must be an array of strings and nothing else`,
+		"[tools]\nenv_allow = [\"A\", 1]":     `c.toml:2: tools.env_allow: must be an array of strings only`,
 		"[tools]\nenv_deny = [\"A-B\"]":       "c.toml:2: tools.env_deny: has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)",
 		"[tools]\nenv_deny = [\"sk-k=1\"]":    "c.toml:2: tools.env_deny: has an entry that is not the name",
 		"[tools]\nenv_allow = [\"[a\"]":       "c.toml:2: tools.env_allow: has an entry that is not the name",

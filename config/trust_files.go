@@ -84,7 +84,7 @@ func newFinder(dir string, lines []string) *finder {
 	return f
 }
 
-// bases returns the folders that names may be relative to: that of the lines, and folders named in the lines.
+// bases returns the folders to which names may be relative: the folder of the lines, and folders named in the lines.
 func (f *finder) bases() []string {
 	bases := []string{f.dir}
 	for _, word := range f.words {

@@ -181,9 +181,9 @@ type partFile struct {
 func readPart(dir string, p Part) (print string, files []partFile, err error) {
 	switch {
 	case p.Kind == "" || p.Name == "" || len(p.Name) > maxPartName || !utf8.ValidString(p.Name):
-		return "", nil, fmt.Errorf("%.20q: %.40q is no name of a part (at most %d bytes)", p.Kind, p.Name, maxPartName)
+		return "", nil, fmt.Errorf("%.20q: %.40q is not the name of a part (at most %d bytes)", p.Kind, p.Name, maxPartName)
 	case len(p.Definition) > maxDefinition:
-		return "", nil, fmt.Errorf("%s has a definition of %d KiB (at most %d): a person could not check it", p, len(p.Definition)>>10, maxDefinition>>10)
+		return "", nil, fmt.Errorf("%s has a definition of %d KiB (at most %d): too long for a person to check", p, len(p.Definition)>>10, maxDefinition>>10)
 	case len(p.Files) > maxPartFiles:
 		return "", nil, fmt.Errorf("%s has %d files (at most %d)", p, len(p.Files), maxPartFiles)
 	}
@@ -201,7 +201,7 @@ func readPart(dir string, p Part) (print string, files []partFile, err error) {
 	for _, name := range slices.Compact(names) {
 		real, data, err := readPartFile(root, filepath.Join(dir, name))
 		if size += len(data); err == nil && size > maxPartSize {
-			err = fmt.Errorf("is too much with the others (at most %d MiB)", maxPartSize>>20)
+			err = fmt.Errorf("exceeds, with the other files, %d MiB", maxPartSize>>20)
 		}
 		if err != nil {
 			return "", nil, fmt.Errorf("%s: %q %w", p, name, err)

@@ -134,10 +134,10 @@ func TestPartsThatCanNotBeTrusted(t *testing.T) {
 		{Part{Kind: "hook", Name: "x", Files: []string{"loop"}}, `"loop"`},
 		{Part{Kind: "hook", Name: "x", Files: many}, "hook:x has 2001 files (at most 2000)"},
 		{Part{Kind: "mcp", Name: "x", Definition: strings.Repeat("x", 1<<20)}, "mcp:x has a definition of 1024 KiB (at most 64)"},
-		{Part{Kind: "hook", Name: ""}, "is no name of a part"},
-		{Part{Kind: "hook", Name: strings.Repeat("x", 300)}, "is no name of a part"},
-		{Part{Kind: "hook", Name: "\xff"}, "is no name of a part"},
-		{Part{Kind: "", Name: "x"}, "is no name of a part"},
+		{Part{Kind: "hook", Name: ""}, "is not the name of a part"},
+		{Part{Kind: "hook", Name: strings.Repeat("x", 300)}, "is not the name of a part"},
+		{Part{Kind: "hook", Name: "\xff"}, "is not the name of a part"},
+		{Part{Kind: "", Name: "x"}, "is not the name of a part"},
 	} {
 		if got := trustOf(t, store, dir, tt.p); !strings.Contains(got, tt.why) {
 			t.Errorf("%q, want %q", got, tt.why)

@@ -13,63 +13,66 @@ var uiSection = section{
 	fields: []field{
 		{
 			name: "theme", short: "`auto` or the name of a theme",
-			doc: "The colours: `auto` (`light` on a light background, else `dark`), `dark`, `light`, " +
-				"`high-contrast`, `solarized`, or `NAME` for `themes/NAME.toml` in the folder of your file.",
+			doc: "The colours: `auto` (`light` on a light background, otherwise `dark`), `dark`, `light`, " +
+				"`high-contrast`, `solarized`, or `NAME` for `themes/NAME.toml` in your settings folder.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.Theme },
 		},
 		{
 			name: "notify", short: "`bell`, `osc9`, `osc777` or `off`",
-			doc: "How to notify you of a waiting approval, of a command that waits for keys, or the end of a task of more than ten seconds, while the terminal is " +
-				"not focused. `osc9` and `osc777` are desktop notifications of many terminals. In tmux this needs " +
-				"`set -g focus-events on`, and only a bell is passed on.",
+			doc: "How buddy notifies you, while the terminal is not focused, that an approval is waiting, a command is " +
+				"waiting for keys, or a task of more than ten seconds has ended. `osc9` and `osc777` are desktop " +
+				"notifications, which many terminals support. In tmux, this needs `set -g focus-events on`, and only a " +
+				"bell gets through.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.Notify },
 			check:   oneOf("value", "bell", "osc9", "osc777", "off"),
 		},
 		{
 			name: "notify_command", short: "a command",
-			doc: "Run by `sh` on this machine when a session that nobody is attached to needs you or ends a task, with " +
-				"`BUDDY_SESSION`, `BUDDY_EVENT` (`approval`, `question` or `finished`) and `BUDDY_TEXT` in its environment, " +
-				"such as `curl -d \"$BUDDY_TEXT\" ntfy.sh/my-topic`. It may take ten seconds.",
+			doc: "A command that `sh` runs on this machine when a session to which nobody is attached needs you or ends " +
+				"a task, such as `curl -d \"$BUDDY_TEXT\" ntfy.sh/my-topic`. Its environment has `BUDDY_SESSION`, " +
+				"`BUDDY_EVENT` (`approval`, `question` or `finished`) and `BUDDY_TEXT`. It may take ten seconds.",
 			own:     true,
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.NotifyCommand },
 		},
 		{
 			name: "title", short: "`true` or `false`",
-			doc:     "Whether the title of the window shows the folder and what runs or waits.",
+			doc:     "Whether the window's title shows the folder and what is running or waiting.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.Title },
 		},
 		{
 			name: "editor", short: "`emacs` or `vi`",
-			doc: "The keys of the prompt. With `vi`, Esc goes to its normal mode and the border of the prompt names the mode; " +
-				"[keys.md](keys.md) lists the commands.",
+			doc: "The keys of the prompt. With `vi`, Esc switches to normal mode, and the prompt's border names the " +
+				"mode; [keys.md](keys.md) lists the commands.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.Editor },
 			check:   oneOf("value", "emacs", "vi"),
 		},
 		{
 			name: "color", short: "`true` or `false`",
-			doc:     "Whether the screen has colours, as without `--no-color` and `NO_COLOR`.",
+			doc:     "Whether the screen has colours. `--no-color` and `NO_COLOR` switch them off, too.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.Color },
 		},
 		{
 			name: "mouse", short: "`true` or `false`",
-			doc: "Whether buddy uses the mouse: clicks, the wheel and selecting. With `false` the terminal does, so that you select and copy " +
-				"text as in other programs (most terminals do that also while Shift is held).",
+			doc: "Whether buddy handles the mouse: clicks, the wheel and selections. With `false`, the terminal does, " +
+				"so that you can select and copy text as in other programs (in most terminals, holding Shift does the " +
+				"same).",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.Mouse },
 		},
 		{
 			name: "show_tokens", short: "`true` or `false`",
-			doc:     "Whether the header counts the tokens of the session and what they cost. `/status` always does.",
+			doc:     "Whether the header shows the session's tokens and cost. `/status` always does.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.ShowTokens },
 		},
 		{
 			name: "show_tool_calls", short: "`true` or `false`",
-			doc: "Whether plain mode and `buddy exec` print each call of a tool and what came of it. Without it they print those " +
-				"that fail or do not run. On the full screen a call is one row, always.",
+			doc: "Whether plain mode and `buddy exec` print each tool call and its outcome. With `false`, they print " +
+				"only calls that fail or do not run. The full screen always shows the calls.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.ShowToolCalls },
 		},
 		{
 			name: "suggest_workflows", short: "`true` or `false`",
-			doc:     "Whether a line names the workflow that a prompt's words fit, once a session for each (docs/workflows.md). None is ever started by that.",
+			doc: "Whether a line names the workflow that a prompt's words fit, once per session for each workflow " +
+				"(docs/workflows.md). buddy never starts a workflow by itself.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.SuggestWorkflows },
 		},
 	},
@@ -77,8 +80,8 @@ var uiSection = section{
 
 var keysSection = section{
 	name: "keys",
-	doc: "Keys of actions. A list replaces an action's keys, an empty one removes them. " +
-		"[keys.md](keys.md) lists the actions and their keys.",
+	doc: "Keys of actions. A list replaces an action's keys; an empty list removes them. [keys.md](keys.md) lists " +
+		"the actions and their keys.",
 	free: &field{
 		name: "ACTION", short: "list of keys",
 		doc:     "The keys of an action, such as `\"Ctrl+J\"`, `\"Alt+Enter\"`, `\"F8\"`, `\"Space\"` or `\"x\"`.",
@@ -100,7 +103,7 @@ func storeOther(e entry, to any) error {
 			return fmt.Errorf("must be an array of strings, not %s", kindName(e.kind))
 		}
 		if e.items == nil {
-			return errors.New("must be an array of strings and nothing else")
+			return errors.New("must be an array of strings only")
 		}
 		if *to == nil {
 			*to = make(map[string][]string)

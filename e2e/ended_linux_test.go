@@ -112,7 +112,7 @@ func TestInterruptedEditor(t *testing.T) {
 	d.want("\x1b[?1049h", "signal: interrupt")
 	d.types("\x04")
 	if code := d.code(); code != 0 {
-		t.Errorf("exit code %d, want 0", code)
+		t.Errorf("exit code %d, want 0: %q", code, d.printed())
 	}
 }
 

@@ -150,7 +150,7 @@ func TestPromptThatNoHostTookComesBack(t *testing.T) {
 	x.want("continues in a new process", "> remember two")
 	x.keys("Enter")
 	x.want("end of remember two")
-	x.gone("your input comes next")
+	x.gone("your input will be sent")
 	files, _ := filepath.Glob(filepath.Join(x.work, ".buddyx/sessions/*.jsonl"))
 	if len(files) != 1 {
 		t.Fatalf("%d sessions", len(files))

@@ -98,7 +98,7 @@ func TestQuotaThatIsUsedUp(t *testing.T) {
 		refuses(w, 429, fmt.Sprintf(`{"error":{"type":"usage_limit_reached","message":"The usage limit has been reached","plan_type":"free","resets_at":%d}}`, back.Unix()))
 	}}
 	_, errs, code := p.exec(t, "hi")
-	if len(p.requests) != 1 || code == 0 || !strings.Contains(errs, "The usage limit has been reached") || !strings.Contains(errs, "requests are taken again at "+back.Format("15:04")) {
+	if len(p.requests) != 1 || code == 0 || !strings.Contains(errs, "The usage limit has been reached") || !strings.Contains(errs, "requests are accepted again at "+back.Format("15:04")) {
 		t.Errorf("%d requests, exit %d:\n%s", len(p.requests), code, errs)
 	}
 }

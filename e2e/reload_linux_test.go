@@ -47,7 +47,7 @@ func TestReloadWithoutInotify(t *testing.T) {
 	x.want("F10 help")
 	x.rests()
 	x.send("/greet")
-	x.wantText("stands for this", "Say hi")
+	x.wantText("means this", "Say hi")
 	if n := strings.Count(x.screen(), "max_user_instances"); n != 1 {
 		t.Errorf("it is said %d times:\n%s", n, x.screen())
 	}

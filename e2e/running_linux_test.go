@@ -161,10 +161,10 @@ func TestLogs(t *testing.T) {
 	id := d.detached("touch a.txt")
 	d.untilState(id, "waits for approval")
 	d.wants(0, "› touch a.txt", "logs", id)
-	d.wants(0, "waits for approval: touch a.txt", "logs", id)
+	d.wants(0, "waiting for approval: touch a.txt", "logs", id)
 	d.wants(0, `"type":"approval.asked"`, "logs", id, "--json")
 	d.start("logs", id, "-f")
-	d.want("› touch a.txt", "waits for approval: touch a.txt")
+	d.want("› touch a.txt", "waiting for approval: touch a.txt")
 	d.wants(0, "deny: touch a.txt", "approve", id, "--deny", "--reason", "not here")
 	d.want("approval: deny on buddy approve, ", ": not here", "It said:")
 	d.untilState(id, "idle") // its title may come later

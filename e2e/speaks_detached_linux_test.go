@@ -91,5 +91,5 @@ func TestWhatDetachesItselfIsNoPerson(t *testing.T) {
 	}
 	x.srv.Tmux("new-window", "-d", "-t", "t", "-c", x.work, at.Replace("TMUX_TMPDIR=$D session-peer >person.part; mv person.part person"))
 	want("person", "speaks")
-	x.want("mode all from another screen (pts/")
+	x.want("mode all, set on another screen (pts/")
 }

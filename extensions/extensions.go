@@ -127,7 +127,7 @@ func (s Source) roots(k Kind) []string {
 	return all
 }
 
-// PersonDirs returns the folders of a person: those of buddy's settings and of other agents.
+// PersonDirs returns a person's folders: buddy's settings folder and the folders of other agents.
 func PersonDirs(config, home string) []string {
 	if home == "" {
 		return []string{config}

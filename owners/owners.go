@@ -1,6 +1,6 @@
 // Package owners finds out whether another user of the machine could change a file.
 //
-//	err := owners.Check("/srv/shop/.buddyx") // "/srv" may be written by group 27
+//	err := owners.Check("/srv/shop/.buddyx") // group 27 may write to "/srv"
 package owners
 
 import (
@@ -16,13 +16,12 @@ import (
 	"syscall"
 )
 
-// ErrOther means that another user could change what is at a path.
+// ErrOther means that another user could change the file or folder at a path.
 var ErrOther = errors.New("another user of this machine could change it")
 
-// Check returns an error that is [ErrOther] when another user than this process's and root
-// could put something else in the place of path, which is absolute: everything on the way to
-// it, links and what they lead to included, must belong to one of the two, and folders must not
-// be writable by others, unless they are sticky, as /tmp is. What is missing is not checked.
+// Check returns an error that is [ErrOther] if a user other than this process's user and root could replace path, which
+// is absolute. The path, its target if it is a link, and all folders above both must belong to one of the two. Folders
+// must not be writable by others unless they are sticky, as /tmp is. Missing files are not checked.
 func Check(path string) error { return checkBoth(path, CheckInfo) }
 
 // CheckOwn is [Check] for a file that decides what may run; its error says what to do. Where root works on files
@@ -41,10 +40,10 @@ func CheckOwn(path string) error {
 	return err
 }
 
-// problem says who could change a file or folder. It is [ErrOther].
+// problem is an [ErrOther] that names who could change a file or folder.
 type problem struct {
 	text    string
-	step    string // a command that ends it
+	step    string // a command that solves the problem
 	foreign bool   // the file belongs to uid
 	uid     uint32
 }
@@ -58,7 +57,7 @@ func unknownHere(uid uint32) bool {
 	return err != nil && os.Getuid() == 0
 }
 
-// checkBoth checks path and what it leads to, and everything on the way to the two.
+// checkBoth checks path, the file that its links lead to, and all folders above the two.
 func checkBoth(path string, check func(string, fs.FileInfo) error) error {
 	if err := checkWay(filepath.Clean(path), check); err != nil {
 		return err
@@ -124,8 +123,7 @@ func CheckInfo(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// overflow is the user that files belong to whose owner a user namespace does not know: in it,
-// those of the system.
+// overflow is the user id that a user namespace shows for files whose owner it does not know, such as the system's.
 const overflow = 65534
 
 // namespaced reports whether this process knows only some of the machine's users.
@@ -134,9 +132,9 @@ var namespaced = sync.OnceValue(func() bool {
 	return err == nil && strings.Join(strings.Fields(string(text)), " ") != "0 0 4294967295"
 })
 
-// CheckText checks a file whose text is followed as an instruction: it must belong to this
-// process's user or root, and not everybody may write to it; a group may. Where root works on
-// files of a user whom this machine does not know, as in a container, they are accepted.
+// CheckText checks a file whose text is followed as an instruction: it must belong to this process's user or root, and
+// must not be writable by everybody; a group may write to it. Where root works on files of a user whom this machine
+// does not know, as in a container, they are accepted.
 func CheckText(path string, info fs.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {
@@ -153,9 +151,8 @@ func CheckText(path string, info fs.FileInfo) error {
 	return fmt.Errorf("%w: it belongs to %s", ErrOther, userName(st.Uid))
 }
 
-// private reports whether the group of a file has no other members than its owner, as far as
-// its number and name say: many systems give each user a group of the same name. root's may be
-// written by root.
+// private reports whether the group of a file presumably has no members other than its owner and root. This is root's
+// group, or the group with the owner's number or name: many systems give each user such a group.
 func private(st *syscall.Stat_t) bool {
 	if st.Gid == 0 || st.Gid == st.Uid {
 		return true

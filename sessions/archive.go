@@ -174,7 +174,7 @@ func (u *unpacking) next() (*tar.Header, error) {
 	h, err := u.tar.Next()
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, errors.New("it is cut off")
+		return nil, errors.New("it is incomplete")
 	case err != nil:
 		return nil, err
 	case h.Typeflag != tar.TypeReg:
@@ -200,7 +200,7 @@ func (u *unpacking) begin() error {
 		return fmt.Errorf("version %d, this program reads %d: %w", v, archiveVersion, ErrFormat)
 	}
 	if d := u.info.Dir; !filepath.IsAbs(d) || filepath.Clean(d) != d {
-		return fmt.Errorf("%s: the folder %.100q is no clean absolute path", archiveHead, d)
+		return fmt.Errorf("%s: the folder %.100q is not a clean absolute path", archiveHead, d)
 	}
 	return nil
 }
@@ -256,7 +256,7 @@ func (u *unpacking) end() error {
 func (u *unpacking) file(name string) error {
 	path, ok := strings.CutPrefix(name, archiveFiles)
 	if !ok || !filepath.IsLocal(path) || filepath.Clean(path) != path {
-		return fmt.Errorf("%.100q is no file of a session", name)
+		return fmt.Errorf("%.100q is not a file of a session", name)
 	}
 	if err := u.root.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -193,9 +193,9 @@ func (d *Draft) place() error {
 			return nil
 		}
 		d.Close() // keeps the text of an ended screen
-		err = errors.New("what other screens left is in the way")
+		err = errors.New("drafts of ended screens are in the way")
 	}
-	return fmt.Errorf("draft %s: all %d places are taken: %w", filepath.Base(d.places[0]), len(d.places), err)
+	return fmt.Errorf("draft %s: all %d files are in use: %w", filepath.Base(d.places[0]), len(d.places), err)
 }
 
 // Close releases the text to the next screen that takes it over.

@@ -9,7 +9,7 @@ import (
 	"buddy/agent/event"
 )
 
-// textless lists the fields that hold no texts, by name and, where other types have texts in such a field, with the type.
+// textless lists the fields without texts, by name, or as Type.Name if another type has texts in a field of that name.
 var textless = strings.Fields(`
 	ID CallID CallIDs Call Calls TurnID ToolCallID Pane Session
 	Commit Definition Digest Sum FileSum LineSum After

@@ -435,15 +435,15 @@ func (t *transcript) remark(e event.Event) {
 			t.paper.remark(text)
 		}
 	case event.ModelSwitched:
-		t.paper.remark("now talking to " + p.Model)
+		t.paper.remark("switched to the model " + p.Model)
 	case event.TargetSwitched:
-		t.paper.remark("now working on " + p.Name)
+		t.paper.remark("switched to the target " + p.Name)
 	case event.ContextCompacted:
 		t.paper.remark("context compacted")
 	case event.HistoryRewound:
 		t.paper.remark(p.Text())
 	case event.SessionForked:
-		t.paper.remark("from here on a fork of the session " + p.From)
+		t.paper.remark("from here on: a fork of session " + p.From)
 	}
 }
 
@@ -453,7 +453,7 @@ func (t *transcript) branch(env event.Envelope) {
 	case event.ModelMessage:
 		t.answers[env.Branch] = p.Message.Content
 	case event.TaskFinished:
-		t.paper.remark(fmt.Sprintf("task #%d in the background %s", p.ID, p.Outcome))
+		t.paper.remark(fmt.Sprintf("background task #%d %s", p.ID, p.Outcome))
 		if text := t.answers[env.Branch]; strings.TrimSpace(text) != "" {
 			t.paper.answer(text)
 		}

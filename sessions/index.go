@@ -88,7 +88,7 @@ func appendText(r []byte, text string) []byte {
 	return append(binary.AppendVarint(r, int64(len(text))), text...)
 }
 
-// indexed is the unread part of a session's record in the index: numbers in the encoding of [binary.PutVarint], and
+// indexed is the rest of a session's record in the index, not yet decoded: numbers in the encoding of [binary.PutVarint], and
 // texts after their lengths.
 type indexed struct {
 	text  string

@@ -30,7 +30,7 @@ func HeldKey() []byte {
 	return held.key
 }
 
-// HoldKey sets the HeldKey, to that of the parent process.
+// HoldKey sets the HeldKey to the parent process's.
 func HoldKey(key []byte) {
 	held.Lock()
 	defer held.Unlock()
@@ -58,8 +58,8 @@ func loadKey(state string) ([]byte, error) {
 	return []byte(key), nil
 }
 
-// makeKey does what loadKey does, but creates a missing key. When two processes create it at the same time, both get
-// the key of the first. With an error the key is that of this process.
+// makeKey does what loadKey does, but creates a missing key. If two processes create it at the same time, both get
+// the key of the first. If it returns an error, the key is valid in this process only.
 func makeKey(state string) ([]byte, error) {
 	key, err := loadKey(state)
 	if key == nil && err == nil {

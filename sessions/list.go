@@ -120,8 +120,8 @@ func (s Store) Entry(id string) (Entry, error) {
 }
 
 // LastOfPerson returns the last used session that a person started in a folder, else in another folder of the project,
-// so that a person does not continue a session of buddy exec. If no person started one, it returns the last used one.
-// passed lists later ones that can't be opened.
+// so that a person does not continue a session of buddy exec. If no person started one, it returns the last used
+// session. passed lists sessions that were used later but can't be opened.
 func LastOfPerson(s Store, cwd string) (last Entry, passed []Entry, err error) {
 	all, err := s.List()
 	if err != nil {
@@ -206,11 +206,11 @@ func (s Store) Find(prefix string) (string, error) {
 		found = append(found, e.ID)
 	}
 	slices.SortStableFunc(found, func(a, b string) int { return common(b, prefix) - common(a, prefix) })
-	return "", fmt.Errorf("no session %q in %s (nearest: %s); buddy finds the sessions of the folder that it is started in", prefix, s.dir, some(found))
+	return "", fmt.Errorf("no session %q in %s (nearest: %s); buddy finds only the sessions of the folder in which it was started", prefix, s.dir, some(found))
 }
 
 // FindTitle returns the id of the only session with words as its title, else of the only one whose title contains all
-// of them, in any case and order. An error that wraps ErrNone means that no title matches.
+// of them, in any order and ignoring case. An error that wraps ErrNone means that no title matches.
 func FindTitle(s Store, words string) (string, error) {
 	all, err := s.List()
 	if err != nil {

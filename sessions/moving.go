@@ -36,7 +36,7 @@ func Move(s Store) (m Moved, err error) {
 			continue
 		}
 		if err := moveAll(s, from, &m); err != nil {
-			return m, fmt.Errorf("sessions of %s stay there: %w", from.dir, err)
+			return m, fmt.Errorf("sessions of %s were not moved: %w", from.dir, err)
 		}
 	}
 	return m, nil
@@ -53,7 +53,7 @@ func Adopt(s Store, dir string) (m Moved, err error) {
 		return m, fmt.Errorf("no known sessions for %s (buddy sessions list --all shows the folders)", dir)
 	}
 	if err := moveAll(s, from, &m); err != nil {
-		return m, fmt.Errorf("sessions of %s stay there: %w", dir, err)
+		return m, fmt.Errorf("sessions of %s were not moved: %w", dir, err)
 	}
 	return m, nil
 }
@@ -121,7 +121,7 @@ func moveSessions(s, from Store, m *Moved) error {
 	return nil
 }
 
-// moveRest moves a file or folder that is no session. It removes files of which each store has its own.
+// moveRest moves a file or folder that is no session. It removes files that exist once per store.
 func moveRest(s, from Store, name string) error {
 	own := []string{".index", ".collected", ".gitignore", ".host", ".pid"} // the last two belong to sessions that no process works on
 	if slices.Contains(own, name) || slices.Contains(own[3:], filepath.Ext(name)) || strings.HasPrefix(name, ".index-") {

@@ -33,7 +33,7 @@ func (j *Journal) raise(e event.Event) error {
 		}
 	}
 	if len(raised) != len(line) || bytes.Equal(raised, line) {
-		return errors.New("its header can't be changed: go back in a fork of it")
+		return errors.New("its header can't be changed: rewind in a fork of it")
 	}
 	if err := writeHeader(j.path, j.f, raised); err != nil {
 		return fmt.Errorf("its header was not changed: %w", err)

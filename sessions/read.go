@@ -139,7 +139,7 @@ func (j *Journal) dropTornLine() error {
 		}
 	}
 	n, err := j.lines(j.size)
-	j.info.Warnings = append(j.info.Warnings, fmt.Sprintf("line %d was cut off after %d bytes and is left out", n+1, torn))
+	j.info.Warnings = append(j.info.Warnings, fmt.Sprintf("line %d was cut off after %d bytes and is skipped", n+1, torn))
 	return err
 }
 

@@ -31,7 +31,7 @@ func outputFiles(s Store, id string) (files []outputFile) {
 	return files
 }
 
-// searchOutput searches a part of an output. A part has at most one hit, whose event is that of the call.
+// searchOutput searches a part of an output. A part has at most one hit, whose event is the call's.
 func searchOutput(ctx context.Context, s Store, q *query, r *rawScanner, p *part) []Hit {
 	f, err := os.Open(p.output)
 	if err != nil {

@@ -67,9 +67,9 @@ func eventText(e event.Event) string {
 		if p.Result == "" {
 			return ""
 		}
-		return message("instead of a result above, call "+p.CallID, p.Result)
+		return message("replaces the result above of call "+p.CallID, p.Result)
 	case event.ContextCompacted:
-		return message(fmt.Sprintf("instead of %d messages above", p.Removed), strings.TrimSpace(p.Summary+"\n"+p.Restored))
+		return message(fmt.Sprintf("replaces %d messages above", p.Removed), strings.TrimSpace(p.Summary+"\n"+p.Restored))
 	}
 	return ""
 }

@@ -32,7 +32,7 @@ func TestTranscript(t *testing.T) {
 	closeJournal(t, j)
 	got, err := s.Transcript(id)
 	want := "[user]\nfix it\n(pictures: 2)\n\n[user]\n<system-reminder>\nplan\n</system-reminder>\n\n[assistant]\nI look.\n→ use_tool {\"name\":\"exit_plan\",\"args\":{}}\n\n" +
-		"[tool use_tool]\ntext\n[hint: more]\n\n[instead of a result above, call c]\nshort\n\n[instead of 3 messages above]\nin short\n\n"
+		"[tool use_tool]\ntext\n[hint: more]\n\n[replaces the result above of call c]\nshort\n\n[replaces 3 messages above]\nin short\n\n"
 	if err != nil || got != want {
 		t.Errorf("%v\n%q, want\n%q", err, got, want)
 	}

@@ -152,7 +152,7 @@ func Join[T any](items []T, sep string, show func(T) string) string {
 	return strings.Join(shown, sep)
 }
 
-// HasAny reports whether one of words, which are in lower case, occurs in s in any case.
+// HasAny reports whether one of words, which must be in lower case, occurs in s, ignoring case.
 func HasAny(s string, words ...string) bool {
 	s = strings.ToLower(s)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })

@@ -23,8 +23,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Role names the purpose of a piece of the screen; a theme maps it to a style. The zero Role
-// is Text.
+// Role names the purpose of a part of the screen; a theme maps it to a style. The zero Role is Text.
 type Role uint8
 
 // The roles. Every theme defines all of them.
@@ -62,7 +61,7 @@ const (
 	DiffHunk
 	DiffAddBand    // a line over the whole width
 	DiffDeleteBand // the same
-	DiffAddWord    // what changed within such a line
+	DiffAddWord    // the changed words in such a line
 	DiffDeleteWord // the same
 	SynKeyword
 	SynString
@@ -72,7 +71,7 @@ const (
 	roleCount
 )
 
-// RoleCount is the number of roles; each is less than it.
+// RoleCount is the number of roles; each role is less than RoleCount.
 const RoleCount = int(roleCount)
 
 var roleNames = [RoleCount]string{
@@ -151,14 +150,13 @@ type Theme struct {
 // Style returns the style of a role.
 func (t *Theme) Style(r Role) Style { return t.styles[r] }
 
-// WithoutColor returns the theme with attributes only. Signs and words distinguish what
-// otherwise differs only in colour.
+// WithoutColor returns the theme with attributes only. Signs and words distinguish parts that differ only in colour.
 func (t *Theme) WithoutColor() *Theme {
 	plain := *t
 	own := t.styles[Text].BG
 	for i := range plain.styles {
 		s := &plain.styles[i]
-		band := Role(i) == DiffAddBand || Role(i) == DiffDeleteBand || Role(i) == Prompt // their signs say as much
+		band := Role(i) == DiffAddBand || Role(i) == DiffDeleteBand || Role(i) == Prompt // their signs mean the same
 		s.Reversed = s.Reversed || s.BG.Set && s.BG != own && !band
 		s.FG, s.BG = Color{}, Color{}
 	}
@@ -171,7 +169,7 @@ var files embed.FS
 // Auto selects light or dark by the terminal's background; it is not a theme.
 const Auto = "auto"
 
-// Names lists the built-in themes, then those of a folder, which may be "".
+// Names lists the built-in themes, then the themes in a folder; "" is no folder.
 func Names(dir string) []string {
 	names := list(files)
 	if dir == "" {
@@ -193,9 +191,9 @@ func list(dir fs.FS) []string {
 	return entries
 }
 
-// Load returns a built-in theme, or that of the file NAME.toml in a folder, which may be "".
-// Such a file needs only the roles that differ from the built-in theme it names as base, by
-// default dark. The error lists all mistakes on one line.
+// Load returns a built-in theme, or the theme in the file NAME.toml of a folder; "" is no folder. Such a file needs
+// only the roles that differ from the built-in theme it names as base, by default dark. The error lists all mistakes on
+// one line.
 func Load(dir, name string) (*Theme, error) {
 	builtIn := slices.Contains(list(files), name)
 	if !builtIn && !slices.Contains(Names(dir), name) {
@@ -215,7 +213,7 @@ func Load(dir, name string) (*Theme, error) {
 	}
 	return parse(name, file, data, func(base string) (*Theme, error) {
 		if !slices.Contains(list(files), base) {
-			return nil, fmt.Errorf("base %q is no built-in theme (have: %s)", base, strings.Join(list(files), ", "))
+			return nil, fmt.Errorf("base %q is not a built-in theme (have: %s)", base, strings.Join(list(files), ", "))
 		}
 		return Load("", base)
 	})
@@ -299,7 +297,7 @@ func at(data []byte, key string) string {
 	return ""
 }
 
-// spread fills missing backgrounds with that of the text.
+// spread fills missing backgrounds with the text's background.
 func (t *Theme) spread() {
 	bg := t.styles[Text].BG
 	for i := range t.styles {

@@ -155,7 +155,7 @@ func TestThemesOfAPerson(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"wrong": `wrong.toml: role "user" (line 3): "fat" is not a colour or attribute (have: default, #rrggbb, on, bold, dim, italic, underline, reversed); role "error" (line 2): "#ff00" is not`,
-		"based": `base "mine" is no built-in theme (have: dark, high-contrast, light, solarized)`,
+		"based": `base "mine" is not a built-in theme (have: dark, high-contrast, light, solarized)`,
 		"long":  "more than 64 KB",
 		"../x":  `unknown theme "../x"`,
 	} {

@@ -13,7 +13,7 @@ import (
 var ErrNoSession = errors.New("no such abandoned session")
 
 // Open creates the session with its shared pane if they are missing, as the first command would, and reports whether it
-// did.
+// created them.
 func (s *Session) Open(ctx context.Context) (Pane, bool, error) {
 	at, ok := s.runner.(*managedPane)
 	if !ok {

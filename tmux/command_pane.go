@@ -27,7 +27,7 @@ var ErrPanes = errors.New("no room for another pane")
 
 const (
 	ownPrefix = "own-" // prefix of the roles of panes that belong to one command
-	ownMark   = "own"  // file in the folder of a command with its own pane; holds the title
+	ownMark   = "own"  // file in the folder of a command with its own pane; it holds the pane's title
 
 	closeLimit = 20 * time.Second // for closing a pane after its command
 )
@@ -68,7 +68,7 @@ func cleanTitle(s string) string {
 	return cmp.Or(texts.Clip(s, 40), "command")
 }
 
-// claim reserves a pane for the command in dir.
+// claim reserves one of the session's panes for the command in dir.
 func (s *Session) claim(ctx context.Context, dir, title string) (string, *commandPane, error) {
 	s.reap(ctx)
 	key := ownKey(dir)
@@ -162,8 +162,8 @@ func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*
 	return s.keep(key, own, dir, job, output), nil
 }
 
-// retireSoon closes the pane of a command that has ended, even if its streams end a little later. A pane that a job
-// keeps open longer is closed before the next one opens.
+// retireSoon closes the pane of a command that has ended, even if its streams end a little later. If a job keeps the
+// pane open longer, it is closed before the next pane opens.
 func (s *Session) retireSoon(key string, own *commandPane) {
 	for wait := 100 * time.Millisecond; !s.retire(key, own) && wait < 2*time.Second; wait *= 2 {
 		select {
@@ -205,8 +205,8 @@ func (s *Session) reap(ctx context.Context) {
 	}
 }
 
-// adopt takes over the panes of an earlier process of this session. They count, and are closed when nothing runs in
-// them.
+// adopt takes over the panes of an earlier process of this session. They count towards MaxPanes, and are closed when
+// nothing runs in them.
 func (s *Session) adopt(ctx context.Context) {
 	if s.srv == nil {
 		return
@@ -224,7 +224,8 @@ func (s *Session) adopt(ctx context.Context) {
 	}
 }
 
-// closeOwns closes the panes without running programs and returns the session's name if a pane stays.
+// closeOwns closes the panes of single commands in which no program runs, and returns the session's name for each pane
+// that stays.
 func (s *Session) closeOwns(ctx context.Context) (kept []string, err error) {
 	s.own.work.Wait()
 	s.own.mu.Lock()

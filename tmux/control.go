@@ -24,19 +24,19 @@ const (
 	answerWait = 5 * time.Second // until it has answered
 )
 
-// control is a control-mode client of tmux. It carries commands, which are answered in order,
-// and reports which panes print.
+// control is a control-mode client of tmux. It sends commands, which tmux answers in order, and reports which panes
+// print.
 type control struct {
 	proc    *exec.Cmd
 	in      *os.File
 	printed func(pane string) // a pane printed; called by the reader
 	joined  func()            // a client was attached to a session; called by the reader
-	ready   chan struct{}     // of one: this client is attached
+	ready   chan struct{}     // buffers one value, sent when this client is attached
 	done    chan struct{}     // closed when the client has ended
 
 	mu      sync.Mutex // guards the fields below, and the order of writing
 	pending []*question
-	err     error // why no more commands are accepted
+	err     error // the reason why no more commands are accepted
 	output  bool  // tmux reports which panes print
 }
 
@@ -56,9 +56,9 @@ type answer struct {
 	err   error
 }
 
-// startControl starts cmd, a `tmux -C attach`, and waits until it is attached, five seconds at most. tmux may read
-// commands before that, and then refuses those about the client: it reported no output of panes ever after. The reader
-// calls printed, joined and ended.
+// startControl starts cmd, a `tmux -C attach`, and waits until it is attached, five seconds at most. The wait is
+// necessary, because tmux refuses earlier commands about the client, and then never reports the output of panes. The
+// reader calls printed, joined and ended.
 func startControl(ctx context.Context, cmd *exec.Cmd, printed func(string), joined, ended func()) (*control, error) {
 	c, err := launch(cmd, printed, joined, ended)
 	if err != nil {
@@ -96,7 +96,7 @@ func launch(cmd *exec.Cmd, printed func(string), joined, ended func()) (*control
 		err := c.read(bufio.NewReaderSize(outR, 64<<10))
 		_ = outR.Close()
 		c.fail(err)
-		_ = cmd.Process.Kill() // unless it has ended
+		_ = cmd.Process.Kill() // no effect if it has ended
 		_ = cmd.Wait()
 		close(c.done)
 		ended()
@@ -208,7 +208,7 @@ func (c *control) send(orders ...order) []*question {
 		}
 		err = fmt.Errorf("%w: %w", errEnded, err)
 		c.pending = c.pending[:before]
-		_ = c.in.Close() // half a line may be there: the reader sees the end
+		_ = c.in.Close() // half a line may have been sent: tmux detaches us, and the reader sees the end
 	}
 	for _, q := range asked {
 		q.answer <- answer{err: err}
@@ -264,7 +264,7 @@ func (c *control) read(in *bufio.Reader) error {
 			c.mu.Unlock()
 		}
 		if err := c.collect(in, guard, q); err != nil {
-			c.fail(err) // before a receiver of this answer checks
+			c.fail(err) // before the receiver of this answer checks for the error
 			if q != nil {
 				q.answer <- answer{err: err}
 			}
@@ -273,7 +273,7 @@ func (c *control) read(in *bufio.Reader) error {
 	}
 }
 
-// collect reads an answer up to its last line and hands it to q, if that is set.
+// collect reads an answer up to its last line and passes it to q, if q is not nil.
 func (c *control) collect(in *bufio.Reader, guard string, q *question) error {
 	fence := ""
 	if q != nil {
@@ -283,7 +283,7 @@ func (c *control) collect(in *bufio.Reader, guard string, q *question) error {
 	if err != nil || q == nil {
 		return err
 	}
-	for _, l := range lines[end+1:] { // said between the answer and the fence
+	for _, l := range lines[end+1:] { // notices between the answer and the fence
 		if !strings.HasPrefix(l, "%begin ") {
 			c.notice(l)
 		}
@@ -296,9 +296,9 @@ func (c *control) collect(in *bufio.Reader, guard string, q *question) error {
 	return nil
 }
 
-// readAnswer reads lines up to the one that ends the answer with this guard, or up to the
-// answer that is the fence. end is the index of the ending line; with a fence it is the last
-// line before the fence that looks like an end, because the earlier ones are forged.
+// readAnswer reads lines up to the line that ends the answer with this guard or, with a fence, up to the fence's
+// answer. end is the index of the line that ends the answer. With a fence, it is the last line before the fence that
+// looks like an end, because earlier ones are forged.
 func readAnswer(in *bufio.Reader, guard, fence string) (lines []string, end int, err error) {
 	size := 0
 	end = -1
@@ -333,7 +333,7 @@ func (c *control) notice(line string) {
 	case strings.HasPrefix(line, "%session-changed "):
 		select {
 		case c.ready <- struct{}{}:
-		default: // a person moved it to another session
+		default: // a person moved this client to another session
 		}
 		return
 	}
@@ -346,8 +346,8 @@ func (c *control) notice(line string) {
 	}
 }
 
-// readLine reads a line, of which it keeps at most lineMax bytes: of what a pane printed only
-// the beginning matters.
+// readLine reads a line of at most lineMax bytes. Of the output of a pane it returns only the beginning, because the
+// rest is not needed.
 func readLine(in *bufio.Reader) (string, error) {
 	b, err := in.ReadSlice('\n')
 	if err == nil {

@@ -42,8 +42,8 @@ func (s *Session) Keys(ctx context.Context, pane, text string, keys []string) (P
 	return p, err
 }
 
-// Type sends bytes to the program in a pane, as a terminal would. No log and no error holds
-// them, because they may be a password. They are dropped while nothing runs in the pane.
+// Type sends bytes to the program in a pane, as a terminal would. No log and no error contains them, because they may
+// be a password. They are dropped while nothing runs in the pane.
 func (s *Session) Type(ctx context.Context, pane string, p []byte) error {
 	_, _, err := s.typeInto(ctx, pane, p)
 	return err
@@ -58,8 +58,8 @@ const pasteStep = 16 << 10
 // pasteBuffer names the tmux buffer through which text is pasted; it is deleted afterwards.
 const pasteBuffer = "buddy-paste"
 
-// Paste sends text to the program in a pane, with paste marks if that program asked for them.
-// Newlines become Enter. As with Type, no log and no error holds it.
+// Paste sends text to the program in a pane, with paste marks if that program asked for them. Newlines become Enter. As
+// with Type, no log and no error contains the text.
 func (s *Session) Paste(ctx context.Context, pane, text string) error {
 	if len(text) > PasteMax {
 		return fmt.Errorf("cannot paste %d bytes at once (at most %d)", len(text), PasteMax)
@@ -72,7 +72,7 @@ func (s *Session) Paste(ctx context.Context, pane, text string) error {
 	if err != nil {
 		return err
 	}
-	s.pasting.Lock() // there is only one buffer
+	s.pasting.Lock() // all pastes use one buffer
 	defer s.pasting.Unlock()
 	for add := ""; text != ""; add = "-a " {
 		n := min(len(text), pasteStep)

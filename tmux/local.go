@@ -57,7 +57,7 @@ func (s *local) prepare(context.Context) error {
 	}
 	dir, err := pane.MakeDir(texts.Lookup(s.env), s.name)
 	if err != nil {
-		return err // not ErrUnavailable: without tmux there is no folder either
+		return err // not ErrUnavailable: running without tmux would fail, too
 	}
 	if err := os.WriteFile(filepath.Join(dir, "tmux.conf"), []byte(config), 0o600); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -103,7 +103,7 @@ func (s *local) greet(_ context.Context, lost func(string)) (pane.Info, bool, er
 	info, err := pane.Greet(c, s.greeting())
 	if err != nil {
 		_ = c.Close()
-		return info, false, fmt.Errorf("%w: %w", errGone, err) // or it has another version
+		return info, false, fmt.Errorf("%w: %w", errGone, err) // or the supervisor has another version
 	}
 	s.mu.Lock()
 	s.link = c
@@ -148,7 +148,7 @@ func (s *local) attach(_ context.Context, dir string) (job, error) {
 	return over(s.dial, func(c net.Conn) (*pane.Job, error) { return pane.Attach(c, dir) })
 }
 
-// over requests a job from a supervisor over a new connection, which belongs to the job.
+// over requests a job from a supervisor over a new connection. The job owns the connection.
 func over(dial func() (net.Conn, error), ask func(net.Conn) (*pane.Job, error)) (job, error) {
 	c, err := dial()
 	if err != nil {
@@ -206,8 +206,8 @@ func (s *local) abandoned(context.Context) bool {
 	return err == nil && !info.Busy
 }
 
-// remove deletes the directory. Its supervisor, which is ending, may still write there: if files appear meanwhile,
-// removing is repeated for as long as a supervisor takes to end.
+// remove deletes the directory. The supervisor, which is ending, may still write there; if files appear meanwhile,
+// remove tries again until startLimit has passed.
 func (s *local) remove(ctx context.Context) error {
 	dir := s.directory()
 	err := os.RemoveAll(dir)

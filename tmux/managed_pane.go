@@ -22,7 +22,7 @@ type managedPane struct {
 	mu      sync.Mutex // guards the fields below
 	id      string     // of the pane
 	pid     int        // of the supervisor
-	renewed bool       // the supervisor was replaced, and no command has reported it yet
+	renewed bool       // the supervisor was replaced, and no command has reported this yet
 	closing bool       // its end is expected
 	gone    bool       // the pane was closed
 }
@@ -72,7 +72,7 @@ func (s *managedPane) ensure(ctx context.Context) error {
 		return err
 	}
 	err = s.open(ctx)
-	if errors.Is(err, errEnded) { // the server was ended, and our client has just noticed
+	if errors.Is(err, errEnded) { // the server has ended, and our client has just noticed it
 		err = s.open(ctx)
 	}
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *managedPane) greet(ctx context.Context) error {
 	s.renewed = s.renewed || s.pid != 0 && s.pid != info.Pid
 	s.id, s.pid = info.Pane, info.Pid
 	s.mu.Unlock()
-	if !s.srv.wasSeen() && s.srv.live() == nil { // an earlier process has created it
+	if !s.srv.wasSeen() && s.srv.live() == nil { // an earlier process has created the session
 		s.srv.findName(ctx)
 	}
 	s.srv.markSeen()
@@ -150,7 +150,7 @@ func (s *managedPane) found() {
 	defer s.srv.making.Unlock()
 	ctx, stop := context.WithTimeout(context.Background(), askLimit)
 	defer stop()
-	_ = s.greet(ctx) // if it has gone meanwhile, the next command starts another one
+	_ = s.greet(ctx) // if the supervisor has ended meanwhile, the next command starts another one
 }
 
 // lost handles the end of the supervisor.
@@ -181,7 +181,7 @@ func (s *managedPane) startLine() string {
 	return strings.Join(words, " ")
 }
 
-// ensurePane starts the supervisor in its pane again, or in a new pane if that is gone.
+// ensurePane starts the supervisor in its old pane or, if that is gone, in a new one.
 func (s *managedPane) ensurePane(ctx context.Context) error {
 	ctl := s.srv.live()
 	if ctl == nil {
@@ -226,9 +226,8 @@ func (s *managedPane) respawn(ctx context.Context) error {
 	return s.respawnIn(ctx, ctl, s.pane())
 }
 
-// respawnIn restarts the supervisor in a pane. It drops the control client: one attached
-// during a respawn sometimes misses the pane's next output (seen with tmux 3.3a, about once in
-// 20 times).
+// respawnIn restarts the supervisor in a pane. It drops the control client, because a client that is attached during a
+// respawn sometimes misses the pane's next output (seen with tmux 3.3a, about once in 20 times).
 func (s *managedPane) respawnIn(ctx context.Context, ctl *control, id string) error {
 	_, err := ctl.do(ctx, "respawn-pane -k -c / -t "+id+" "+s.startLine())
 	s.srv.detach(ctl)
@@ -245,14 +244,14 @@ func (s *managedPane) close(ctx context.Context) (kept []string, err error) {
 	if gone {
 		return nil, nil
 	}
-	// Even if this process started nothing, an earlier one may have.
+	// An earlier process may have started a supervisor even if this one has not.
 	if !s.sup.begun() {
 		return nil, nil
 	}
 	busy, id, err := s.sup.busy(ctx)
 	switch {
 	case busy:
-		_ = s.sup.leave(ctx) // otherwise it stays until somebody removes it
+		_ = s.sup.leave(ctx) // otherwise the session stays until somebody removes it
 		return []string{s.srv.opt.tmuxName()}, nil
 	case err != nil && !errors.Is(err, errGone):
 		return nil, err
@@ -284,8 +283,8 @@ func (s *managedPane) end(ctx context.Context) error {
 func (s *managedPane) killPane(ctx context.Context, id string) error {
 	defer s.sup.lockServer(ctx)()
 	if ctl := s.srv.live(); ctl != nil && s.base == nil {
-		// Detach our control client first: a client that kills its own session may wait for the answer forever (tmux
-		// 3.3a).
+		// Detach our control client first, because a client that kills its own session may wait for the answer forever
+		// (tmux 3.3a).
 		ctl.close()
 	}
 	ours := "#{&&:#{==:#{@buddy_role}," + s.role + "},#{==:#{session_name}," + s.srv.opt.tmuxName() + "}}"
@@ -297,7 +296,7 @@ func (s *managedPane) killPane(ctx context.Context, id string) error {
 	if unlisted == nil && holds(known, id) {
 		return fmt.Errorf("kill-pane %s: %s", id, reason(out, err))
 	}
-	return nil // it has gone
+	return nil // the pane is gone
 }
 
 // holds reports whether line is one of the lines of text.

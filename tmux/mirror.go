@@ -46,23 +46,22 @@ func readTicket(dir string) (t ticket, err error) {
 	return t, err
 }
 
-// mirror follows a command on a target and writes the same files here that a command of this
-// machine has.
+// mirror follows a command on a target and writes the same files on this machine that a local command has.
 type mirror struct {
 	remote   *remote
 	dir      string
 	ticket   ticket
 	box      *pane.Mailbox
-	began    chan error    // of one: nil when the command was accepted, else the reason
+	began    chan error    // buffers one value: nil when the command was accepted, else the reason
 	done     chan struct{} // closed at the end, when exit or err is set
 	exit     pane.Exit
 	err      error
-	slotless bool // it does not hold the slot of its supervisor
+	slotless bool // the mirror does not hold the slot of its supervisor
 
 	mu        sync.Mutex // guards the fields below and the streams
 	out, errs *stream
-	taken     bool // the supervisor has it
-	sent      bool // it was submitted, and the answer got lost: the supervisor may have it
+	taken     bool // the supervisor has the command
+	sent      bool // the command was submitted, but the answer was lost: the supervisor may have it
 	cancelled bool
 }
 
@@ -82,7 +81,7 @@ func newMirror(r *remote, dir string, t ticket) (*mirror, error) {
 	return m, err
 }
 
-// submission returns the script that hands the command to the supervisor and follows it.
+// submission returns the script that passes the command to the supervisor and follows the command.
 func (m *mirror) submission() (string, error) {
 	text, err := os.ReadFile(filepath.Join(m.dir, "cmd"))
 	if err != nil {
@@ -109,7 +108,7 @@ func (m *mirror) start(ctx context.Context, submit string) error {
 		select {
 		case err := <-m.began:
 			if err != nil && m.isTaken() {
-				go func() { _ = m.Cancel() }() // it runs, but nothing can be recorded here
+				go func() { _ = m.Cancel() }() // the command runs, but nothing can be recorded here
 			}
 			return err
 		case <-ended:
@@ -124,7 +123,7 @@ func (m *mirror) start(ctx context.Context, submit string) error {
 	}
 }
 
-// withdraw cancels a command that nobody waits for any more.
+// withdraw cancels a command that its caller no longer waits for.
 func (m *mirror) withdraw() {
 	m.mu.Lock()
 	m.cancelled = true
@@ -132,7 +131,7 @@ func (m *mirror) withdraw() {
 	ctx, stop := context.WithTimeout(context.Background(), askLimit)
 	defer stop()
 	if _, err := m.remote.ask(ctx, m.withdrawScript()); err != nil {
-		_ = m.Cancel() // it has started, or may have
+		_ = m.Cancel() // the command has started, or may have started
 	}
 }
 
@@ -203,7 +202,7 @@ func (m *mirror) conclude(exit pane.Exit) pane.Exit {
 
 // track follows the command across lost connections up to its end.
 func (m *mirror) track(submit string) (pane.Exit, error) {
-	var cut, ended time.Time // since when the connection is cut; since when the end is known
+	var cut, ended time.Time // times when the connection was cut and when the end became known
 	for sent := submit == ""; ; {
 		script := submit
 		if sent || m.isTaken() {
@@ -253,7 +252,7 @@ func (m *mirror) script(function, until string) string {
 	return libOf(m.ticket.Dir, function, strconv.Itoa(m.ticket.ID), strconv.FormatInt(out, 10), strconv.FormatInt(errs, 10), until)
 }
 
-// listenLimit bounds one call of follow, which normally returns before that.
+// listenLimit bounds one call of follow, which normally returns earlier.
 const listenLimit = 30 * time.Second
 
 // listen runs a script that passes the streams on. For a refused command it returns the message.
@@ -304,7 +303,7 @@ func (e *startErrors) Write(p []byte) (int, error) {
 	return e.m.errs.Write(p)
 }
 
-// idleTimer postpones a limit, of listenLimit, whenever something is written.
+// idleTimer is a time limit of listenLimit that each write postpones.
 type idleTimer struct {
 	w     io.Writer
 	limit *time.Timer
@@ -315,8 +314,8 @@ func (b idleTimer) Write(p []byte) (int, error) {
 	return b.w.Write(p)
 }
 
-// retry waits before the next attempt to connect, and reports whether to make one. since is when
-// the connection was cut; if it is zero, retry sets it.
+// retry waits before the next attempt to connect, and reports whether to make one. since is the time when the
+// connection was cut; if it is zero, retry sets it.
 func (m *mirror) retry(since *time.Time, err error) bool {
 	if since.IsZero() {
 		*since = time.Now()
@@ -329,7 +328,7 @@ func (m *mirror) retry(since *time.Time, err error) bool {
 	limit := cutLimit
 	switch {
 	case m.cancelled && !m.taken:
-		limit = 0 // it must not be submitted again
+		limit = 0 // the command must not be submitted again
 	case m.cancelled:
 		limit = cancelLimit
 	case !m.taken:

@@ -24,7 +24,7 @@ type Pane struct {
 	Program string // the foreground program's name from tmux; "" if unknown
 
 	role string
-	mode bool // it is in copy mode, which intercepts the keys
+	mode bool // the pane is in copy mode, which intercepts the keys
 }
 
 const paneFields = "#{pane_id} #{@buddy_managed} #{@buddy_owner} #{@buddy_role} #{pane_dead} #{pane_in_mode} #{pane_current_command} #{pane_title}"
@@ -33,7 +33,7 @@ const paneFields = "#{pane_id} #{@buddy_managed} #{@buddy_owner} #{@buddy_role} 
 // managed.
 func parsePane(line string) (p Pane, ok bool) {
 	f := strings.SplitN(line, " ", 8)
-	if len(f) < 8 || f[1] != "1" || f[2] != owner || f[3] == "" { // the role is set on the pane itself, the other marks may be the session's
+	if len(f) < 8 || f[1] != "1" || f[2] != owner || f[3] == "" { // a person's pane has the session's marks, but no role
 		return Pane{}, false
 	}
 	p = Pane{ID: f[0], role: f[3], Shared: f[3] == roleShared, Dead: f[4] == "1", Program: f[6], Title: f[7], mode: f[5] == "1"}
@@ -58,7 +58,7 @@ func (s *server) list(ctx context.Context, ctl *control) ([]Pane, error) {
 	return all, nil
 }
 
-// orphans returns the panes of single commands, if the session is known already.
+// orphans returns the panes of single commands, or none if the session is not known yet.
 func (s *server) orphans(ctx context.Context) []Pane {
 	ctl := s.live()
 	if ctl == nil {
@@ -120,14 +120,14 @@ func (s *Session) find(ctx context.Context, id string) (*control, Pane, error) {
 	return nil, Pane{}, fmt.Errorf("%w: %q (have: %s)", ErrNoPane, id, strings.Join(known, ", "))
 }
 
-// View selects what a capture holds.
+// View selects the contents of a capture.
 type View struct {
 	// Start and End are the first and the last line: 0 is the top of the screen, -1 the newest line of the scrollback,
 	// "-" the first or last line in all. "" is the edge of the screen.
 	Start, End string
 	Join       bool // joins wrapped lines
 	Escapes    bool // keeps colours, as SGR sequences
-	Octal      bool // writes control characters, those of Escapes too, as \ooo
+	Octal      bool // writes control characters, including those of Escapes, as \ooo
 	Spaces     bool // keeps spaces at the ends of lines
 	// Other captures the hidden screen: the one behind a full-screen program. Without such a screen the error is
 	// ErrNoOther.
@@ -257,7 +257,7 @@ func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) 
 	if s.srv.fitted == nil {
 		s.srv.fitted = make(map[string]bool)
 	}
-	s.srv.fitted[p.ID] = true // this size is ours, not a person's, and so is the default
+	s.srv.fitted[p.ID] = true // this size, also the default one, is ours, not a person's
 	s.srv.mu.Unlock()
 	size := fmt.Sprintf("-x %d -y %d", w, h)
 	if back {
@@ -293,15 +293,15 @@ func (s *server) joined() {
 // sweepMax limits the foreign sessions examined in one sweep.
 const sweepMax = 20
 
-// sweep removes remains of other programs on our server: dead panes of commands, and sessions with our marks, without
-// an attached client, whose panes are all dead, or abandoned with their command ended.
+// sweep removes what other programs left on our server: dead panes of commands, and sessions with our marks and without
+// an attached client, whose panes are all dead, or abandoned with an ended command.
 func (s *server) sweep(ctx context.Context, ctl *control) {
 	const fields = `"#{@buddy_managed} #{@buddy_owner} #{session_attached} #{pane_dead} #{pane_id} #{@buddy_role} #{@buddy_session} #{session_name}"`
 	lines, err := ctl.do(ctx, "list-panes -a -F "+fields)
 	if err != nil {
 		return // a remaining session is harmless
 	}
-	others, asked := make(map[string]bool), 0 // whether all panes so far are abandoned, by session
+	others, asked := make(map[string]bool), 0 // by session: whether all panes so far are abandoned
 	for _, l := range lines {
 		p, ok := parseFound(l)
 		if !ok {

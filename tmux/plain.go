@@ -27,7 +27,7 @@ func (p *plain) dial() (net.Conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.srv == nil {
-		pane.Adopt() // processes that commands leave behind stay recognizable
+		pane.Adopt() // so that processes that commands leave behind can be traced to them
 		env := cleanEnv(p.opt.Env)
 		dir, err := pane.MakeDir(texts.Lookup(env), p.name)
 		if err != nil {
@@ -67,7 +67,7 @@ func (p *plain) attach(_ context.Context, dir string) (job, error) {
 	return over(p.dial, func(c net.Conn) (*pane.Job, error) { return pane.Attach(c, dir) })
 }
 
-// respawn does nothing: a process that survives SIGKILL cannot be replaced.
+// respawn does nothing, because a process that survives SIGKILL cannot be replaced.
 func (p *plain) respawn(context.Context) error { return nil }
 
 func (p *plain) pane() string { return "" }

@@ -19,7 +19,7 @@ import (
 	"buddy/tmux/pane/confine"
 )
 
-// The scripts do on a target what this program does on this machine.
+// The scripts are the supervisor of a target, where this program is not installed.
 var (
 	//go:embed remote/setup.sh
 	setupSh string
@@ -50,7 +50,7 @@ type remote struct {
 	slot  chan struct{} // holds a token while a command runs
 
 	mu           sync.Mutex         // guards the fields below
-	dir          string             // on the target; "" until it is created, and when it may have gone
+	dir          string             // on the target; "" until it is created, and when it may be gone
 	made         string             // the last directory
 	shell        string             // program that runs commands there
 	version      string             // output of `tmux -V` there
@@ -140,7 +140,7 @@ func (r *remote) prepare(ctx context.Context) error {
 	case errors.Is(err, errNoShell):
 		return pane.NoShell(r.opt.Shell, r.host.Name())
 	case err != nil:
-		return fmt.Errorf("%s: %w", r.host.Name(), err) // without a pane it would fail as well
+		return fmt.Errorf("%s: %w", r.host.Name(), err) // it would also fail without a pane
 	case len(lines) != 3:
 		return fmt.Errorf("%w: %s: the set-up printed %q", ErrUnavailable, r.host.Name(), lines)
 	}
@@ -150,8 +150,8 @@ func (r *remote) prepare(ctx context.Context) error {
 	return nil
 }
 
-// pidLine stores the process group of a command, for stopping it. In a pane that is its
-// parent's, see sup.sh.
+// pidLine stores the process group of a command, for stopping the command. In a pane it is the group of the shell's
+// parent, see sup.sh.
 const pidLine = `case $TERM in dumb) echo $$ ;; *) echo $PPID ;; esac >"${2%/*}/pid"; `
 
 func (r *remote) check(context.Context) error {
@@ -268,8 +268,8 @@ func (r *remote) hold(ctx context.Context, waits waiter, lost func(string)) {
 	lost("its supervisor ended")
 }
 
-// stopWhenReachable queues the stop of a command that was cancelled, or given up before its start
-// was confirmed, until the target can be reached again.
+// stopWhenReachable queues the stop of a command until the target can be reached again. The command was cancelled, or
+// was given up before its start was confirmed.
 func (r *remote) stopWhenReachable(m *mirror) {
 	m.mu.Lock()
 	var scripts []string
@@ -292,7 +292,7 @@ func (r *remote) stopPending(ctx context.Context) {
 	r.pendingStops = nil
 	r.mu.Unlock()
 	for _, script := range doomed {
-		_, _ = r.ask(ctx, script) // ended already, or stopped now
+		_, _ = r.ask(ctx, script) // the command has ended before, or ends now
 	}
 }
 
@@ -314,7 +314,7 @@ func (r *remote) forget() {
 	if r.unlink != nil {
 		r.unlink()
 	}
-	r.unlink, r.dir = nil, "" // perhaps its directory is gone as well
+	r.unlink, r.dir = nil, "" // the directory may be gone, too
 }
 
 func (r *remote) run(ctx context.Context, dir string, mode Mode, within pane.Sandboxed) (job, error) {
@@ -337,7 +337,7 @@ func (r *remote) run(ctx context.Context, dir string, mode Mode, within pane.San
 	r.last++
 	id, at := r.last, r.dir
 	r.mu.Unlock()
-	if at == "" { // the line was cut during the wait for the slot
+	if at == "" { // the connection was cut during the wait for the slot
 		<-r.slot
 		return nil, errGone
 	}
@@ -395,14 +395,14 @@ func (r *remote) busy(ctx context.Context) (bool, string, error) {
 
 func (r *remote) leave(ctx context.Context) error {
 	r.mu.Lock()
-	dir := r.made // the folder is unknown if the line has just been cut
+	dir := r.made // r.dir is "" if the connection has just been cut
 	r.mu.Unlock()
 	_, err := r.ask(ctx, ": >"+host.Quote(dir+"/"+leftMark))
 	return err
 }
 
 func (r *remote) abandoned(ctx context.Context) bool {
-	// The previous client has left, even if its process still exists: the watchdog may act.
+	// The previous client has left, even if its process still exists. Without its mark the watchdog may act.
 	lines, err := r.ask(ctx, `D=${TMUX_TMPDIR:-/tmp}/buddy-$(id -u)/`+r.name+`; [ -e "$D/`+leftMark+`" ] && [ -r "$D/lib" ] || exit 1; . "$D/lib"; rm -f "$D/holder"; greet`)
 	if err != nil {
 		return false
@@ -445,7 +445,7 @@ func (r *remote) remove(ctx context.Context) error {
 	r.mu.Lock()
 	dir := host.Quote(r.made)
 	r.mu.Unlock()
-	// The watchdog of the supervisor may be deleting them as well.
+	// The watchdog of the supervisor may be deleting the same files.
 	_, err := r.ask(ctx, "for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "+dir+" 2>/dev/null && break; sleep 0.5; done; [ ! -e "+dir+" ]")
 	return err
 }

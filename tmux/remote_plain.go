@@ -15,7 +15,7 @@ import (
 // remotePlain is the supervisor of a target in a separate process without a terminal. It ends with the connection.
 type remotePlain struct {
 	sup  *remote
-	base *remote // the shell whose state it starts with; nil for none
+	base *remote // the shell whose state is copied at the start; nil for none
 
 	making sync.Mutex // held while the process is started or ended; guards the fields below
 	proc   *exec.Cmd

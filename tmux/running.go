@@ -43,7 +43,7 @@ type Spec struct {
 	Mode    Mode   // "" = Capture
 	Output  Output // may be nil
 	// Hosts decides whether a sandboxed command may reach a host that is not in the settings, and returns nil to allow
-	// it. It may take its time. If Hosts is nil, and after a Reattach, no such host is allowed.
+	// it. The decision may take long. If Hosts is nil, and after a Reattach, no such host is allowed.
 	Hosts func(pane.Host) error
 	// Free is for a command that runs without approval: nothing that earlier commands set changes the meaning of its
 	// words, and only its final directory is carried over.
@@ -56,9 +56,8 @@ type Spec struct {
 	Fenced bool
 	// From is the folder in which a Confined or Fenced command starts; "" is the shell's folder.
 	From string
-	// Own runs the command in a pane of its own, which starts with the folder, variables and
-	// functions of the shared one, passes nothing back to it, and closes after the command.
-	// Beyond [MaxPanes] the error is [ErrPanes].
+	// Own runs the command in its own pane. That pane starts with the folder, variables and functions of the shared
+	// pane, passes nothing back to it, and closes after the command. Beyond [MaxPanes] the error is [ErrPanes].
 	Own   bool
 	Title string // of that pane; "" is the start of the command
 	// Background means that nobody watches the command at first: it gets variables that keep programs from prompting.
@@ -176,11 +175,11 @@ func (s *Session) launch(ctx context.Context, at runner, dir string, spec Spec) 
 		case try > 0:
 			return nil, err
 		}
-		// The supervisor vanished before it accepted the command: start another one.
+		// The supervisor vanished before it accepted the command. The next try starts another one.
 	}
 }
 
-// within returns the command's sandbox.
+// within returns the sandbox that the command needs.
 func (s Spec) within() pane.Sandboxed {
 	switch {
 	case s.Fenced:
@@ -202,7 +201,7 @@ func makeCommandDir(spec Spec) (string, error) {
 	}
 	var marks []string
 	if spec.within() == pane.Unheld {
-		marks = append(marks, "cwd") // the shell writes it, whatever its umask
+		marks = append(marks, "cwd") // created here, so that the shell can write it whatever its umask is
 		if spec.Free {
 			marks = append(marks, "free")
 		}
@@ -381,7 +380,7 @@ func captured(path string, total, gap int64) Captured {
 	if rest := total - EdgeMax; rest > 0 {
 		n := min(rest, EdgeMax)
 		end := total
-		if gap > 0 { // the file ends with it, unless writing has failed before
+		if gap > 0 { // the file ends with the tail, unless writing has failed before
 			end = c.Size()
 		}
 		if end > total-gap || gap == 0 {

@@ -10,11 +10,11 @@ import (
 )
 
 // frame is the minimum time between two rounds. A round captures all panes that have printed, so that many panes wake
-// us no more often than one; a screen draws no faster.
+// us no more often than one pane. Screens are not drawn faster than this.
 const frame = 33 * time.Millisecond
 
-// retryGap is the minimum time between two attempts to attach to a session that refuses the control client: the end of
-// that client wakes the painter.
+// retryGap is the minimum time between two attempts to attach to a session that refuses the control client. It is
+// necessary because the end of that client wakes the painter.
 const retryGap = time.Second
 
 // Screen holds the visible text of a pane.
@@ -48,7 +48,7 @@ type painter struct {
 	dirty   map[string]bool
 	paused  map[string]bool // panes with paused output
 	last    time.Time       // when the last round started
-	waiting bool            // run waits for the next round: printing does not need to wake it
+	waiting bool            // run waits for the next round, so printing need not wake it
 	ctl     *control        // the client that reports printing panes
 }
 
@@ -152,7 +152,7 @@ func (p *painter) cycle() (wait time.Duration) {
 	ctl, err := p.connect(p.ctx)
 	switch {
 	case errors.Is(err, errNoPane):
-		return 0 // invalidate is called when there is one
+		return 0 // invalidate is called when a pane exists
 	case err != nil:
 		p.retry = time.Now().Add(retryGap)
 		return 0
@@ -203,8 +203,8 @@ func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Dur
 }
 
 // pictures captures panes and shows their screens, except failed ones. It first resumes a pane's output if that was
-// paused, skipping the backlog, and then captures the pane: in this order no change is missed. All commands are sent in
-// one write.
+// paused, skipping the backlog, and then captures the pane: this order misses no change. All commands are sent in one
+// write.
 func (c *control) pictures(ctx context.Context, due []duePane, show func(Screen)) {
 	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_cursor_flag}"`
 	limited, stop := context.WithTimeout(ctx, answerWait)
@@ -219,7 +219,7 @@ func (c *control) pictures(ctx context.Context, due []duePane, show func(Screen)
 	}
 	questions := c.send(orders...)
 	answers := make([]answer, len(questions))
-	for i, q := range slices.Backward(questions) { // when the last is answered, all are: one wait is one wake-up
+	for i, q := range slices.Backward(questions) { // the last answer comes last, so that one wait is enough
 		answers[i].lines, answers[i].err = c.wait(limited, q)
 	}
 	for _, d := range due {

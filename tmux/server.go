@@ -39,39 +39,39 @@ set -g status-right ""
 set -g status-interval 0
 `
 
-// supervisor is the program that runs the commands, and the way to its machine.
+// supervisor is the program that runs the commands, and the connection to its machine.
 type supervisor interface {
-	// directory returns its directory, "" before prepare. inherit copies the shell state from the supervisor in another
-	// directory; it must not run yet.
+	// directory returns the supervisor's directory, "" before prepare. inherit copies the shell state from the
+	// supervisor in another directory; call it before this supervisor runs.
 	directory() string
 	inherit(ctx context.Context, from string) error
 	// prepare creates the directory and the files that the start needs, if missing.
 	prepare(ctx context.Context) error
 	// conf returns the path of tmux's configuration.
 	conf() string
-	// argv returns the command line that starts it.
+	// argv returns the command line that starts the supervisor.
 	argv() []string
-	// greet connects to it if it runs and is not connected yet. When it or the connection ends, lost is called, unless
-	// drop was called before.
+	// greet connects to the supervisor if it runs and is not connected yet. When the supervisor or the connection ends,
+	// lost is called, unless drop was called before.
 	greet(ctx context.Context, lost func(why string)) (info pane.Info, fresh bool, err error)
 	linked() bool
 	// begun reports whether a supervisor may need closing; busy reports whether anything runs under it, and the id of
 	// its pane.
 	begun() bool
 	busy(ctx context.Context) (busy bool, pane string, err error)
-	// run starts the command in dir, attach follows one that an earlier process started. errGone
-	// means that the supervisor has ended and does not know the command.
+	// run starts the command in dir; attach follows a command that an earlier process started. errGone means that the
+	// supervisor has ended and does not know the command.
 	run(ctx context.Context, dir string, mode Mode, within pane.Sandboxed) (job, error)
 	attach(ctx context.Context, dir string) (job, error)
 	drop()
 	remove(ctx context.Context) error
-	// leave records that the client left for good while a command ran; abandoned reports whether it did, no client came
-	// back and nothing runs any more.
+	// leave records that the client left for good while a command ran; abandoned reports whether a client left this
+	// way, none has come back and nothing runs any more.
 	leave(ctx context.Context) error
 	abandoned(ctx context.Context) bool
 
-	// tmux runs one tmux command, control builds a client; check rejects an old tmux. lockServer keeps our programs
-	// from doing at once what crashes a server; the caller has prepared the directory.
+	// tmux runs one tmux command, control builds a client; check rejects an old tmux. lockServer prevents simultaneous
+	// actions of our programs that crash a server; the caller has prepared the directory.
 	tmux(ctx context.Context, args ...string) (string, error)
 	control(args ...string) (*exec.Cmd, error)
 	lockServer(ctx context.Context) (release func())
@@ -81,14 +81,14 @@ type supervisor interface {
 
 // job is a running command, such as a [pane.Job].
 type job interface {
-	// Wait passes output on until the command ends. An error means that its end is not known.
+	// Wait passes output on until the command ends. An error means that the command's end is not known.
 	Wait(output func(pane.Chunk)) (pane.Exit, error)
 	// Cancel starts to end it.
 	Cancel() error
 }
 
 // errNoPane means that nothing was started yet.
-var errNoPane = errors.New("there is no pane yet: the first command of run_shell makes it")
+var errNoPane = errors.New("there is no pane yet: the first command of run_shell creates it")
 
 // errGone means that a supervisor ended before it accepted a command.
 var errGone = errors.New("the supervisor has ended")
@@ -96,7 +96,7 @@ var errGone = errors.New("the supervisor has ended")
 // server is our session on a tmux server with the control client in it.
 type server struct {
 	opt     Options
-	sup     supervisor   // of the shared pane: it runs tmux
+	sup     supervisor   // of the shared pane; also runs tmux commands
 	changed func()       // a pane was made, or the control client ended
 	printed func(string) // a pane printed something
 
@@ -268,6 +268,6 @@ func (s *server) detach(ctl *control) {
 // end ends a control client. The caller holds the lock of the server.
 func (s *server) end(ctl *control) {
 	ctl.close()
-	// The server notifies others when the client has gone; this request returns after that.
+	// The server notifies other clients when this one has gone; this request returns after that.
 	_, _ = s.sup.tmux(context.Background(), "list-sessions", "-F", "")
 }

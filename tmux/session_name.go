@@ -30,8 +30,8 @@ func newSessionName(o Options) *sessionName {
 	return n
 }
 
-// prefer sets an earlier name of the session, until tmux reports another one. The name of the session that this one was
-// copied from does not count.
+// prefer sets an earlier name of the session, until tmux reports another one. It ignores the name of another session
+// from which this one was copied.
 func (n *sessionName) prefer(known string) {
 	if n.short && len(known) >= len(owner)+1+shortest && strings.HasPrefix(n.identity, known) {
 		n.set(known)
@@ -50,7 +50,7 @@ func (n *sessionName) set(name string) {
 	n.now = name
 }
 
-// shortName returns the shortest prefix of an identity that is not taken, the whole if all are.
+// shortName returns the shortest prefix of an identity that is not taken, or the whole identity if all are taken.
 func shortName(identity string, taken func(string) bool) string {
 	for end := len(owner) + 1 + shortest; end < len(identity); end++ {
 		if name := identity[:end]; name[end-1] != '-' && !taken(name) {
@@ -68,9 +68,9 @@ func (o Options) tmuxName() string {
 	return o.name.get()
 }
 
-// ours reports whether a session with that name, created by this program, is this one.
+// ours reports whether a session created by this program, with that name and identity, is this one.
 func (o Options) ours(name, identity string) bool {
-	return identity == o.Session || identity == "" && name == o.Session // sessions older than that option
+	return identity == o.Session || identity == "" && name == o.Session // sessions from before the option existed
 }
 
 // listed is a session on a tmux server.

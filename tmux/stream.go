@@ -16,7 +16,7 @@ type stream struct {
 	name string
 	rec  *pane.Record
 	mark string
-	got  int64  // bytes that arrived, marks and output of jobs included
+	got  int64  // bytes that have arrived, including marks and output of jobs
 	held []byte // possible part of the mark
 	code int    // of the command; valid with own
 	own  bool   // the command's own output is complete
@@ -24,7 +24,7 @@ type stream struct {
 	// the start mark has not arrived yet.
 	before int64
 	begins bool
-	ack    bool // the byte that confirms the start has not arrived yet
+	ack    bool // the byte that confirms the start is still expected
 }
 
 func newStream(m *mirror, name, file string) *stream {
@@ -90,7 +90,7 @@ func (s *stream) handle(p []byte) {
 	s.rec.Add(rest)
 }
 
-// end records what was held back as output, because the mark never came.
+// end records the held-back bytes as output, because the mark never arrived.
 func (s *stream) end() {
 	if !s.begins {
 		s.pass(s.held)

@@ -46,8 +46,8 @@ var ErrUnconfirmed = errors.New("it is not known whether the command was started
 type Options struct {
 	Socket  string // the tmux server: a name for -L, or a path for -S if it has a slash; "" = buddy
 	Session string // the session's identity, see [SessionName], which is its name in tmux, too; required
-	// Short makes the name in tmux the shortest unused prefix of Session. Known is the name that the session had
-	// before, "" if unknown: an existing session is found without it.
+	// Short makes the name in tmux the shortest unused prefix of Session. Known is the session's earlier name, "" if
+	// unknown; an existing session is found without it, too.
 	Short bool
 	Known string
 	// Host runs the commands; nil is this machine. On a Host they have the environment of a login there, Exe and Env
@@ -55,12 +55,12 @@ type Options struct {
 	Host *host.Host
 	Exe  string   // the program that `pane DIR` turns into the supervisor; required
 	Of   []string // folders of the session that the supervisor names in its command line
-	// Greeting is for the supervisor; a nil Env is this process's. Unattended commands get no terminal unless they ask
-	// for one, and variables that keep programs from prompting. A Host always records the first 4 MiB and the end of an
-	// output stream.
+	// Greeting is sent to the supervisor; a nil Env means the environment of this process. Unattended commands get no
+	// terminal unless they ask for one, and variables that keep programs from prompting. A Host always records the
+	// first 4 MiB and the end of an output stream.
 	pane.Greeting
-	// Shell is the one of [pane.Shells] that runs the commands; "" is bash, or sh if bash is missing. If it is missing,
-	// Start returns a [pane.RefusedError]. Commands that an earlier process left running keep their shell.
+	// Shell is the one of [pane.Shells] that runs the commands; "" is bash, or sh if bash is missing. If the shell is
+	// missing, Start returns a [pane.RefusedError]. Commands that an earlier process left running keep their shell.
 	Shell string
 	// OnPane receives the pane's events, on any goroutine; it must not call the Session.
 	OnPane func(PaneEvent)
@@ -76,7 +76,7 @@ type PaneKind string
 // The events of panes.
 const (
 	Opened PaneKind = "opened"
-	Lost   PaneKind = "lost" // it vanished; the next command creates another
+	Lost   PaneKind = "lost" // the pane vanished; the next command creates another one
 	Closed PaneKind = "closed"
 )
 
@@ -85,8 +85,8 @@ type PaneEvent struct {
 	Kind   PaneKind
 	Pane   string // tmux's id, such as %3
 	Title  string // of Opened
-	Attach string // of Opened: the shell command that shows the pane to a person
-	Name   string // of Opened: the tmux session that it is in
+	Attach string // for Opened: the shell command that shows the pane to a person
+	Name   string // for Opened: the name of the pane's tmux session
 	Why    string // of Lost
 }
 
@@ -117,7 +117,7 @@ type runner interface {
 	respawn(ctx context.Context) error
 	// pane returns tmux's id of the pane, "" without one.
 	pane() string
-	// close ends the supervisor unless a command runs in it; then it keeps the session and returns its name.
+	// close ends the supervisor unless a command runs in it; then close keeps the session and returns its name.
 	close(ctx context.Context) (kept []string, err error)
 }
 
@@ -144,8 +144,7 @@ func newSession(o Options, p runner) *Session {
 	return s
 }
 
-// newManagedPane returns the shared pane, or with the shared one as base the pane of one
-// command.
+// newManagedPane returns the shared pane or, with the shared pane as base, the pane of one command.
 func newManagedPane(srv *server, base *managedPane, role, title string) *managedPane {
 	t := &managedPane{srv: srv, base: base, role: role, title: title}
 	name := dirName(srv.opt)
@@ -170,7 +169,7 @@ func Confines(o Options) error {
 }
 
 // Fences returns nil if commands of a Session with these Options can run in the workspace sandbox, else an error that
-// is [fence.ErrImpossible], with the next step. It runs a program there.
+// is [fence.ErrImpossible], with the next step. It runs a program in that sandbox.
 func Fences(o Options) error {
 	switch {
 	case o.Host != nil:
@@ -264,16 +263,16 @@ func (s *Session) FindPane(ctx context.Context) (found bool, err error) {
 	return shared.pane() != "", nil
 }
 
-// Watch sets the panes whose screens OnScreen receives; nil is none. While nothing is watched or nothing prints,
-// nothing runs.
+// Watch sets the panes whose screens OnScreen receives; nil is none. It uses no processor time while nothing is watched
+// or nothing prints.
 func (s *Session) Watch(panes []string) {
 	if s.paint != nil {
 		s.paint.watch(panes)
 	}
 }
 
-// Close ends the Session. An idle tmux session is removed; a session with a running command stays, and kept has its
-// name. Without tmux a running command is cancelled. Closing again does nothing.
+// Close ends the Session. An idle tmux session is removed; a session with a running command stays, and its name is in
+// kept. Without tmux a running command is cancelled. Closing again does nothing.
 func (s *Session) Close(ctx context.Context) (kept []string, err error) {
 	if s.closed.Swap(true) {
 		return nil, nil

@@ -25,7 +25,7 @@ func (b Before) Sum() string {
 	return SumOf(b.Data)
 }
 
-// SumOf returns a checksum that tells two contents of a file apart.
+// SumOf returns a checksum that distinguishes two contents of a file.
 func SumOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16])

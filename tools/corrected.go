@@ -10,9 +10,9 @@ import (
 	"buddy/texts"
 )
 
-// nearMiss finds the tool that an unknown name must be a typo of: the same letters with other separators, or one wrong
-// letter; two in the long name of a tool that only reads. near lists the tools with a similar name. With several of
-// them the name is ambiguous, and meant is "".
+// nearMiss returns the tool that an unknown name means if the name is a typo: the same letters with other separators,
+// one wrong letter, or two wrong letters in the long name of a read-only tool. near lists the tools with similar names.
+// If there are several, the name is ambiguous, and meant is "".
 //
 // nearMiss compares tools of the registry only, by our names and those of other programs. A model that calls a tool of
 // an MCP server knows its exact name from tool_search.
@@ -49,7 +49,7 @@ const (
 	longName   = 8  // names of at least this length may have two wrong letters
 	nameLength = 40 // longer names are not corrected
 
-	maxSlipBytes = 60 // longer argument names, with all separators, are not corrected
+	maxSlipBytes = 60 // longer argument names, including separators, are not corrected
 )
 
 // allowedSlips returns how many letters of a name may be wrong. Two are allowed only for a tool that reads: a name such
@@ -79,7 +79,7 @@ func bareName(name string) string {
 	}, plainName(name))
 }
 
-// foreignNames returns what other programs call one of our tools.
+// foreignNames returns the names of one of our tools in other programs.
 func foreignNames(own string) []string {
 	i := slices.IndexFunc(dialects, func(d dialect) bool { return d.tool == own })
 	if i < 0 {
@@ -194,7 +194,7 @@ func (f *foreign) isDetail(own string) bool {
 	return json.Unmarshal(f.known[own], &schema) == nil && schema.Type != "boolean" && !namesPlace(own)
 }
 
-// isArgument reports whether a name is a known one and so no slip: an argument of any of our tools, by our names or
+// isArgument reports whether a name is known and therefore no slip: an argument of any of our tools, by our names or
 // those of other programs, or an ignored argument.
 func isArgument(d dialect, name string) bool {
 	if _, ignored := d.ignored[name]; ignored || slices.Contains(undocumented, name) || slices.Contains(whyNames, name) {
@@ -213,7 +213,7 @@ func isArgument(d dialect, name string) bool {
 	})
 }
 
-// otherNames returns what other programs call an argument of one of our tools.
+// otherNames returns the names of an argument of one of our tools in other programs.
 func otherNames(d dialect, own string) (names []string) {
 	for from, to := range d.args {
 		if to == own {

@@ -117,7 +117,7 @@ func (d *Deferred) lookup(name string) (Tool, bool) {
 	return nil, false
 }
 
-// keeps reports whether d and all the parts that d is a part of have the name.
+// keeps reports whether the filters of d and of all sets that contain d accept a name.
 func (d *Deferred) keeps(name string) bool {
 	return d.whole == nil || d.keep(name) && d.whole.keeps(name)
 }

@@ -83,7 +83,7 @@ func convertWait(f *foreign) error {
 // folder between commands.
 var folderNames = []string{"workdir", "cwd", "working_dir", "working_directory", "directory", "dir_path", "dir"}
 
-// convertFolder rewrites a command that shall run in another folder than the shell's.
+// convertFolder rewrites a command that should run in another folder than the shell's.
 func convertFolder(f *foreign) error {
 	folder, named := "", ""
 	for _, name := range folderNames {
@@ -405,7 +405,7 @@ func convertTaskOutput(f *foreign) error {
 		delete(f.values, "yield_time_ms")
 	}
 	if f.named == "write_stdin" {
-		delete(f.values, "chars") // empty; a call with input is one of another tool
+		delete(f.values, "chars") // empty, else the call was rerouted to send-keys
 	}
 	switch {
 	case !ok || !block:

@@ -16,8 +16,8 @@ import (
 type Registry struct {
 	tools    []Tool
 	names    []string
-	unlisted []string          // callable tools that are missing in Definitions
-	off      map[string]string // by tool that is switched off: the setting responsible
+	unlisted []string          // callable tools that are missing from Definitions
+	off      map[string]string // by tool that is switched off: the setting that does it
 	deferred *Deferred         // the set behind use_tool, if use_tool is registered
 }
 
@@ -33,7 +33,7 @@ func NewRegistry(all ...Tool) *Registry {
 	return r
 }
 
-// Without returns a registry in which the named tools stay callable but are missing in Definitions.
+// Without returns a registry in which the named tools stay callable but are missing from Definitions.
 func (r *Registry) Without(names ...string) *Registry {
 	other := *r
 	other.unlisted = slices.Concat(r.unlisted, names)
@@ -100,8 +100,8 @@ func (r *Registry) Definitions() []model.ToolDef {
 	return defs
 }
 
-// Lookup returns the tool with a name, ours or a foreign one. It also finds the tools behind use_tool, because models
-// forget to call them through it. The text of the error goes to the model.
+// Lookup returns the tool with our name or a foreign name. It also finds the tools behind use_tool, because models
+// forget to call them through use_tool. The text of the error goes to the model.
 func (r *Registry) Lookup(name string) (Tool, error) {
 	for _, n := range []string{name, nativeName(name)} {
 		if setting, off := r.off[n]; off {

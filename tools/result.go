@@ -23,13 +23,13 @@ const TailLimit = 64 << 10
 // OutputBytes is the approximate size limit of a listing or search result, in bytes.
 const OutputBytes = 20_000
 
-// Success returns the result of a successful run. remarks add what the text does not show: the non-empty ones are
-// joined in one line in brackets after the text.
+// Success returns the result of a successful run. remarks are notes about the text; the non-empty ones follow the text
+// in one line, in brackets.
 func Success(text string, remarks ...string) Result { return Streams(text, "", remarks...) }
 
-// Streams does what Success does for a program that wrote to two streams. If both have text, a line [stderr] starts the
-// second one. If the output has a line that looks like a remark, or starts like an error, the remarks state the number
-// of its lines: what follows these lines is ours.
+// Streams is like Success for a program that wrote to two streams. If both have text, a line [stderr] starts the second
+// one. If the output has a line that looks like a remark, or starts like an error, the remarks state its number of
+// lines, so that the model can see where our text starts.
 func Streams(stdout, stderr string, remarks ...string) Result {
 	both, counted := stdout != "" && stderr != "", texts.Plural(lines(stdout+stderr), "line")
 	r := Result{Content: stdout + stderr, Tail: End(stdout + stderr)}
@@ -100,7 +100,7 @@ func Problem(why string) Result { return Result{Content: failure + why, IsError:
 // Again returns a Problem after which the model should repeat the call.
 func Again(why string) Result { return Result{Content: failure + why, IsError: true, Retry: true} }
 
-// Tell adds a line to a result that only the model sees.
+// Tell adds to a result a line that only the model sees.
 func (r *Result) Tell(line string) {
 	if r.Content != "" && !strings.HasSuffix(r.Content, "\n") {
 		line = "\n" + line

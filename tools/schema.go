@@ -18,14 +18,12 @@ import (
 //
 //	Depth int `json:"depth,omitempty" desc:"levels of folders" min:"1" max:"3"`
 //
-// Types are string, bool, int, json.RawMessage, a pointer to one of these for an argument whose absence
-// means something, and a slice of strings or of structs like this one. A json.RawMessage takes any value; type
-// names what the schema says of it, because servers refuse a schema without a type.
-// An argument is required unless it has omitempty. A required string, and one in a list, must
-// not be blank unless it is tagged blank:"ok". enum lists the allowed values of a string,
-// separated by commas. max bounds a list's length, too; that and min are checked, but are not
-// in the schema. A field tagged schema:"-" is accepted
-// but not in the schema.
+// Types are string, bool, int, json.RawMessage, a pointer to one of these for an argument whose absence means
+// something, and a slice of strings or of structs like this one. A json.RawMessage takes any value; the tag type is its
+// type in the schema, because servers refuse a schema without a type. An argument is required unless it has omitempty.
+// Required strings, and strings in lists, must not be blank unless the field is tagged blank:"ok". enum lists the
+// allowed values of a string, separated by commas. max bounds a list's length, too; that and min are checked, but are
+// not in the schema. A field tagged schema:"-" is accepted but not in the schema.
 type field struct {
 	name     string
 	desc     string
@@ -110,10 +108,9 @@ type Schema struct {
 	fields []field
 }
 
-// Define returns the schema of a tool whose arguments are the struct T. The same T always
-// gives the same bytes, with fields in order: prompt caches need that. The schema does not
-// forbid other arguments, which would cost 30 bytes a tool in each request: Decode refuses
-// them.
+// Define returns the schema of a tool whose arguments are the struct T. The same T always results in the same bytes,
+// with fields in order, as prompt caches need it. The schema does not forbid other arguments, because that would cost
+// 30 bytes per tool in each request; Decode refuses them.
 func Define[T any](name, description string) Schema {
 	fields := fieldsOf(reflect.TypeFor[T]())
 	return Schema{model.ToolDef{Name: name, Description: strings.TrimSpace(description), Parameters: schemaOf(fields)}, fields}

@@ -1,5 +1,5 @@
-// Package tools defines what a tool of a model is: a definition that the model reads, a plan
-// without side effects that the policy judges, and a run.
+// Package tools defines the tools of a model. A tool has a definition that the model reads, a plan without side effects
+// that the policy judges, and a run.
 //
 //	r := tools.NewRegistry(shell.New(panes, plain, "local", cwd, warn))
 //	t, err := r.Lookup("run_shell")
@@ -9,8 +9,8 @@
 //
 // A tool's failure is a [Result] that the model reads, never a Go error.
 //
-// jsonschema-go (0.4.3) is not used for arguments, because it reports only the first mistake, in terms of the
-// schema, takes no number in a string, and has no bounds or choices in its tags.
+// jsonschema-go (0.4.3) is not used for arguments, because it reports only the first mistake, in terms of the schema,
+// accepts no numbers in strings, and has no bounds or choices in its tags.
 package tools
 
 import (
@@ -125,22 +125,22 @@ type Call struct {
 	Page int
 	// Reader identifies the conversation whose knowledge of files counts: 0 is the main one, others are branches.
 	Reader int
-	// OwnPane is the title of a pane of its own for the command of the call; "" is the shared pane.
+	// OwnPane is the title of a separate pane for the call's command; "" means the shared pane.
 	OwnPane string
-	// Planning ends when nobody waits for the call's plan any longer: Plan may connect to a target. nil never ends.
+	// Planning ends when nobody waits for the call's plan any longer, because Plan may connect to a target. A nil
+	// Planning never ends.
 	Planning context.Context
-	// Planned is the approved plan; the runtime sets it before Run. A tool does exactly that or
-	// fails.
+	// Planned is the approved plan; the runtime sets it before Run. A tool does exactly the planned work or fails.
 	Planned action.Action
-	// Free means that nobody was asked, because the call only reads: state that earlier calls left must not change its
-	// meaning.
+	// Free means that nobody was asked, because the call only reads. State that earlier calls left must not change the
+	// meaning of such a call.
 	Free bool
 	// Confined means that the call is allowed only because it will run in the read-only sandbox.
 	Confined bool
 	// Fenced means that the call is allowed only because it will run in the workspace sandbox.
 	Fenced bool
-	// Spent tells how long the call ran in the read-only sandbox before the sandbox stopped it; 0 means that it did not
-	// run there. The second run starts in the same folder, and waits less by this time.
+	// Spent is the time that the call ran in the read-only sandbox before the sandbox stopped it; 0 means that it did
+	// not run there. The second run starts in the same folder, and its wait is shorter by this time.
 	Spent time.Duration
 }
 

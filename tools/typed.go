@@ -33,7 +33,7 @@ func New[A any, T typed[A]](t T, name, description string) T {
 	return t
 }
 
-// planner is a Handler whose plan depends on the caller, see [Call].Reader.
+// planner is a Handler whose plan depends on the reader, see [Call].Reader.
 type planner[A any] interface {
 	PlanFor(reader int, args A) (action.Action, error)
 }

@@ -51,7 +51,7 @@ func (f *Footer) Draw(screen tcell.Screen) {
 	}
 	room := c.W - 1
 	hints := f.hints()
-	hints[len(hints)-1].Keep = true // help leads to all others
+	hints[len(hints)-1].Keep = true // the help key stays: the help lists all other keys
 	keys := []draw.Span{draw.Text(themes.Footer, " ")}
 	for i, h := range draw.FitHints(hints, room-1, footerGap) {
 		if i > 0 {
@@ -67,15 +67,15 @@ func (f *Footer) Draw(screen tcell.Screen) {
 // footerGap is the number of cells between two hints.
 const footerGap = 2
 
-// hints returns the keys of the scope, typed characters, then global keys.
+// hints returns the scope's keys, then the typed characters, then the global keys.
 func (f *Footer) hints() []draw.Hint {
 	var all []draw.Hint
 	switch f.scope {
 	case keymap.Typing: // the other keys go to the pane
 		return append(f.labels(f.scope), draw.Hint{Label: "all other keys go to the pane"})
-	case keymap.Secret: // nothing below it is reachable
+	case keymap.Secret: // no key reaches the views below the dialog
 		return f.labels(f.scope)
-	case keymap.Approval, keymap.Amend, keymap.Reason, keymap.Question, keymap.Confirm, keymap.Leaving, keymap.Picker, keymap.Sessions, keymap.Naming, keymap.Document: // it names its keys itself
+	case keymap.Approval, keymap.Amend, keymap.Reason, keymap.Question, keymap.Confirm, keymap.Leaving, keymap.Picker, keymap.Sessions, keymap.Naming, keymap.Document: // each names its own keys
 		return f.general(nil)
 	}
 	if f.scope != keymap.Global {
@@ -97,7 +97,7 @@ func (f *Footer) general(all []draw.Hint) []draw.Hint {
 	return all
 }
 
-// bound reports whether a key has a meaning of its own in the scope.
+// bound reports whether the scope binds a key itself.
 func (f *Footer) bound(key keymap.Key) bool {
 	for e := range f.Keys.In(f.scope) {
 		if !slices.Contains(e.Scopes, keymap.Global) && slices.Contains(e.Keys, key) {

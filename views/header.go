@@ -46,11 +46,11 @@ func (h *Header) Update(s *state.State, ch state.Changed) {
 	}
 }
 
-// SetApprovalLeft sets whether a person left an approval open, of which the header reminds.
+// SetApprovalLeft sets whether a person left an approval open. The header then shows a reminder.
 func (h *Header) SetApprovalLeft(left bool) { h.left = left }
 
-// item is a part of the header in several lengths, the longest first; nil is empty. ranks are the costs of each
-// shortening.
+// item is a part of the header in several lengths, the longest first; a nil form is empty. ranks[i] is the cost of
+// replacing forms[i] by the next form.
 type item struct {
 	forms [][]draw.Span
 	ranks []int
@@ -80,7 +80,7 @@ func (h *Header) Draw(screen tcell.Screen) {
 
 const itemGap = 3
 
-// fit shortens items, the cheapest first, until they fit into w cells.
+// fit shortens items, in the order of their costs, until they fit into w cells.
 func fit(items []item, w int) []item {
 	for {
 		total, weakest := -itemGap, -1
@@ -104,7 +104,7 @@ func fit(items []item, w int) []item {
 func (h *Header) items() []item {
 	name := item{forms: [][]draw.Span{{bar("buddy", true)}, nil}, ranks: []int{2}}
 	if h.info.Event.Model == "" && h.info.Session == "" {
-		return []item{name} // nothing is known yet
+		return []item{name} // no session yet
 	}
 	all := []item{name, h.model(), h.place(), h.context(), h.cost(), h.goal(), h.servers(), h.title(), h.mode()}
 	if h.left && h.approvals > 0 {
@@ -113,7 +113,7 @@ func (h *Header) items() []item {
 	return all
 }
 
-// waiting reminds of an open approval. It is never dropped.
+// waiting returns a reminder of open approvals, which is never dropped.
 func (h *Header) waiting() item {
 	text := draw.WaitingSign + " " + texts.Plural(h.approvals, "approval")
 	long := bar(text+" · "+h.Keys.Name(keymap.ShowApproval), true)
@@ -135,7 +135,8 @@ func outside(text string) []draw.Span { return draw.Untrusted(themes.Header, tex
 // longest limits the cells of an item; a longer text uses a shorter form.
 const longest = 60
 
-// forms returns texts as the forms of an item, without those that are too long; if all are, the start of the last one.
+// forms converts texts to the forms of an item and omits those that are too long. If all are, it returns the start of
+// the last one.
 func forms(texts ...string) [][]draw.Span {
 	var all [][]draw.Span
 	for _, text := range texts {
@@ -162,13 +163,13 @@ func (h *Header) model() item {
 	return item{forms: append(forms(texts...), nil), ranks: ranks}.trimmed()
 }
 
-// trimmed drops the ranks of forms that were too long.
+// trimmed drops the ranks of omitted forms.
 func (i item) trimmed() item {
 	i.ranks = i.ranks[len(i.ranks)-len(i.forms)+1:]
 	return i
 }
 
-// place returns the target and the directory. Another machine as target is kept longer.
+// place returns the target and the directory. A target other than this machine is dropped later than the directory.
 func (h *Header) place() item {
 	target, dir := h.info.Event.Target, h.info.Event.Cwd
 	if rest, ok := strings.CutPrefix(dir, h.home); ok && h.home != "" && (rest == "" || rest[0] == '/') {

@@ -17,7 +17,7 @@ import (
 	"buddy/views/markup"
 )
 
-// StatusLine shows above the prompt what runs or is waited for, and for how long; on the right are the keys for it.
+// StatusLine shows the present work above the prompt, with its elapsed time and, on the right, its keys.
 type StatusLine struct {
 	draw.Frame
 	now        func() time.Time
@@ -44,7 +44,7 @@ type doing struct {
 	reads  bool   // the model's server processes the request
 }
 
-// around holds what the line needs to know about the rest of the screen.
+// around holds the facts about the rest of the screen that affect the line.
 type around struct {
 	hint   string // untrusted; replaces everything else
 	done   bool   // the hint reports success and is no warning
@@ -98,7 +98,7 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 	}
 }
 
-// Follow shows the work of a subagent instead of the main task's; 0 ends that.
+// Follow shows the work of a subagent instead of the main task's; 0 shows the main task again.
 func (l *StatusLine) Follow(task int) { l.follows = task }
 
 // SetHint shows text instead of the running work, "" for none.
@@ -119,8 +119,8 @@ func (l *StatusLine) SetQuiet(quiet bool) { l.around.quiet = quiet }
 // SetHidden sets what is not visible elsewhere.
 func (l *StatusLine) SetHidden(h Hidden) { l.around.hidden = h }
 
-// SetStops sets the keys that stop the main task from the present focus, "" for none, and whether a key leads from
-// there into the pane of the running call.
+// SetStops sets which keys stop the main task while the present view has the focus ("" for none), and whether a key
+// then leads into the pane of the running call.
 func (l *StatusLine) SetStops(keys string, types bool) { l.around.stops, l.around.types = keys, types }
 
 // Busy reports whether the line changes with time and must be drawn again.
@@ -153,7 +153,7 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 	return doing{text: modelDoes(s), since: s.Coming.Asked, reads: s.Coming.Reading.Busy()}
 }
 
-// waitsForPerson describes what a task needs from the person, since the oldest open request.
+// waitsForPerson describes what a task needs from the person. The time counts from the oldest open request.
 func waitsForPerson(s *state.State, t *state.Task) doing {
 	d := doing{text: "Waiting for your approval"}
 	if len(s.Questions) > 0 {
@@ -168,7 +168,7 @@ func waitsForPerson(s *state.State, t *state.Task) doing {
 // maxCommand limits the columns of a command in the line.
 const maxCommand = 32
 
-// callRuns describes a running call: a command by its own text.
+// callRuns describes a running call: a command by its text, others by the tool's name.
 func callRuns(c *state.Call) doing {
 	what := c.Name
 	if a := &c.Action; a.Kind.IsCommand() && a.Command != "" {
@@ -222,8 +222,8 @@ func hookRuns(all []event.HookStarted) string {
 	return text
 }
 
-// Draw draws the line, or nothing if there is nothing to show. If it is too long, the last parts are dropped first,
-// then keys, then the work is cut.
+// Draw draws the line, or nothing if there is nothing to show. If it is too long, Draw omits the last parts, then keys,
+// and finally cuts the first part.
 func (l *StatusLine) Draw(screen tcell.Screen) {
 	in := l.Whole(screen).Cleared()
 	all, keys := l.parts()
@@ -240,7 +240,7 @@ func (l *StatusLine) Draw(screen tcell.Screen) {
 	in.Spans(0, draw.Clip(parts.spans(), max(room-gapTo(right), 0))...)
 }
 
-// gapTo returns the cells before the right part.
+// gapTo returns the number of blank cells before the right part.
 func gapTo(right []draw.Span) int {
 	if len(right) == 0 {
 		return 0
@@ -321,7 +321,7 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 		parts.add(themes.Warning, "↻ "+wait.Text+". "+draw.RetryWait(wait.At-now.UnixMilli(), wait.Count))
 		return append(l.hint(keymap.Send, "retries now"), l.stopHint("stops")...)
 	}
-	if l.retry != nil { // the conversation shows it
+	if l.retry != nil { // the conversation shows the retry
 		l.addQueued(parts)
 		return nil
 	}
@@ -425,7 +425,7 @@ func (l *StatusLine) addTime(parts *statusParts, now time.Time) {
 	}
 }
 
-// tokenBytes estimates the bytes of a token. Providers count only at the end of an answer.
+// tokenBytes is an estimate of the bytes per token, because providers report counts only at the end of an answer.
 const tokenBytes = 4
 
 // addFollowed adds the parts about the subagent whose conversation is shown.
@@ -471,7 +471,7 @@ func (p *statusParts) addDeadline(t *state.Task, now time.Time) {
 	}
 }
 
-// quietAfter is the silence of a model after which the line mentions it.
+// quietAfter is the duration of a model's silence before the line mentions it.
 const quietAfter = 20 * time.Second
 
 // mayBeQuiet returns how long the model may be silent: while a server processes a long prompt it sends a sign of life
@@ -483,7 +483,7 @@ func (d doing) mayBeQuiet() time.Duration {
 	return quietAfter
 }
 
-// elapsed returns how long a task runs or ran; "" before its start.
+// elapsed returns the running time of a task, so far or in total; "" before its start.
 func elapsed(t *state.Task, now time.Time) string {
 	if t.Started == 0 {
 		return ""

@@ -20,13 +20,13 @@ func stepSign(s state.StepState) (glyph string, sign, text themes.Role) {
 	return s.Sign(), themes.Muted, themes.Text
 }
 
-// stepItem returns a step as a row or a part of one.
+// stepItem returns a step as a row or a part of a row.
 func stepItem(s state.Step) []draw.Span {
 	glyph, sign, text := stepSign(s.State)
 	return append([]draw.Span{draw.Text(sign, glyph+" ")}, draw.Untrusted(text, texts.OneLine(s.Text))...)
 }
 
-// stepsTitle returns the progress: plan 1/3.
+// stepsTitle returns the progress, for example "plan 1/3".
 func stepsTitle(s state.Steps) string { return fmt.Sprintf("plan %d/%d", s.Done(), len(s)) }
 
 // stepsLine returns the steps in one row: all of them or, if w cells are too few, the current one.

@@ -9,11 +9,11 @@ import (
 	"buddy/app/state"
 )
 
-// taskRow is a task in the list, below the task for which it works.
+// taskRow is a task in the list, below the task that it works for.
 type taskRow struct {
 	state.Task
 	depth int                 // 0: it works for no other task
-	step  *state.WorkflowStep // of the workflow that the task runs; nil: the row is the task itself
+	step  *state.WorkflowStep // a step of the task's workflow; nil: the row is the task itself
 }
 
 // kind returns the displayed kind of the task; for a subagent its name.
@@ -35,8 +35,8 @@ func (r *taskRow) branch() string {
 	return strings.Repeat("  ", r.depth-1) + "└ "
 }
 
-// elsewhere reports whether the row only repeats what is visible elsewhere: prompts and agents that they wait for are
-// in the conversation.
+// elsewhere reports whether the row is visible elsewhere: the conversation shows prompts, and the agents that they wait
+// for.
 func (r *taskRow) elsewhere() bool {
 	switch {
 	case r.Workflow != nil:
@@ -62,8 +62,8 @@ func workflowRows(t *state.Task, depth int) []taskRow {
 // same reports whether two rows are the same task or step.
 func (r *taskRow) same(o *taskRow) bool { return r.ID == o.ID && r.step == o.step }
 
-// listed returns the tasks to list: running and waiting ones, the agents below these, and ended ones that are not
-// visible elsewhere, until they were seen. Ended prompts, and the agents that they waited for, are in the conversation.
+// listed returns the tasks to list: running and waiting ones with their agents and, until a person has seen them, ended
+// ones. Ended prompts and the agents that they waited for are omitted, because the conversation shows them.
 func listed(tasks state.TaskList, seen map[int]bool) []*state.Task {
 	var all []*state.Task
 	in := make(map[int]bool, len(tasks))

@@ -24,12 +24,12 @@ import (
 type Tasks struct {
 	draw.Frame
 	now     func() time.Time
-	tasks   []taskRow    // running ones first, then the newest; below each its agents
-	shown   []taskRow    // the rows that rows returned last
+	tasks   []taskRow    // running ones first, then the newest; each is followed by its agents
+	shown   []taskRow    // the last result of rows
 	seen    map[int]bool // tasks that had ended when the person left the list
 	visited bool         // the person is in the list
 	steps   state.Steps
-	cwd     string // working directory of the session: paths below it are shown relative to it
+	cwd     string // working directory of the session; paths in it are shown as relative paths
 	follows int    // the subagent whose conversation and steps are shown; 0: the main one
 	at      int    // selected row
 	top     int    // first visible row
@@ -68,8 +68,8 @@ func (t *Tasks) Update(s *state.State, ch state.Changed) {
 	t.at = max(0, min(t.at, t.items()-1))
 }
 
-// Visit records whether the person is in the list, also below a dialog. When they leave, its ended tasks were seen and
-// are removed.
+// Visit records whether the person is in the list, even if a dialog covers it. When the person leaves, ended tasks
+// count as seen and are removed.
 func (t *Tasks) Visit(here bool) {
 	if t.visited && !here {
 		t.forgetEnded()
@@ -79,7 +79,7 @@ func (t *Tasks) Visit(here bool) {
 
 // forgetEnded removes ended top-level rows with the rows below them.
 func (t *Tasks) forgetEnded() {
-	below := false // of a removed row
+	below := false // whether the row is below a removed one
 	t.tasks = slices.DeleteFunc(t.tasks, func(row taskRow) bool {
 		if row.depth == 0 {
 			if below = row.State == state.TaskDone; below {
@@ -91,7 +91,7 @@ func (t *Tasks) forgetEnded() {
 	t.at = max(0, min(t.at, t.items()-1))
 }
 
-// Follow shows the steps of a subagent instead of those of the main conversation; 0 ends that.
+// Follow shows the steps of a subagent instead of those of the main conversation; 0 shows the latter again.
 func (t *Tasks) Follow(task int) { t.follows = task }
 
 // items counts the rows that can be selected.
@@ -105,7 +105,7 @@ func (t *Tasks) Unseen() bool {
 	return slices.ContainsFunc(t.tasks, func(r taskRow) bool { return !r.elsewhere() })
 }
 
-// rows returns the visible rows: all while the person is here, else those that are not visible elsewhere.
+// rows returns the rows to show: all while the person is in the list, else those that are not visible elsewhere.
 func (t *Tasks) rows() []taskRow {
 	if t.visited || t.HasFocus() {
 		return t.tasks
@@ -122,8 +122,8 @@ func (t *Tasks) rows() []taskRow {
 	return t.shown
 }
 
-// split divides rows between tasks and the steps below: as many steps as fit beside waiting and running tasks, but at
-// least half of the rows.
+// split divides the area between tasks and the steps below. Steps get the rows that unfinished tasks leave free, but at
+// least half if they need them.
 func (t *Tasks) split(in draw.Area, rows []taskRow) (items, steps draw.Area) {
 	want := stepRows(t.steps, in.Inset().W)
 	if want == 0 || in.H < 2 && len(rows) > 0 {
@@ -139,7 +139,7 @@ func (t *Tasks) split(in draw.Area, rows []taskRow) (items, steps draw.Area) {
 	return draw.Area{Canvas: in.Canvas, H: in.H - n}, in.Below(in.H - n)
 }
 
-// selected returns the row of the selected task or step; some is false without one.
+// selected returns the row of the selected task or step; some is false if there is none.
 func (t *Tasks) selected() (row taskRow, some bool) {
 	if i := t.at; i >= 0 && i < len(t.tasks) {
 		return t.tasks[i], true
@@ -147,7 +147,7 @@ func (t *Tasks) selected() (row taskRow, some bool) {
 	return taskRow{}, false
 }
 
-// Press moves the selection and calls the intents.
+// Press moves the selection and calls the callbacks.
 func (t *Tasks) Press(p keymap.Press) {
 	switch p.Action {
 	case keymap.ItemUp:
@@ -163,7 +163,7 @@ func (t *Tasks) Press(p keymap.Press) {
 	}
 }
 
-// want calls an intent for the selected task, unless that has ended or is about to.
+// want calls a callback for the selected task, unless the task has ended or is being cancelled.
 func (t *Tasks) want(what func(id int)) {
 	if row, ok := t.selected(); ok && row.State != state.TaskDone && row.State != state.TaskCancelling && what != nil {
 		what(row.ID)
@@ -177,7 +177,7 @@ func (t *Tasks) open() {
 	}
 }
 
-// Draw draws the rows around the selection; without the focus the first ones, because running tasks must be visible.
+// Draw draws the rows around the selection or, without the focus, the first rows, so that running tasks are visible.
 func (t *Tasks) Draw(screen tcell.Screen) {
 	in := t.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "tasks")}, Bottom: t.stops()}).Cleared()
 	if in.W <= 0 || in.H <= 0 {
@@ -264,7 +264,7 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	glyph, role, word := draw.TaskState(task, now)
 	left = append(left, draw.Text(themes.Muted, row.branch()), draw.Text(role, glyph+" "))
 	left = append(left, draw.Untrusted(themes.Muted, fmt.Sprintf("#%d %-*s ", task.ID, max(8-2*row.depth, 0), row.kind()))...)
-	if word != "" && task.State != state.TaskWaiting { // the sign and the dialog show it
+	if word != "" && task.State != state.TaskWaiting { // the sign and the dialog show that it waits
 		left = append(left, draw.Untrusted(role, word+" · ")...)
 	}
 	if on := task.Target(); on != "" {
@@ -284,8 +284,8 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	return left, []draw.Span{draw.Text(themes.Muted, text)}
 }
 
-// doing returns the present action of a subagent that a prompt waits for, because the conversation shows its title; ""
-// for other tasks.
+// doing returns the present action of a subagent that a prompt waits for; its title is in the conversation. It returns
+// "" for other tasks.
 func (t *Tasks) doing(task *state.Task) string {
 	if task.Agent == nil || task.Agent.Background || task.State != state.TaskRunning {
 		return ""

@@ -199,7 +199,7 @@ func report(out io.Writer, changes []change, n int) error {
 	_ = table.Flush()
 	_, _ = fmt.Fprintf(out, "%d benchmarks: %d worse, %d better, %d new, %d gone since the figures of %s\n", n, count[worse], count[better], count[added], count[gone], kept)
 	if count[worse] > 0 {
-		return fmt.Errorf("%d benchmarks allocate more than at the last release: mend that, or say why and keep the new figures with make bench SAVE=1", count[worse])
+		return fmt.Errorf("%d benchmarks allocate more than at the last release: fix that, or say why and save the new figures with make bench SAVE=1", count[worse])
 	}
 	return nil
 }

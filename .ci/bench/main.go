@@ -79,7 +79,7 @@ func benchmark(out io.Writer, repeat time.Duration) (figures, error) {
 	}
 	all, err := readBenchmarks(io.TeeReader(printed, out))
 	if failed := cmd.Wait(); failed != nil {
-		return nil, fmt.Errorf("go test: %w; the lines above with FAIL say which benchmark does not work", failed)
+		return nil, fmt.Errorf("go test: %w; the lines above with FAIL name the failing benchmarks", failed)
 	}
 	return all, err
 }

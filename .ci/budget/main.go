@@ -58,7 +58,7 @@ func run(name string, argv []string) (code int, err error) {
 		fmt.Printf("%s: still running: %s\n", name, p)
 	}
 	if err == nil && code == 0 && scaled > limit {
-		err = fmt.Errorf("%s took %.0f scaled CPU seconds, %.0f is the limit (.ci/budget/limits): make something quicker, or move what is heavy to make counterparts", name, scaled, limit)
+		err = fmt.Errorf("%s took %.0f scaled CPU seconds, %.0f is the limit (.ci/budget/limits): make something faster, or move heavy tests to make counterparts", name, scaled, limit)
 	}
 	return code, err
 }

@@ -27,7 +27,7 @@ import (
 )
 
 func main() {
-	most := flag.Int("most", 100, "how many `faults` to try, chosen by chance, the same each time; 0 for all")
+	most := flag.Int("most", 100, "how many `faults` to try, chosen at random but the same each time; 0 for all")
 	only := flag.String("only", "", "`regexp` of the faults to try, as they are printed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

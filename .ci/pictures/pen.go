@@ -37,7 +37,7 @@ func newPen(folder string) (*pen, error) {
 	regular, err := face(filepath.Join(folder, "DejaVuSansMono.ttf"))
 	bold, err2 := face(filepath.Join(folder, "DejaVuSansMono-Bold.ttf"))
 	if err := errors.Join(err, err2); err != nil {
-		return nil, fmt.Errorf("%w; on Debian: apt-get install fonts-dejavu-core, elsewhere say where it is with -font", err)
+		return nil, fmt.Errorf("%w; on Debian: apt-get install fonts-dejavu-core, elsewhere name its folder with -font", err)
 	}
 	return &pen{regular, bold}, nil
 }

@@ -39,15 +39,15 @@ func (k Kind) IsCommand() bool { return k == Shell || k == Git }
 // Risk grades the possible harm of an action, as far as it is known beforehand.
 type Risk string
 
-// The risks, from least to most.
+// The risks, in ascending order.
 const (
 	Low    Risk = "low"
 	Medium Risk = "medium"
 	High   Risk = "high"
 )
 
-// Action describes one thing that a tool is about to do by its real effect: resolved paths and the whole command,
-// never abbreviated.
+// Action describes one thing that a tool is about to do. It holds the real effect: resolved paths and the whole
+// command, never abbreviated.
 type Action struct {
 	Kind     Kind        `json:"kind"`
 	Tool     string      `json:"tool"`
@@ -96,7 +96,7 @@ type TargetCwd struct {
 // ShortHost limits a host inside a sentence, in bytes.
 const ShortHost = 40
 
-// To returns the part of a that connects to one of its hosts, given with its port.
+// To returns the part of a that connects to one of its hosts. host includes the port.
 func (a Action) To(host string) Action {
 	name, _, _ := strings.Cut(host, ":")
 	a.Host, a.Hosts = name, []string{host}

@@ -8,7 +8,7 @@ import (
 )
 
 // Effect describes the most important effect of an action before approval. It is data, so that every interface can
-// form the same sentence. The zero value is no effect.
+// form the same sentence. The zero value means no effect.
 type Effect struct {
 	Subject string   `json:"subject,omitempty"` // git reset --hard; "" is the action itself
 	Verb    string   `json:"verb,omitempty"`    // in the third person: deletes

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// fieldTools pairs buddy's tools with the names in files for other agents.
+// fieldTools pairs buddy's tools with their names in the files of other agents.
 var fieldTools = []struct {
 	ours, field string
 	older       []string // earlier names of the same tool in other agents
@@ -63,7 +63,7 @@ func FieldTool(name string) (ours []string, ok bool) {
 	return nil, false
 }
 
-// FieldName returns the name of buddy's tool in other agents, or its own name.
+// FieldName returns the name that other agents use for a tool of buddy, or the tool's own name.
 func FieldName(ours string) string {
 	for _, t := range fieldTools {
 		if t.ours == ours {

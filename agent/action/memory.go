@@ -6,7 +6,7 @@ import (
 	"buddy/texts"
 )
 
-// Memory holds what the memory contains about an Action, and what a denial may add to it.
+// Memory holds the memory entries about an Action, and how the reason of a denial can be stored.
 type Memory struct {
 	Said   []string `json:"said,omitempty"`   // the person's entries for all projects, each with its id
 	Noted  []string `json:"noted,omitempty"`  // entries in the project's files, possibly written by others, each with its place and id

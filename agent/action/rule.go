@@ -10,7 +10,7 @@ import (
 // Source names the author of a rule.
 type Source string
 
-// The sources. A project's rules may be stricter only: allow is refused.
+// The sources. A project's rules may only ask and deny.
 const (
 	FromUser    Source = "user"
 	FromProject Source = "project"
@@ -80,7 +80,7 @@ func (r Rule) String() string {
 	}
 	by, tool, at := "", r.Tool, "at"
 	switch {
-	case command && r.Source == FromSession: // the command tells what it allows
+	case command && r.Source == FromSession: // the command itself shows what the rule allows
 		tool = ""
 	case command:
 		by = "by"
@@ -103,7 +103,7 @@ func (r Rule) String() string {
 }
 
 // Offer describes the rule as the rest of a sentence after "Yes, and": don't ask again for `go test ./...` this
-// session. cwd is the start folder of the command, workspace that of the session.
+// session. cwd is the start folder of the command, workspace is the folder of the session.
 func (r Rule) Offer(cwd, workspace string) string {
 	text := "don't ask again for " + r.covers(workspace)
 	if r.Shape == Exactly && r.Folder != "" && r.Folder != cwd {
@@ -197,6 +197,6 @@ type ApprovalContext struct {
 	Rule    string   `json:"rule,omitempty"`    // the rule that decided
 	Similar string   `json:"similar,omitempty"` // the rule that "allow similar" would add
 	Passes  []string `json:"passes,omitempty"`  // two examples that the similar rule would allow
-	Stops   string   `json:"stops,omitempty"`   // one that it would not allow
-	Exact   bool     `json:"exact,omitempty"`   // it allows only this command, also piped into read-only commands
+	Stops   string   `json:"stops,omitempty"`   // an example that it would not allow
+	Exact   bool     `json:"exact,omitempty"`   // Similar covers only this command, also piped into read-only commands
 }

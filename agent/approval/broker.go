@@ -1,8 +1,8 @@
 // Package approval asks the person for approvals, and questions of the model.
 //
-// Its invariant: every request is settled exactly once, by the first answer. A request whose task or session has
-// ended is denied; so is every request while nobody can answer. The event of a request is in the stream before anyone
-// can settle it, and that of the answer before the waiting call continues. [Broker] and [Questions] each have their
+// Its invariant: every request is settled exactly once, by the first answer. A request whose task or session has ended
+// is denied; so is every request while nobody can answer. The event of a request is in the stream before anyone can
+// settle it, and the event of the answer before the waiting call continues. [Broker] and [Questions] each have their
 // own lock, which they never hold while waiting for a person.
 //
 //	b := approval.New(events, pol, "local", action.ModeAsk, time.Now)
@@ -31,7 +31,7 @@ import (
 	"buddy/texts/unseen"
 )
 
-// Nobody is the By of an answer when no person could be asked.
+// Nobody is the value of By in an answer if no person could be asked.
 const Nobody = "nobody"
 
 // Rules of requests that need a person's answer although the policy allows the action.
@@ -53,13 +53,13 @@ type Broker struct {
 	mu     sync.Mutex // guards the fields below
 	policy policy.Policy
 	modeFor
-	before      modeFor     // the last mode that counted, which plan mode returns to
-	rest        action.Mode // follows a mode with a time limit
+	before      modeFor     // the last mode that counted; plan mode returns to it
+	rest        action.Mode // the mode after a time limit is over
 	open        map[string]*ask
 	closed      bool
 	interactive bool               // a person can answer
 	lent        []action.Rule      // rules of policy that end with the next prompt
-	approved    string             // last approved plan; "" if plan mode was started since
+	approved    string             // last approved plan; "" if plan mode has started since
 	denied      bool               // the person denied a call since the last TakeDenied
 	restored    *event.PlanEntered // an earlier process ended in plan mode; nil: it did not
 	fence
@@ -71,19 +71,19 @@ type modeFor struct {
 	until  time.Time // zero: never
 	screen string    // where the person chose it
 	since  time.Time // start of the mode
-	stood  bool      // it counts, however short it was
+	stood  bool      // the mode counts, however briefly it applied
 }
 
-// standing limits how short a mode may apply to count as the mode before plan mode.
+// standing is the time that a mode must apply to count as the mode before plan mode.
 const standing = 3 * time.Second
 
-// counts reports whether the mode can be the one before plan mode. A mode that the person only passed through cannot:
-// an approved plan would run in a mode that the person never worked in.
+// counts reports whether plan mode may return to the mode. It may not return to a mode that the person only passed
+// through: an approved plan would run in a mode that the person never worked in.
 func (m modeFor) counts(now time.Time) bool {
 	return m.mode != action.ModePlan && (m.stood || now.Sub(m.since) >= standing)
 }
 
-// ended reports whether its time limit is over.
+// ended reports whether the mode's time limit is over.
 func (m modeFor) ended(now time.Time) bool { return !m.until.IsZero() && !now.Before(m.until) }
 
 // Request describes a call that needs approval.
@@ -94,9 +94,9 @@ type Request struct {
 	Verdict    action.Verdict // why it needs approval
 	Failed     string         // failure of the last call of the same tool; "" if it succeeded
 	Changed    string         // who changed the call, and the difference; "" if unchanged
-	Memory     action.Memory  // what memory has about the call, and may learn from a denial
+	Memory     action.Memory  // memory's entries about the call, and the scopes for learning from a denial
 	Agent      string         // the subagent that asks, for display; "" is none
-	Most       action.Mode    // the loosest mode for it; "" is no limit
+	Most       action.Mode    // the loosest mode for the call; "" is no limit
 	AskedBy    string         // the hook that requires approval in every mode; "" is none
 	Hook       *Hook          // set if a hook requires the approval; nil: the policy does
 }
@@ -111,10 +111,10 @@ type Hook struct {
 type ask struct {
 	Request
 	answer chan event.ApprovalAnswered // buffered: 1
-	unseen []unseen.Mark               // marks of the changes that it shows
+	unseen []unseen.Mark               // marks of the changes that the request shows
 }
 
-// raised reports whether it needs approval although the policy allows it.
+// raised reports whether the request needs approval although the policy allows the call.
 func (q *ask) raised() bool {
 	return q.Verdict.Rule == Injected || q.Verdict.Rule == Reopened || q.Hook != nil
 }
@@ -133,8 +133,8 @@ func New(s *stream.Stream, p policy.Policy, target string, m action.Mode, now fu
 	return &Broker{stream: s, policy: p, target: target, modeFor: modeFor{mode: m, stood: true}, before: before, rest: rest, now: now, open: make(map[string]*ask)}
 }
 
-// Judge applies the policy under the current mode, or under most if that is stricter; "" is no limit. A mode whose
-// time is over ends here.
+// Judge applies the policy under the current mode, or under most if that is stricter; "" is no limit. Judge also ends a
+// mode whose time limit is over.
 func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
 	b.mu.Lock()
 	if b.ended(b.now()) {
@@ -385,7 +385,8 @@ func (b *Broker) addSimilar(id string) bool {
 	return ok
 }
 
-// reviewMode settles open requests that a new rule decides, or a mode set by a person; "" for none.
+// reviewMode settles the open requests that the current rules and mode decide. set is the mode that a person has just
+// set, "" for none.
 func (b *Broker) reviewMode(set action.Mode) {
 	for _, id := range b.ids(func(*ask) bool { return true }) {
 		b.mu.Lock()

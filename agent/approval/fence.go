@@ -52,9 +52,9 @@ func Fences(b *Broker, act action.Action, most action.Mode) bool {
 	return policy.Fences(p, act, mode)
 }
 
-// CycleMode changes to the next mode: ask, edits, auto where available, plan. screen is as in SetMode. It does
-// nothing while a request is open: the key may have been pressed before the request was visible, and a looser mode
-// would answer it.
+// CycleMode changes to the next mode: ask, edits, auto where available, plan. screen is as in SetMode. It does nothing
+// while a request is open: the key may have been pressed before the request was visible, and a looser mode would
+// approve the request.
 func CycleMode(b *Broker, screen string) {
 	b.mu.Lock()
 	mode, waits := b.mode, len(b.open) > 0
@@ -122,7 +122,7 @@ func changes(b *Broker, act action.Action, most action.Mode) (*action.Unseen, []
 // maxPaths limits the changed files in one dialog.
 const maxPaths = 100
 
-// rank sorts files that other programs execute first.
+// rank returns the sort key of a changed file; files that other programs execute come first.
 func rank(path string) int {
 	if autorun.Reason(path) != "" {
 		return 0

@@ -36,8 +36,8 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration, screen string) {
 	b.reviewMode(m)
 }
 
-// turnTo changes the mode for a task, 0 for none, and publishes that. The old mode becomes the one before plan mode
-// if it counts. Entering plan mode twice changes nothing. The caller holds b.mu.
+// turnTo changes the mode for a task, 0 for none, and publishes the change. Plan mode returns to the old mode if that
+// counts. Entering plan mode twice changes nothing. The caller holds b.mu.
 func (b *Broker) turnTo(task int, to modeFor) {
 	now, planned := b.now(), b.mode == action.ModePlan
 	was := b.follows(b.modeFor)
@@ -66,7 +66,7 @@ func millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// EnterPlan changes to plan mode for a task. It reports false if that is the mode already.
+// EnterPlan changes to plan mode for a task. It returns false if plan mode is already on.
 func (b *Broker) EnterPlan(task int) (entered bool) {
 	b.mu.Lock()
 	if b.mode != action.ModePlan || b.ended(b.now()) {
@@ -92,8 +92,8 @@ func (b *Broker) AfterPlan() action.Mode {
 	return b.follows(b.before).mode
 }
 
-// EndPlan ends plan mode with e and returns the new mode: edits if the person chose that, otherwise the one before
-// plan mode, or its successor if its time limit is over. The person was shown most, so the new mode is never looser.
+// EndPlan ends plan mode with e and returns the new mode: edits if the person chose that, otherwise the one before plan
+// mode, or its successor if its time limit is over. The new mode is never looser than most, which the person was shown.
 // If a person has already left plan mode, the current mode stays.
 func (b *Broker) EndPlan(task int, e event.PlanExited, most action.Mode) action.Mode {
 	b.mu.Lock()
@@ -127,7 +127,7 @@ func (b *Broker) follows(m modeFor) modeFor {
 	return modeFor{mode: b.rest, stood: true}
 }
 
-// ApprovedPlan returns the text of the last approved plan, "" if another one was started since.
+// ApprovedPlan returns the text of the last approved plan, "" if plan mode has started since.
 func (b *Broker) ApprovedPlan() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -170,8 +170,8 @@ func (b *Broker) Begin() {
 	b.stream.Publish(0, 0, event.ModeChanged{Mode: b.mode})
 }
 
-// stricter returns the stricter of the mode before plan mode and the first mode of this process. A process that
-// starts in plan mode has no influence.
+// stricter returns the stricter of the mode before plan mode and the first mode of this process. If the process starts
+// in plan mode, ask mode counts as its first mode.
 func stricter(plan *event.PlanEntered, first action.Mode) modeFor {
 	if first == action.ModePlan {
 		first = action.ModeAsk

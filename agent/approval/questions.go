@@ -25,7 +25,7 @@ type openQuestion struct {
 	answer chan event.QuestionAnswered // buffered: 1
 }
 
-// NewQuestions returns Questions that publishes in a stream. Secrets are removed from questions and answers in the
+// NewQuestions returns Questions that publish in a stream. Secrets are removed from questions and answers in the
 // stream; the asking call gets the answer as typed.
 func NewQuestions(s *stream.Stream, r *redact.Redactor) *Questions {
 	return &Questions{stream: s, redact: r, open: make(map[string]openQuestion)}

@@ -80,8 +80,9 @@ func (b *Broker) RemoveRule(r action.Rule) {
 	b.stream.Publish(0, 0, event.RuleRemoved{Rule: r, Scope: scope})
 }
 
-// SetRules replaces the rules that the session began with; rules added by a person in this session stay. Open
-// requests that the new rules deny are denied. None becomes allowed, because it was asked under the old rules.
+// SetRules replaces the rules that the session started with; rules added by a person in this session stay. Open
+// requests that the new rules deny are denied. The new rules approve none, because the person was asked under the old
+// ones.
 func (b *Broker) SetRules(rules []action.Rule) {
 	b.mu.Lock()
 	own := slices.DeleteFunc(slices.Clone(b.policy.Rules), func(r action.Rule) bool { return r.Source != action.FromSession })

@@ -31,7 +31,7 @@ var files = []struct{ by, what, patterns string }{
 	{"npm", "settings", ".npmrc .yarnrc .yarnrc.yml .yarn/ bunfig.toml deno.json deno.jsonc nx.json turbo.json lerna.json rush.json angular.json"},
 	{"node", "settings that are code", "*.config.*js *.config.*ts *.conf.*js *.conf.*ts gulpfile* gruntfile* .babelrc* .eslintrc* .prettierrc* .stylelintrc* .swcrc .storybook/ .releaserc*"},
 	{"python", "build and packages", "setup.py setup.cfg pyproject.toml tox.ini requirements*.txt pipfile pipfile.lock poetry.lock uv.lock uv.toml pixi.toml pixi.lock environment.y*ml"},
-	{"python", "modules that start with it", "sitecustomize.py usercustomize.py *.pth *.egg-link __pycache__/ *.pyc .venv/ venv/ site-packages/ .pythonrc* .pdbrc .ipython/ .jupyter/"},
+	{"python", "modules loaded at its start", "sitecustomize.py usercustomize.py *.pth *.egg-link __pycache__/ *.pyc .venv/ venv/ site-packages/ .pythonrc* .pdbrc .ipython/ .jupyter/"},
 	{"pip", "settings", "pip.conf pip.ini .pypirc .condarc .config/pip/"},
 	{"gradle", "build rules", "*.gradle *.gradle.kts gradle.properties gradlew gradlew.bat gradle/ .gradle/ buildsrc/"},
 	{"maven", "build rules", "pom.xml .mvn/ mvnw mvnw.cmd"},

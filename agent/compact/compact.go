@@ -30,7 +30,7 @@ import (
 // Parts holds the dependencies of a Compactor. All but Redact are required.
 type Parts struct {
 	Stream    *stream.Stream
-	Approvals *approval.Broker // files are read again only if it allows that without asking
+	Approvals *approval.Broker // only files that it allows without asking are read again
 	Ledger    *usage.Ledger
 	Selection *selection.Selection
 	Most      action.Mode // loosest mode for reading files again; "" is no limit
@@ -142,7 +142,7 @@ func (m *Room) refuse(refused bool) {
 	m.refused = refused
 }
 
-// summarised counts failed summaries.
+// summarised records the outcome of a summary, to count failures in a row.
 func (m *Room) summarised(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -174,7 +174,7 @@ func (m *Room) warns(task int, grade event.Health) bool {
 
 const (
 	maxSummaryFailures = 3 // in a row; after that no summary is tried
-	thrashTurns        = 3 // this many compactions, each this many turns after the last, are too many
+	thrashTurns        = 3 // so many compactions with at most so many turns between them are too many
 )
 
 // thrashes reports whether recent compactions did not help. The caller holds m.mu.
@@ -361,7 +361,7 @@ func (c *Compactor) over(w Work, used, window int) bool {
 	return false
 }
 
-// messageFactor times KeepMessages is the number of messages at which the strategy Window compacts.
+// messageFactor is the multiple of KeepMessages at which the strategy Window compacts.
 const messageFactor = 2
 
 // Condense replaces old messages by the strategy, and returns the compaction; nil if the history is not shorter.
@@ -370,8 +370,8 @@ func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacte
 	return c.condense(ctx, w, false)
 }
 
-// condense is Condense. overflowed means that the provider found a request too long: then even the newest results may
-// be removed, and a summary that has just failed is not tried again.
+// condense implements Condense. overflowed means that the provider found a request too long: then even the newest
+// results may be removed, and a summary that has just failed is not tried again.
 func (c *Compactor) condense(ctx context.Context, w Work, overflowed bool) *event.ContextCompacted {
 	asked := w.Room.takeAsked()
 	if c.blocked(ctx, w) {
@@ -416,8 +416,8 @@ func (c *Compactor) begins(w Work, by string) {
 }
 
 // digest replaces old exchanges by lines about them until the history has target tokens, and returns the compaction;
-// nil when nothing can be removed or a hook refuses. asked means that the hooks were asked already, all that the
-// newest results may be removed too.
+// nil when nothing can be removed or a hook refuses. asked means that the hooks were asked already; all means that the
+// newest results may be removed, too.
 func (c *Compactor) digest(ctx context.Context, w Work, target int, asked, all bool) *event.ContextCompacted {
 	if !conversation.Digestible(w.Conv, target, all) {
 		return nil

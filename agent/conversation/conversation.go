@@ -1,4 +1,4 @@
-// Package conversation holds the messages that the models of a session are sent.
+// Package conversation holds the messages that are sent to the models of a session.
 //
 // Its invariant: a history and the stream agree. Code that changes the history of a [Conversation] publishes the
 // event about the change under the same lock, so that [Recall] rebuilds the same history from the stored events. Each
@@ -30,7 +30,7 @@ type Conversation struct {
 	branch int
 	stream *stream.Stream
 	own    bool                   // a subagent's, with its own system prompt
-	off    func(kind string) bool // reports switched off reminders; nil: none
+	off    func(kind string) bool // reports whether a kind of reminder is switched off; nil: none is
 
 	mu       sync.Mutex // guards the fields below, and the order of the events
 	hist     *history.History
@@ -209,7 +209,7 @@ func (c *Conversation) Injected() string {
 func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, part bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m, _ = c.stream.Keys().Hidden(m).(model.Message) // the same as after a restart
+	m, _ = c.stream.Keys().Hidden(m).(model.Message) // without keys, as after a restart
 	if !c.hist.Assistant(m) {
 		return false
 	}
@@ -285,7 +285,7 @@ func Items(c *Conversation) ([]history.Item, int) {
 	return history.Items(c.hist), c.hist.Tokens()
 }
 
-// BrokenOff reports whether the history ends with an answer, which was interrupted.
+// BrokenOff reports whether the history ends with an answer: while no task runs, that answer was interrupted.
 func (c *Conversation) BrokenOff() bool {
 	return read(c, func(h *history.History) bool {
 		msgs := h.Messages()

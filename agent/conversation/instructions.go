@@ -27,7 +27,7 @@ type below struct {
 	dirs map[string]bool // folders that were searched
 	set  instructions.Set
 	used []string // files for which instructions were added
-	lost bool     // a compaction removed the instructions for used and for the files in work
+	lost bool     // a compaction removed the instructions for used and for the files in use
 }
 
 // clone returns an independent copy for a fork.
@@ -167,7 +167,7 @@ func (i *Instructions) read(ctx context.Context) {
 // warn warns the person about a prompt injection in files, and once about each file that was cut or left out.
 func (i *Instructions) warn(task int, set instructions.Set) {
 	if why := set.Injection(); why != "" {
-		i.stream.Publish(task, 0, event.Warning{Text: why, Code: "instructions", NextStep: "look at the file; as long as it counts, more needs your approval ([context] instructions = false leaves such files out)"})
+		i.stream.Publish(task, 0, event.Warning{Text: why, Code: "instructions", NextStep: "look at the file; while it is in use, more actions need your approval ([context] instructions = false leaves such files out)"})
 	}
 	for _, f := range set.Files {
 		if f.Why == "" || f.Minor || i.warned[f.Path+f.Why] {
@@ -202,8 +202,8 @@ func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn in
 	i.attachFor(ctx, c, task, turn, files, files)
 }
 
-// Again adds the instructions for the files in work again after a compaction, so that the next call follows them.
-// target is where the instruction files are.
+// Again re-adds the instructions for the files in use after a compaction, so that the next call follows them. target is
+// where the instruction files are.
 func (i *Instructions) Again(ctx context.Context, c *Conversation, task, turn int, target string) {
 	if i.from.ReadBelow == nil || c.off != nil && c.off(reminder.Instructions) {
 		return

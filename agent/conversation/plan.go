@@ -8,9 +8,9 @@ import (
 
 // PlanState holds the plan mode reminders of a model since the last compaction.
 type PlanState struct {
-	On      bool // the last one was that plan mode is on
+	On      bool // the last one said that plan mode is on
 	Times   int  // number of reminders
-	Answers int  // of the model since the last reminder
+	Answers int  // number of answers since the last reminder
 	Gone    bool // a compaction may have removed the plan; reported once
 }
 

@@ -106,8 +106,8 @@ func (r *Recall) remind(e event.ReminderAttached) {
 	r.Append(model.Reminder, e.Text, e.Images...)
 }
 
-// sessionStart is the state of the reminder with the output of session start hooks. A new one replaces the one
-// before.
+// sessionStart is the state of the reminder with the output of session start hooks. A new reminder replaces the
+// previous one.
 const sessionStart = "session_start"
 
 // AttachStart adds the output of session start hooks, unless the conversation already has the same text.
@@ -119,8 +119,8 @@ func AttachStart(c *Conversation, task int, text string) {
 	}
 }
 
-// load adds the text of a skill that a person called, after the prompt that called it. The text of one that the model
-// called is the result of that call.
+// load adds the text of a skill that a person called, after the prompt that called it. If the model called the skill,
+// the text is the result of that call.
 func (r *Recall) load(e event.SkillLoaded) {
 	if e.By == event.ByPerson {
 		r.Append(model.Reminder, e.Text)

@@ -19,8 +19,8 @@ func Describe(c *Conversation, now *reminder.Snapshot) {
 	now.Steps, now.Told = c.known.steps, maps.Clone(c.known.states)
 }
 
-// Know records, by kind, states that the model knows or need not get. They are not stored; the states of attached
-// reminders are.
+// Know records, by kind, states that the model knows or need not get. These states are not stored, unlike those of
+// attached reminders.
 func Know(c *Conversation, states map[string]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 type Plan struct {
 	Cut     history.Cut
 	Removed []model.Message // messages that the cut removes
-	Earlier string          // summary that it replaces
+	Earlier string          // earlier summary that the cut replaces
 	Reads   []history.Read  // reads in the removed messages
 	Visible []history.Read  // reads in the remaining messages
 	Before  int             // estimated tokens of the history
@@ -46,7 +46,7 @@ func (c *Conversation) Cut(task int, by string, p Plan) (event.ContextCompacted,
 	return e, nil
 }
 
-// ByDigest is the By of a compaction that replaced old exchanges by one line each.
+// ByDigest is the value of By for a compaction that replaced old exchanges by one line each.
 const ByDigest = "digest"
 
 // Digestible reports whether Digest would remove anything.

@@ -40,14 +40,14 @@ func (t *Tree) Main() *Conversation { return t.main }
 // Silence switches off kinds of reminders in all conversations. It must be called before any other use of the tree.
 func (t *Tree) Silence(off func(kind string) bool) { t.main.off = off }
 
-// Readers records which file contents the model of each conversation has read, so that no file is overwritten whose
-// current content the model does not know.
+// Readers records which file contents the model of each conversation has read, so that a model can't overwrite a file
+// whose current content it does not know.
 type Readers interface {
-	// See records files that a conversation has read or written in an earlier process, by a call, or with "" because
-	// a reminder reported their change.
+	// See records files that a conversation has read or written in an earlier process. call is the id of the call; ""
+	// means that a reminder reported a change of the files.
 	See(branch int, call string, files []action.SeenFile)
-	// ForkReader copies the files that from knows now to the conversation to, except for those read by calls that are
-	// under way.
+	// ForkReader copies the records of a conversation, from, to its fork, to. Files read by calls that are under way
+	// are left out.
 	ForkReader(from, to int, underWay func(call string) bool)
 	// Unread removes the files that these calls have read or written last.
 	Unread(branch int, by func(call string) bool)
@@ -55,7 +55,7 @@ type Readers interface {
 	EndReader(branch int)
 }
 
-// Keep sets the readers that forks are copied in. It must be called before any other use of the tree.
+// Keep sets the readers that record the files of all conversations. It must be called before any other use of the tree.
 func (t *Tree) Keep(r Readers) { t.readers = r }
 
 // At returns the conversation of a branch; nil if it has ended or never existed.

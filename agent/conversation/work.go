@@ -18,7 +18,7 @@ const (
 	maxWorkPrompt = 1000 // bytes
 )
 
-// work holds reminders for after a compaction: the goal, the last prompt, the files in work.
+// work holds the working memory of a conversation: its first and last prompt, and the files that calls have used.
 type work struct{ reminder.Work }
 
 // clone returns an independent copy for a fork.

@@ -13,7 +13,7 @@ import (
 	"buddy/texts"
 )
 
-// MaxRead limits the bytes read before a call, of the answer and of the reasoning each.
+// MaxRead limits the bytes that are read of the answer before a call, and of the reasoning.
 const MaxRead = 4 << 10
 
 // Limits of the parts of an explanation, in bytes or items.
@@ -28,7 +28,7 @@ const (
 	maxRuleText     = 150
 )
 
-// Output holds a model's output before a call. Only the last [MaxRead] bytes of each are read.
+// Output holds a model's output before a call. Only the last [MaxRead] bytes of each field are read.
 type Output struct {
 	Text      string
 	Reasoning string

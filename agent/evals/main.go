@@ -35,14 +35,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs := flag.NewFlagSet("evals", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	fs.StringVar(&o.buddy, "buddy", "buddy", "the `program` to drive")
-	fs.StringVar(&o.model, "model", "", "what --model of buddy takes; without it buddy chooses")
-	fs.StringVar(&o.baseURL, "base-url", "", "what --base-url of buddy takes")
-	fs.StringVar(&o.config, "config", "", "settings to use, a `file`; without it there are none but a sandbox")
-	only := fs.String("only", "", "`names` of tasks, with spaces between them; all without it")
-	small := fs.Bool("small", false, "the tasks for small models")
-	runs := fs.Int("runs", 1, "how often each task is done")
-	fs.IntVar(&o.turns, "max-turns", 30, "turns that a prompt may take")
-	fs.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long a prompt may take")
+	fs.StringVar(&o.model, "model", "", "value of buddy's --model; without it, buddy chooses")
+	fs.StringVar(&o.baseURL, "base-url", "", "value of buddy's --base-url")
+	fs.StringVar(&o.config, "config", "", "settings `file` to use; without it, only a sandbox is set")
+	only := fs.String("only", "", "`names` of tasks, separated by spaces; without it, all")
+	small := fs.Bool("small", false, "run the tasks for small models")
+	runs := fs.Int("runs", 1, "number of runs of each task")
+	fs.IntVar(&o.turns, "max-turns", 30, "maximum number of turns per prompt")
+	fs.DurationVar(&o.timeout, "timeout", 5*time.Minute, "time limit per prompt")
 	if err := fs.Parse(args); err != nil {
 		return 2
 	}

@@ -43,8 +43,8 @@ type outcome struct {
 	took  time.Duration
 	turns int
 	calls int
-	// form counts calls that were not understood, denied those that the policy or a person denied, broken those
-	// that ran but could not do their work. A command with a non-zero exit code is not broken.
+	// form counts calls that were not understood, denied counts those that the policy or a person denied, and broken
+	// counts those that ran but could not do their work. A command with a non-zero exit code is not broken.
 	form, denied, broken int
 	in, out              int // tokens
 	cost                 model.Money

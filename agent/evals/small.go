@@ -17,7 +17,7 @@ import (
 func smallTasks() (all []task) {
 	list, err := files.ReadDir("small")
 	if err != nil {
-		panic(err) // they are embedded
+		panic(err) // can't happen: the files are embedded
 	}
 	for _, f := range list {
 		t := task{name: strings.TrimSuffix(f.Name(), ".txtar"), folder: "small"}

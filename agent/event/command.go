@@ -73,7 +73,7 @@ type (
 	Background struct{}
 	// RetryNow skips the wait before the main task's request is sent again.
 	RetryNow struct{}
-	// SetTimeout sets the time after which a task is cancelled. Task 0 is the only running task.
+	// SetTimeout sets the time after which a task is cancelled. Task 0 means the only running task.
 	SetTimeout struct {
 		Task     int           `json:"task,omitempty"`
 		Duration time.Duration `json:"duration_ns,omitempty"`

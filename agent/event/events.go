@@ -368,7 +368,7 @@ type Warning struct {
 	NextStep string `json:"next_step,omitempty"`
 }
 
-// LostLimit is the code of the warning that a file was left out, or its purpose, because a limit in it is not
+// LostLimit is the code of the warning that a file, or a part of it, has no effect, because a limit in it is not
 // understood.
 const LostLimit = "limits"
 

@@ -16,7 +16,7 @@ type MCPReady struct {
 	Failed  []MCPFailure `json:"failed,omitempty"`
 }
 
-// MCPFailure tells why an MCP server can't be used.
+// MCPFailure holds the reason why an MCP server can't be used.
 type MCPFailure struct {
 	Server string `json:"server"`
 	Error  string `json:"error"`

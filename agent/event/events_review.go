@@ -39,8 +39,8 @@ type Finding struct {
 	Fix      string   `json:"fix,omitempty"`    // the smallest fix, on one line unless it is a diff
 	Note     string   `json:"note,omitempty"`   // an error in File or Line: no such file, no such line
 
-	// FileSum and LineSum are hashes of the file, and of the line with its neighbours. They tell later whether the
-	// line has changed. "" without such a line.
+	// FileSum and LineSum are hashes of the file, and of the line with its neighbours. They tell later whether the line
+	// has changed. They are "" if there is no such line.
 	FileSum string `json:"file_sum,omitempty"`
 	LineSum string `json:"line_sum,omitempty"`
 }
@@ -97,7 +97,7 @@ func (f Finding) String() string {
 	return line
 }
 
-// What returns what was reviewed, and the machine unless it is this one.
+// What describes the reviewed change, with its machine unless that is this one.
 func (r ReviewFinished) What() string {
 	if r.Target != "" {
 		return r.Of + " on " + r.Target

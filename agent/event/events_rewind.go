@@ -45,7 +45,7 @@ type rewind struct {
 	HistoryRewound
 }
 
-// span is a range of event numbers, without its end.
+// span is a range of event numbers that excludes its end.
 type span struct{ from, to uint64 }
 
 // Take applies the next event; only HistoryRewound has an effect.

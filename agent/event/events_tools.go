@@ -70,9 +70,9 @@ type ToolStarted struct {
 	CallID   string `json:"call_id"`
 	Name     string `json:"name"`
 	Pane     string `json:"pane,omitempty"`     // of the command, if the pane exists already
-	Terminal bool   `json:"terminal,omitempty"` // it runs full screen: live output is a terminal's
+	Terminal bool   `json:"terminal,omitempty"` // the command runs full screen: its live output is for a terminal
 	Dir      string `json:"dir,omitempty"`
-	Fenced   bool   `json:"fenced,omitempty"` // it runs in the workspace sandbox
+	Fenced   bool   `json:"fenced,omitempty"` // the command runs in the workspace sandbox
 }
 
 // ToolOutput holds live output. Text may contain anything, including escape sequences; invalid UTF-8 was replaced.
@@ -84,7 +84,7 @@ type ToolOutput struct {
 	BytesTotal int64  `json:"bytes_total"`
 }
 
-// ToolWaits marks that the command of a call waits for keys in its terminal, or no longer does.
+// ToolWaits marks that the command of a call waits for keys in its terminal, or has stopped waiting.
 type ToolWaits struct {
 	CallID string `json:"call_id"`
 	Waits  bool   `json:"waits"`
@@ -95,7 +95,7 @@ type ToolWaits struct {
 type ToolResult struct {
 	CallID     string             `json:"call_id"`
 	Name       string             `json:"name"`
-	Seen       []action.SeenFile  `json:"seen,omitempty"` // before the result, so that it can be read on its own
+	Seen       []action.SeenFile  `json:"seen,omitempty"` // precedes Result, so that a decoder can skip it
 	Result     string             `json:"result"`
 	Aside      string             `json:"aside,omitempty"`   // the end of Result that only the model sees
 	Shown      string             `json:"shown,omitempty"`   // replaces Result on the screen if it is not the tool's output
@@ -189,7 +189,7 @@ type FileRestored struct {
 	Calls   []string   `json:"calls"`             // the calls whose changes were undone
 	Paths   []string   `json:"paths"`             // web:/etc/hosts if not on the first target; with List only the first ones
 	Steps   int        `json:"steps"`             // number of prompts undone
-	Prompts []string   `json:"prompts,omitempty"` // their first words, oldest first, untrusted text; only the newest of many
+	Prompts []string   `json:"prompts,omitempty"` // first words of the newest ones, oldest first; untrusted
 	Agents  []string   `json:"agents,omitempty"`  // subagents with changes among them, such as explore #5
 	Target  string     `json:"target,omitempty"`  // target of the files
 	Kept    []KeptFile `json:"kept,omitempty"`    // content of the files before they were restored

@@ -36,7 +36,7 @@ type MetricsUsage struct {
 	PerTool           []ToolUse   `json:"per_tool,omitempty"`
 }
 
-// ToolUse estimates the tokens of a tool's results in a task.
+// ToolUse estimates the tokens that a tool's results used in a task.
 type ToolUse struct {
 	Name   string `json:"name"` // the tool's name; with use_tool the tool that it called
 	Tokens int    `json:"tokens"`

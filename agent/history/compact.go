@@ -42,20 +42,21 @@ func (h *History) Compact(target int) Report {
 	return compact(h, target, removal{exchanges: h.removable(), stays: h.stays})
 }
 
-// CompactTurns is Compact, but as long as the history has more than target tokens it also removes turns and reminders from the
-// exchanges that stay, the oldest first: answers that called tools, with the results. The last one of them stays.
+// CompactTurns is like Compact, but while the history has more than target tokens it also removes reminders and turns
+// (answers that called tools, with the results) from the exchanges that stay, the oldest first. The last of these
+// answers stays.
 func CompactTurns(h *History, target int) Report {
 	return compact(h, target, removal{exchanges: h.removable(), inner: turns(h), stays: h.stays})
 }
 
-// CompactAll is Compact of all exchanges but the newest, the first prompt included: what is pinned stays. The summary has a
-// quarter of the target at most.
+// CompactAll is like Compact, but may remove all exchanges except the newest, even the first prompt; pinned messages
+// stay. The summary has at most a quarter of the target.
 func CompactAll(h *History, target int) Report {
 	all := units(h.body())
 	return compact(h, target, removal{exchanges: all[:max(0, len(all)-1)], stays: h.pinned, summary: target * CharsPerToken / 4})
 }
 
-// CompactUnsent removes the reminders behind the last answer, which came with removed prompts.
+// CompactUnsent removes the reminders after the last answer; the prompts that they came with were already removed.
 func CompactUnsent(h *History) Report {
 	var unsent []unit
 	for i := len(h.body()) - 1; i >= 0 && reminds(h.body()[i]); i-- {
@@ -72,8 +73,8 @@ func reminds(m model.Message) bool { return m.Role == model.User && m.Kind == mo
 type removal struct {
 	exchanges []unit
 	inner     []unit         // inside others
-	stays     func(int) bool // reports what is kept of them, by index
-	summary   int            // characters of the summary at most; 0 = any number
+	stays     func(int) bool // reports whether a message stays, by index
+	summary   int            // maximum characters of the summary; 0 = any number
 }
 
 // compact removes messages until h has at most target tokens.
@@ -125,7 +126,7 @@ func compact(h *History, target int, r removal) Report {
 	return report
 }
 
-// without estimates the tokens of the history with room characters less and summary added.
+// without estimates the tokens of the history minus room characters, plus the summary.
 func (g *gauge) without(room int, summary string) int {
 	chars := g.chars + g.fixed - room
 	if summary != "" {
@@ -134,7 +135,7 @@ func (g *gauge) without(room int, summary string) int {
 	return g.scaled(chars / CharsPerToken)
 }
 
-// failures returns the ids of the newest n failed calls at most.
+// failures returns the ids of at most the n newest failed calls.
 func failures(results []result, n int) map[string]bool {
 	calls := make(map[string]bool)
 	for i := len(results) - 1; i >= 0 && len(calls) < n; i-- {
@@ -285,7 +286,7 @@ func turns(h *History) []unit {
 		answered--
 	}
 	var all []unit
-	last := -1 // index in all of the last answer
+	last := -1 // index of the last answer in all
 	for i := 0; i < answered; i++ {
 		u := unit{i, i + 1}
 		calls := len(body[i].ToolCalls) > 0
@@ -376,7 +377,8 @@ func (h *History) pinned(i int) bool {
 	return h.pins[at]
 }
 
-// anchor returns the index of the message that i belongs to: the one with the calls for a result, otherwise i.
+// anchor returns the index of the message that message i belongs to: for a result, the message with its call; otherwise
+// i.
 func (h *History) anchor(i int) (int, bool) {
 	if i < h.start() || i >= len(h.msgs) {
 		return -1, false

@@ -36,10 +36,10 @@ type History struct {
 	recall  bool             // the message after that was restored by a compaction
 	open    []model.ToolCall // calls of the last assistant message that lack a result, in order
 	ids     map[string]bool  // of all calls ever made
-	meant   meanings         // calls translated to our tools
+	meant   meanings         // calls translated to buddy's tools
 	results []result         // of the remaining messages, in order of arrival
 	seen    int              // results that the model has answered
-	pins    map[int]bool     // indexes of pinned messages; for a result, that of its calls
+	pins    map[int]bool     // indexes of pinned messages; for a result, the index of the message with its call
 	gauge   gauge
 }
 
@@ -135,8 +135,8 @@ func InsertBefore(h *History, text string, images ...model.Image) {
 	insert(h, at, model.Message{Role: model.User, Kind: model.Reminder, Content: text, Images: images})
 }
 
-// Words returns the index of the person's messages at the end, ignoring reminders after them: a prompt, or messages
-// that steered a running exchange together. If the messages end with something else, it returns their number.
+// Words returns the index of the first of the person's messages at the end: a prompt, or several messages that steered
+// a running exchange. It ignores reminders after them. If msgs ends with another message, it returns len(msgs).
 func Words(msgs []model.Message) int {
 	end := len(msgs)
 	for end > 0 && reminds(msgs[end-1]) {
@@ -152,7 +152,7 @@ func Words(msgs []model.Message) int {
 	return at
 }
 
-// Assistant appends an answer and reports whether it did: one without text and calls is ignored, unless it holds a
+// Assistant appends an answer and reports whether it did: an answer without text and calls is ignored, unless it has a
 // provider's summary. Calls without a name or with a known id are dropped.
 func (h *History) Assistant(m model.Message) bool {
 	h.Close(Unanswered)

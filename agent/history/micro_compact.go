@@ -14,9 +14,9 @@ const Cleared = "[Result compacted]"
 
 const (
 	keepResults = 5    // newest results that are never cleared
-	bulkyBytes  = 2000 // from this size on a listing or a search is bulky
-	leastGain   = 4096 // characters; less does not justify a new prefix, which is not cached
-	leastShare  = 2    // the gain must be at least 1/leastShare of the characters that are not cached after it
+	bulkyBytes  = 2000 // a listing or a search of at least this size is bulky
+	leastGain   = 4096 // characters; a smaller gain does not justify a new prefix, which is not cached
+	leastShare  = 2    // the gain must be at least 1/leastShare of the characters that then are not cached
 )
 
 // result holds what compaction needs to know about a tool result.

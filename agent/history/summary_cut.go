@@ -59,8 +59,8 @@ func (g *gauge) border(body []model.Message, tokens, messages int) int {
 	return border
 }
 
-// askedBefore returns the index of the first message before i with the task at i; the person's messages from there on
-// belong to the task. It returns i itself if that message opens an exchange. Consecutive unanswered prompts belong
+// askedBefore returns the index of the first prompt of the exchange that message i is in. It returns i if that message
+// opens an exchange, or if there is no earlier prompt. Consecutive prompts without an answer between them belong
 // together.
 func askedBefore(body []model.Message, i int) int {
 	if i == len(body) || opens(body[i]) {

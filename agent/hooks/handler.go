@@ -97,7 +97,7 @@ type Origin struct {
 type Handler struct {
 	Event   Event
 	Matcher string // selects tools, or kinds of the event; "" selects all
-	Command string // for sh -c; with Args the program
+	Command string // for sh -c; if Direct is set, the program
 	Args    []string
 	Direct  bool          // Command is executed with Args, without a shell
 	Timeout time.Duration // 0: the default of the event

@@ -20,8 +20,8 @@ type matcher struct {
 func (e Event) kinds() bool { return e != UserPromptSubmit && e != Stop }
 
 // matching parses the matcher of the hook. "" and * select all. Letters, digits, - _ space , | form a list of exact
-// names; anything else is a regular expression that may match anywhere in a name. Bash(git push:*) selects the
-// calls that the rule matches. unknown lists names that are no tools. A guard that could never run is an error.
+// names; anything else is a regular expression that may match anywhere in a name. Bash(git push:*) selects the calls
+// that the rule matches. unknown lists names that are not tools. A guard that could never run is an error.
 func (h *Handler) matching(text string) (unknown []string, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "*" || !h.Event.kinds() {
@@ -44,7 +44,7 @@ func (h *Handler) matching(text string) (unknown []string, err error) {
 		selects = strings.Contains(text, "mcp") || slices.ContainsFunc(ownTools, h.match.matchesTool)
 	}
 	if !selects {
-		h.match = matcher{} // it may be meant for any call
+		h.match = matcher{} // the hook may be meant for any call
 		return nil, fmt.Errorf("the matcher %s matches none of buddy's tools, so the hook would never run", quoted(text))
 	}
 	return unknown, nil

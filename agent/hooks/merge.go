@@ -119,7 +119,7 @@ func (a *answer) restrict() {
 	}
 }
 
-// mergeInput applies changed arguments, of the first hook that has some.
+// mergeInput applies the changed arguments of the first hook that has some.
 func (r *Runner) mergeInput(m *Answer, call Call, a answer) {
 	if len(a.input) == 0 || string(a.input) == "null" || m.Decision == action.Deny {
 		return

@@ -106,7 +106,7 @@ func (s printed) decided(e Event) (d action.Decision, odd string) {
 			raw := all[name]
 			one, known := decisionOf(name, raw)
 			switch {
-			case name == "continue" && !e.guards(): // it ends the exchange
+			case name == "continue" && !e.guards(): // the key ends the exchange
 			case level(one) > level(d):
 				d = one
 			case !known && !slices.Contains(plainTexts, name):

@@ -31,7 +31,7 @@ func (p *plainText) encoded() []Finding {
 		tries++
 		for _, f := range scanPlain(plain(text)) {
 			if f.Kind.instructs() && f.Severity == High {
-				f.Kind, f.Reason = Payload, "has in base64 what "+f.Reason
+				f.Kind, f.Reason = Payload, "in base64: "+f.Reason
 				f.at = len(p.text) // far from other findings
 				found = append(found, f)
 				break

@@ -12,7 +12,7 @@
 // It reads text as a model does: JSON escapes, emphasis, look-alike letters, spaces between letters, invisible
 // characters and base64 do not hide a phrase. It knows phrases in English, German, French, Spanish, Russian and
 // Chinese. Where possible it distinguishes a phrase from a mention of it: a phrase in quotes or in the middle of a
-// sentence is low. Text without findings is still data; the policy never trusts it.
+// sentence has low severity. Text without findings is still data; the policy never trusts it.
 package inject
 
 import (

@@ -83,7 +83,7 @@ func foldAll(s string) string {
 	}, s)
 }
 
-// han reports whether a character is Chinese: each is a word by itself.
+// han reports whether a character is Chinese. Each Chinese character counts as a word.
 func han(c rune) bool { return c >= 0x4e00 && c <= 0x9fff }
 
 // combines reports whether a character is an accent on the previous one.

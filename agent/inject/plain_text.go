@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// plainText is a text as a model understands it: lower case, one space between words, letters as folded, no
-// escapes, emphasis or invisible characters.
+// plainText is a text as a model understands it: in lower case, with one space between words and folded letters,
+// without escapes, emphasis or invisible characters.
 type plainText struct {
 	source   string // the original text
 	text     []byte

@@ -26,7 +26,8 @@ type rule struct {
 	claim    bool     // a statement: does not match after "if" or "when"
 }
 
-// apart is the distance between two attempts at a wide phrase, which covers the text between them.
+// apart is the minimal distance, in bytes, between two attempts at a wide phrase: the first attempt covers the text in
+// between.
 const apart = 100
 
 // reach is the maximal length of a phrase, in bytes after its first word.
@@ -320,7 +321,7 @@ func (r *rule) find(p *plainText, i int) (Finding, bool) {
 	return f, true
 }
 
-// worth is a cheap test whether the phrase can match at a word.
+// worth cheaply tests whether the phrase can match at a word.
 func (r *rule) worth(p *plainText, i int, text []byte) bool {
 	w := p.words[i]
 	if r.starts && !w.begins || r.claim && p.behindIf(i) {

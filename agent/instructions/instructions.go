@@ -340,7 +340,7 @@ func mentionsIn(line string) []string {
 	return all
 }
 
-// fit cuts files that are too long together, the most general ones first: the last ones are the most specific.
+// fit cuts files that are too long together, the most general ones, which come first, before the others.
 func (r *reader) fit() {
 	room := MaxAll
 	for i := len(r.set.Files) - 1; i >= 0; i-- {
@@ -379,7 +379,7 @@ func (s Set) Reminder() string {
 	if body == "" {
 		return ""
 	}
-	return reminder.Wrap("What you work on has instructions of its own. What was said of instructions from files holds for them.\n" + body)
+	return reminder.Wrap("The files you work on have their own instructions. The rules for instructions from files apply to them.\n" + body)
 }
 
 func (s Set) body() string {

@@ -39,12 +39,12 @@ type Error struct {
 	What       string        // one line
 	Said       string        // the server's message, one line; "" if it sent none
 	Body       string        // the start of the answer, on one line, at most 2000 bytes
-	Tries      int           // how often the request was sent, if that is more than once
+	Tries      int           // number of times that the request was sent; 0 means once
 	RetryAfter time.Duration // the wait that the server asked for; 0 = none
 	Hint       string        // what the person can do
 	Recovery   Recovery      // StallError: what to do next
 	Window     int           // ContextError: the window in tokens that the server reported; 0 = not reported
-	Silence    time.Duration // how long no data came, for an error caused by that; else 0
+	Silence    time.Duration // the time without data that caused the error; 0 for other causes
 	Err        error         // the cause; may be nil
 }
 
@@ -58,8 +58,8 @@ const (
 	RecoverAbort    Recovery = "abort"    // the request fails
 )
 
-// Error returns one sentence: the server, what happened, its message, what to do. It omits the answer itself, often
-// JSON; see Raw.
+// Error returns one sentence: the server, what happened, its message, what to do. It omits the raw answer, which is
+// often JSON; see Raw.
 func (e *Error) Error() string {
 	if e.Hint != "" {
 		return e.Cause() + "; " + e.Hint
@@ -132,14 +132,14 @@ func (e *Error) Replaced() string {
 var overRate = regexp.MustCompile(`(?i)\blimit:? ([\d,]{1,15})\b.{0,80}?\brequested:? ([\d,]{1,15})`)
 
 // OverRate reports whether the server's message means that the request has more tokens than the account may ever send
-// at once, so that waiting does not help.
+// in one request, so that waiting does not help.
 func OverRate(said string) bool {
 	found := overRate.FindStringSubmatch(said)
 	if found == nil {
 		return false
 	}
 	number := func(s string) int {
-		n, _ := strconv.Atoi(strings.ReplaceAll(s, ",", "")) // the pattern makes it one
+		n, _ := strconv.Atoi(strings.ReplaceAll(s, ",", "")) // the pattern matches only numbers
 		return n
 	}
 	return number(found[2]) > number(found[1])

@@ -10,7 +10,7 @@ import (
 // Remedy is a change to a request that makes a server accept it after a refusal.
 type Remedy struct {
 	Name string `json:"name"`
-	// Until is a hash of the newest item that is left out; later items are sent. "" means all.
+	// Until is a hash of the newest item that is left out; later items are sent. "" leaves out all items.
 	Until string `json:"until,omitempty"`
 }
 
@@ -71,7 +71,7 @@ func (e *Error) Policy() bool {
 		policies.MatchString(why) && !accounts.MatchString(why)
 }
 
-// why returns the server's reasons for an error, without what it quotes from the request.
+// why returns the server's reasons for an error, without text that the server quotes from the request.
 func (e *Error) why() string {
 	said := []string{e.Said}
 	for _, m := range labels.FindAllStringSubmatch(e.Body, 20) {

@@ -72,7 +72,7 @@ func (i Image) Check() error {
 	return nil
 }
 
-// TooLarge returns the error of a file of more bytes than are allowed.
+// TooLarge returns the error for a file with more bytes than are allowed.
 func TooLarge(size, allowed int64) error {
 	return fmt.Errorf("the image has %.1f MB (allowed: %.1f MB)", float64(size)/1e6, float64(allowed)/1e6)
 }

@@ -21,7 +21,7 @@ const (
 	Tool      Role = "tool"
 )
 
-// Kind tells apart the messages of the role user, because not all of them are a person's words.
+// Kind distinguishes messages with the role user, because not all of them are a person's words.
 type Kind string
 
 // The kinds.
@@ -45,8 +45,8 @@ type Message struct {
 	Extra      map[string]json.RawMessage // every field that this type does not know
 }
 
-// Note is the prefix of the keys of Extra under which an adapter keeps what only it understands, such as
-// "buddy:responses". Notes are stored with the message but not sent.
+// Note is the prefix of keys in Extra, such as "buddy:responses", under which an adapter keeps data that only it
+// understands. Notes are stored with the message but not sent.
 const Note = "buddy:"
 
 const (

@@ -36,9 +36,9 @@ type Info struct {
 	Price   Price  `json:"price,omitzero"`   // price of its tokens; zero = unknown
 	Effort  string `json:"effort,omitempty"` // reasoning effort; empty: the provider decides
 	Auth    string `json:"-"`                // how requests authenticate: "a key", "a login" or "no key"; empty for the demo
-	// TextOnly means that the model does not take images, or has refused one: a text is sent in place of each.
+	// TextOnly means that the model does not take images, or has refused one: a text is sent in place of each image.
 	TextOnly bool `json:"text_only,omitempty"`
-	// Blocks is the reason, for display, why calls are exchanged as fenced blocks of text instead of tool calls; "":
+	// Blocks is the reason, for display, why calls are exchanged as fenced blocks of text instead of tool calls; "" if
 	// they are not.
 	Blocks string `json:"blocks,omitempty"`
 }
@@ -65,7 +65,7 @@ type Request struct {
 	// not empty. nil means the last system message. See Marks.
 	Breakpoints []int
 	Tokens      int     // estimated number of tokens; 0 = not estimated. It is not sent.
-	Needs       []Needs // changes that servers needed earlier, of this model and others. They are not sent.
+	Needs       []Needs // changes that servers of this model and others needed earlier. They are not sent.
 }
 
 // HasImages reports whether any message has images.
@@ -95,11 +95,11 @@ type ToolDef struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"`
-	// Free is another form of its calls, for adapters whose protocol has one; nil: there is none.
+	// Free describes calls of the tool as plain text, for protocols that have them; nil means only JSON.
 	Free *FreeText `json:"-"`
 }
 
-// Argument is an argument that a tool takes, even if the tool's definition does not list it.
+// Argument is an argument that a tool accepts, even if the tool's definition does not list it.
 type Argument struct {
 	Name     string
 	Type     string // of JSON Schema; "" is any
@@ -108,7 +108,7 @@ type Argument struct {
 
 // FreeText describes a call written as plain text instead of JSON.
 type FreeText struct {
-	Argument string // the member of Parameters that the text is the value of
+	Argument string // the member of Parameters whose value is the text
 	Grammar  string // of the text, in Lark's notation
 }
 

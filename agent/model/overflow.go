@@ -82,7 +82,7 @@ var windows = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(?:maximum|\bmax|limit|\bonly|cannot exceed|context (?:length|size|window)|model length)\D{0,40}?([\d,]*\d)`),
 }
 
-// excess matches by how much the input is too long, which is not the window.
+// excess matches the number of tokens that are too many, which is not the window.
 var excess = regexp.MustCompile(`(?i)\bby [\d,]+`)
 
 // Overflow reports whether the message of a refused request means that the conversation is longer than the model takes,

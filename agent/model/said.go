@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Heard records the server's answer to a failed request: its message and its start.
+// Heard sets Said and Body from the server's answer to a failed request.
 func (e *Error) Heard(answer []byte) {
 	e.Said, e.Body = Words(answer), excerpt(answer, bodyLimit)
 	if IsPage(answer) {
@@ -60,7 +60,8 @@ func StatusText(code int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", code, text))
 }
 
-// Back says when a server that asks to wait accepts requests again: "requests are taken again at 18:40, in 2h5m".
+// Back returns when a server that asks to wait accepts requests again: "requests are accepted again at 18:40, in
+// 2h5m".
 func Back(wait time.Duration) string {
 	at := time.Now().Add(wait)
 	layout := "15:04"
@@ -68,7 +69,7 @@ func Back(wait time.Duration) string {
 		layout = "Mon 2 Jan 15:04"
 	}
 	in := wait.Round(time.Minute).String()
-	return "requests are taken again at " + at.Format(layout) + ", in " + strings.TrimSuffix(in, "0s")
+	return "requests are accepted again at " + at.Format(layout) + ", in " + strings.TrimSuffix(in, "0s")
 }
 
 // Raw returns the server's answer with the address and the status, to show on request; "" if no answer came.
@@ -83,8 +84,8 @@ func (e *Error) Raw() string {
 	return strings.TrimSpace(text + "\n" + e.Body)
 }
 
-// Tell splits an error for display: one sentence with the cause, what to do, and the server's answer. The last two may
-// be empty.
+// Tell splits an error for display: one sentence with the cause, the next step, and the server's answer. The last two
+// may be empty.
 func Tell(err error) (cause, next, raw string) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {

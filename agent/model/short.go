@@ -9,8 +9,8 @@ import (
 	"buddy/texts"
 )
 
-// Short returns a few words about what happened, with the provider's own if they add something: "Overloaded (529)",
-// "Server error (500): No GPU left".
+// Short returns a few words about what happened, and the provider's own words if they add something: "Overloaded
+// (529)", "Server error (500): No GPU left".
 func (e *Error) Short() string {
 	if e.Status == 0 || e.Kind != ReportedError && e.Kind != StatusError {
 		what, _, _ := strings.Cut(e.What, ": ")

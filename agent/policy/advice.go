@@ -7,10 +7,11 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// mutations lists the effects of commands that change something.
+// mutations lists the command effects that change something.
 var mutations = []shell.Effect{shell.Writes, shell.Deletes, shell.Remote}
 
-// advise sets Mutation, Privesc and Risk of the context from the action and from the model's own statements.
+// advise sets c.Mutation and c.Privesc: from the model's own statements in a, the kind of a, and the commands in
+// report.
 func advise(c *action.ApprovalContext, a action.Action, report shell.Report) {
 	c.Mutation = a.Mutation || a.Kind == action.FileWrite || a.Kind == action.FileDelete
 	c.Privesc = a.Privesc

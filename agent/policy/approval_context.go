@@ -15,7 +15,7 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 	return p.context(a, p.strictest(a, mode))
 }
 
-// context returns the facts about an action with its judgement.
+// context is Context for an action that was already judged.
 func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext {
 	everywhere := p
 	p, a, v, report := j.on, j.action, j.verdict, j.report
@@ -109,8 +109,8 @@ func (p Policy) Free(target string) string {
 	return "only a few read-only commands run without asking: there is no read-only sandbox here"
 }
 
-// kept describes the restrictions of commands: of those that run without approval, and of the one to be approved,
-// which may ask to run outside.
+// kept describes how commands are restricted: first those that run without approval, then a itself once approved. a
+// may ask to run outside the sandbox.
 func (p Policy) kept(a action.Action) []string {
 	in := ""
 	if a.Cwd != "" {
@@ -150,7 +150,7 @@ func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
 	}
 }
 
-// otherContext describes an action that is no command, file action or request.
+// otherContext describes an action that is neither a command nor a file action nor a request.
 func otherContext(c *action.ApprovalContext, a action.Action) {
 	switch a.Kind {
 	case action.PlanFile:
@@ -163,7 +163,7 @@ func otherContext(c *action.ApprovalContext, a action.Action) {
 	}
 }
 
-// note raises the risk and adds consequences.
+// note raises the risk to at least risk, sets the instructions for undoing unless c has some, and adds consequences.
 func note(c *action.ApprovalContext, risk action.Risk, undo string, consequences ...string) {
 	c.Risk = higher(c.Risk, risk)
 	if undo != "" && c.Undo == "" {
@@ -183,7 +183,7 @@ func higher(a, b action.Risk) action.Risk {
 	return a
 }
 
-// outcomes describes the effects of commands: risk, whether it can be undone, consequence.
+// outcomes maps the effects of commands to the risk, whether the effect can be undone, and the consequence.
 var outcomes = map[shell.Effect]struct {
 	risk       action.Risk
 	reversible bool
@@ -193,21 +193,21 @@ var outcomes = map[shell.Effect]struct {
 	shell.Writes:     {action.Medium, false, "it changes files or settings"},
 	shell.Network:    {action.Medium, false, "it sends data to another machine or gets data from there"},
 	shell.RunsCode:   {action.Medium, false, "it runs code that buddy can't check"},
-	shell.Deletes:    {action.High, false, "what it deletes or ends is gone for good unless you have a copy"},
+	shell.Deletes:    {action.High, false, "anything it deletes or ends is gone for good unless you have a copy"},
 	shell.Remote:     {action.High, false, "it changes another machine or a shared service"},
 	shell.Privileged: {action.High, false, "it runs with elevated privileges"},
 }
 
 // undos maps commands to instructions for undoing them.
 var undos = map[string]string{
-	"git commit": "git reset --soft HEAD~1", "git commit --amend": "git reset --soft HEAD@{1}", "git branch -d": "git branch again at the commit that git printed", "git tag -d": "git tag again at the commit that git printed", "git add": "git restore --staged the files", "git stash": "git stash pop", "git merge": "git merge --abort, or git reset --hard ORIG_HEAD",
+	"git commit": "git reset --soft HEAD~1", "git commit --amend": "git reset --soft HEAD@{1}", "git branch -d": "recreate the branch at the commit that git printed", "git tag -d": "recreate the tag at the commit that git printed", "git add": "git restore --staged the files", "git stash": "git stash pop", "git merge": "git merge --abort, or git reset --hard ORIG_HEAD",
 	"git rebase": "git reset --hard ORIG_HEAD", "git switch": "git switch -", "git checkout": "git checkout - for a branch; files do not come back", "git branch": "git branch -D, or -m back",
 	"git tag": "git tag -d the tag", "git revert": "git revert the new commit", "git cherry-pick": "git reset --hard ORIG_HEAD", "git mv": "git mv back", "mkdir": "rmdir the folder", "mv": "mv it back, unless it replaced a file",
 	"touch": "rm the file if it is new", "ln": "rm the link", "chmod": "chmod back to the old permissions", "go build": "rm the program", "npm install": "git restore the package files and install again",
 	"docker stop": "docker start", "systemctl stop": "systemctl start the unit", "systemctl start": "systemctl stop the unit", "systemctl enable": "systemctl disable the unit", "systemctl disable": "systemctl enable the unit", "git reset": "git reset to the commit that git reflog shows",
 }
 
-// gentler suggests a less harmful alternative to some commands.
+// gentler maps commands to less harmful alternatives.
 var gentler = map[string]string{
 	"rm": "move the files somewhere else instead", "git push": "git push --dry-run shows what it would do", "git clean": "git clean -n shows what it would delete", "git reset": "git stash keeps the changes",
 	"rsync": "rsync -n shows what it would do", "terraform apply": "terraform plan shows what it would do", "kubectl delete": "kubectl get lists the objects", "kubectl apply": "kubectl diff shows what would change",
@@ -215,7 +215,7 @@ var gentler = map[string]string{
 	"find": "the same find without the action lists the files it would affect", "git checkout": "git switch changes branches only", "kill": "ask the service to stop first", "docker rm": "docker stop keeps the container",
 }
 
-// undoGit describes how to undo a git command; most is the answer for most uses of its subcommand.
+// undoGit returns instructions for undoing a git command; most holds the instructions for most uses of its subcommand.
 func undoGit(act *shell.GitAct, most string) string {
 	switch act.Kind {
 	case shell.GitLoses, shell.GitReplaces, shell.GitRuns:

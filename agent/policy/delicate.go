@@ -10,7 +10,8 @@ import (
 // executedRule is the rule for changes of files that another program executes.
 const executedRule = "executed files"
 
-// delicate returns why changing a file needs approval even where file changes are allowed, and the rule; or "".
+// delicate returns why changing a file needs approval even where file changes are allowed, and the rule. Both are ""
+// if no approval is needed.
 func delicate(name string) (why, rule string) {
 	if s := Secret(name); s != "" {
 		return s + " may hold secrets", "delicate files"
@@ -21,7 +22,7 @@ func delicate(name string) (why, rule string) {
 	return "", ""
 }
 
-// delicateFile checks the file of a by its own name and by the names of links to it, like delicate.
+// delicateFile is delicate for a's file, under its real name and under the symbolic links that led to it.
 func delicateFile(a action.Action) (why, rule string) {
 	for _, name := range slices.Concat([]string{a.Path}, a.Links) {
 		if why, rule = delicate(name); why != "" {

@@ -11,8 +11,8 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// effectOf returns the most important effect of an action for its approval; none if its title and diff already show
-// it.
+// effectOf returns the most important effect of an action, to show in its approval; the zero Effect if the approval's
+// title and diff already show it.
 func effectOf(p Policy, a action.Action, report shell.Report) action.Effect {
 	switch a.Kind {
 	case action.Shell, action.Git:
@@ -80,7 +80,7 @@ func ownEffect(c shell.Command) shell.Effect {
 // deleting lists the commands that delete their operands.
 var deleting = map[string]bool{"rm": true, "rmdir": true, "unlink": true, "shred": true, "srm": true, "trash": true}
 
-// final lists commands that can't be undone, besides those that delete or change another machine.
+// final lists commands that can't be undone, in addition to those that delete something or change another machine.
 var final = map[string]bool{"systemctl restart": true, "systemctl kill": true, "service restart": true, "git push": true, "docker push": true}
 
 // commandEffect returns the effect of one command.
@@ -146,7 +146,7 @@ func literalPaths(c shell.Command, names []string) []string {
 	return paths
 }
 
-// counted returns the number of files that a command deletes, 0 for a single one or if unknown.
+// counted returns the number of files that a command deletes, 0 if it is a single file or unknown.
 func counted(p Policy, c shell.Command, names []string) int {
 	paths := literalPaths(c, names)
 	if p.Count == nil || len(paths) == 0 || len(names) > lossNames {
@@ -188,7 +188,8 @@ func fileEffect(p Policy, a action.Action) action.Effect {
 	return action.Effect{}
 }
 
-// networkEffect returns the effect of a request beyond reading.
+// networkEffect returns the effect of a request that may change something or reaches a local host; the zero Effect for
+// any other.
 func networkEffect(a action.Action) action.Effect {
 	host := visible(cmp.Or(a.Host, "another machine"))
 	switch {
@@ -200,8 +201,8 @@ func networkEffect(a action.Action) action.Effect {
 	return action.Effect{}
 }
 
-// because returns why an action needs approval, if not for its effect: a rule, or a fact about its target. v is its
-// verdict.
+// because returns why an action with verdict v needs approval if its effect is not the reason: a rule, or a fact about
+// its target. Otherwise it returns "".
 func because(p Policy, a action.Action, report shell.Report, v action.Verdict) string {
 	if e, rule := reach(a); rule != "" && effectOf(p, a, report).Text() == e.Text() && v.Reason == e.Text() {
 		return ""

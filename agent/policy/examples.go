@@ -8,9 +8,9 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// examples returns two actions that a similar rule for a would allow, and one that it would not, each as a person
-// writes it. All are judged under the rule; if none fits there are fewer. A rule about files has no examples: its
-// text names what it covers.
+// examples returns two actions that the similar rule r for a would allow, and one that it would not, each as a person
+// types it. It judges each under r, and returns fewer if not enough fit. A rule about files has no examples: its text
+// already names the files.
 func examples(p Policy, r action.Rule, a action.Action, report shell.Report) (passes []string, stops string) {
 	with := p.With(r)
 	allowed := func(e example) bool {
@@ -72,8 +72,9 @@ func candidates(r action.Rule, a action.Action, report shell.Report) (yes, no []
 	return yes, no
 }
 
-// commandExamples returns commands for a rule that covers the only command of a report which needs approval. NAME
-// and DIR stand for names, as in a synopsis: a realistic name could be mistaken for an existing file.
+// commandExamples returns commands that r allows (pass) and does not allow (stop). r is about the only command in
+// report that needs approval. The commands have placeholders such as NAME and DIR, because a realistic name could be
+// mistaken for an existing file.
 func commandExamples(r action.Rule, a action.Action, report shell.Report) (pass, stop []string) {
 	words := action.Quote(r.Prefix)
 	if r.Shape == action.Exactly {

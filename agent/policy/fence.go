@@ -8,7 +8,7 @@ import (
 	"buddy/agent/action"
 )
 
-// Rules of auto mode.
+// Names of rules for auto mode.
 const (
 	// InFence is the rule for a command that auto mode runs in the workspace sandbox.
 	InFence = "sandbox"
@@ -18,9 +18,9 @@ const (
 	// Whatever other rules allow, it asks until a person has approved such a command with the list of changes in
 	// view.
 	ChangedUnseen = "changed without asking"
-	// FenceHosts is the rule for hosts that a command in the sandbox wants to reach. Only rules of the session
-	// allow them: rules in the settings are meant for other tools, and allow_hosts of [sandbox] is for these
-	// commands.
+	// FenceHosts is the rule for hosts that a command in the sandbox wants to reach. Of all rules, only those of the
+	// session can allow them: host rules in the settings are meant for other tools. The settings allow hosts in the
+	// sandbox with allow_hosts in [sandbox].
 	FenceHosts = "hosts in the sandbox"
 )
 
@@ -33,7 +33,7 @@ func CanFence(p Policy, target string) error {
 	return p.Fence()
 }
 
-var errNoFence = errors.New("the sandbox works on this machine only; in edits mode (/approve edits) buddy asks before it runs commands there")
+var errNoFence = errors.New("the sandbox works on this machine only; on other targets use edits mode (/approve edits), where buddy asks before it runs commands")
 
 // fenced reports whether auto mode can run commands in the sandbox.
 func fenced(p Policy) bool { return p.Fence != nil && p.Fence() == nil }
@@ -49,8 +49,8 @@ func Fences(p Policy, a action.Action, mode action.Mode) bool {
 	return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return fenced(p.on(a.On(t))) })
 }
 
-// inAuto applies auto mode to the verdict v; base is the verdict without rules. Without a sandbox it asks like ask
-// mode.
+// inAuto applies auto mode to the verdict v; base is the verdict without rules. Where there is no sandbox, auto mode
+// asks like ask mode.
 func inAuto(p Policy, a action.Action, base, v action.Verdict) action.Verdict {
 	switch {
 	case !fenced(p):
@@ -77,8 +77,8 @@ func commandInAuto(a action.Action, base, v action.Verdict) action.Verdict {
 	return action.Verdict{Decision: action.Ask, Reason: "it would run outside the sandbox: " + base.Reason, Rule: OutsideFence}
 }
 
-// SimilarAll returns the rules that "allow similar this session" would add for an action: that of Similar, or one
-// for each of several hosts.
+// SimilarAll returns the rules that "allow similar this session" would add for an action: the rule of Similar, or one
+// rule per host if there are several hosts.
 func SimilarAll(p Policy, a action.Action, mode action.Mode) (all []action.Rule, ok bool) {
 	parts := []action.Action{a}
 	if len(a.Hosts) > 1 {
@@ -117,8 +117,8 @@ func connectContext(c *action.ApprovalContext) {
 	c.Reversible = false
 }
 
-// undoable reports whether auto mode allows a file tool's change: what edits mode allows, and deletions, which can
-// be undone as well.
+// undoable reports whether auto mode allows a file tool's change: every change that edits mode allows, and deletions,
+// because buddy can undo them too.
 func undoable(p Policy, a action.Action) bool {
 	if a.Kind == action.FileDelete {
 		a.Kind = action.FileWrite
@@ -133,8 +133,8 @@ func Unseen(p Policy, a action.Action, mode action.Mode) bool {
 	return mode != action.ModeAll && leaves(p, a, mode) && p.Unseen.Marked(mode == action.ModeAuto)
 }
 
-// leaves reports whether an approved command could execute changed files of the workspace: it runs on this machine,
-// or on a target that may have the workspace, and outside the sandbox.
+// leaves reports whether an approved command could execute changed files of the workspace, because it runs outside the
+// sandbox, on this machine or on a target that may have the workspace.
 func leaves(p Policy, a action.Action, mode action.Mode) bool {
 	if len(a.Targets) > 0 {
 		return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return leaves(p, a.On(t), mode) })
@@ -147,7 +147,7 @@ func leaves(p Policy, a action.Action, mode action.Mode) bool {
 // Elsewhere reports whether an action runs on another machine, which does not have the workspace.
 func Elsewhere(p Policy, a action.Action) bool { return p.on(a).elsewhere }
 
-// guardUnseen requires approval for an allowed command because of [Unseen].
+// guardUnseen requires approval for an allowed command if [Unseen] reports true.
 func guardUnseen(p Policy, a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
 	held := v.Rule == ReadOnly || v.Rule == LiteralCore || v.Rule == InFence
 	if v.Decision != action.Allow || held || !Unseen(p, a, mode) {

@@ -39,9 +39,9 @@ func acts(report shell.Report) []*shell.GitAct {
 	return append(bad, other...)
 }
 
-// losses returns what the git commands in a would lose, one effect per command and target; report is the analysis
-// of a on one target. It queries git for at most a second in total; where that fails, the effect says that the loss
-// is unknown.
+// losses returns the work that would be lost by the git commands in a, one effect per command and target. report is
+// the analysis of a if it has one target. losses queries git for at most a second in total; if a query fails, the
+// effect says that the loss is unknown.
 func (p Policy) losses(a action.Action, report shell.Report) []action.Effect {
 	ctx, cancel := context.WithTimeout(context.Background(), lossTime)
 	defer cancel()
@@ -64,7 +64,7 @@ func (p Policy) losses(a action.Action, report shell.Report) []action.Effect {
 	return all
 }
 
-// lossesOf returns what the commands of one program would lose.
+// lossesOf returns the work that would be lost by the commands of one program.
 func (p Policy) lossesOf(ctx context.Context, report shell.Report) []action.Effect {
 	var all []action.Effect
 	more := 0
@@ -83,7 +83,7 @@ func (p Policy) lossesOf(ctx context.Context, report shell.Report) []action.Effe
 	return all
 }
 
-// loss returns what one command would lose.
+// loss returns the work that one command would lose.
 func (p Policy) loss(ctx context.Context, act *shell.GitAct) action.Effect {
 	e := action.Effect{Subject: visible(act.Name)}
 	switch {
@@ -140,7 +140,7 @@ var (
 	errNoBox    = errors.New("no read-only sandbox here to run git in")
 	errComputed = errors.New("part of the command is known only when it runs")
 	errNoFolder = errors.New("the folder is unknown")
-	errNoAnswer = errors.New("git could not tell")
+	errNoAnswer = errors.New("git gave no answer")
 	errSlow     = errors.New("git took too long to answer")
 	errNobody   = errors.New("not examined for this command")
 )
@@ -215,7 +215,7 @@ func entryLost(act *shell.GitAct, entry string) (string, bool) {
 		return "", false
 	}
 	state, name := entry[:2], entry[3:]
-	if states := unknownToGit[act.Loss]; states != "" { // folders stay without -d
+	if states := unknownToGit[act.Loss]; states != "" { // without -d git clean keeps folders
 		return name, strings.Contains(states, state) && (act.Whole || !strings.HasSuffix(name, "/"))
 	}
 	if act.Loss == shell.LosesPaths {
@@ -238,7 +238,7 @@ func dropped(act *shell.GitAct) string {
 	return act.Paths[0]
 }
 
-// list joins a few names. Ambiguous ones are quoted.
+// list joins the first few names and counts the rest. Ambiguous names are quoted.
 func list(names []string) string {
 	shown := someNames(names)
 	if more := len(names) - len(shown); more > 0 {
@@ -247,7 +247,7 @@ func list(names []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// someNames returns the first names, clipped, ambiguous ones quoted.
+// someNames returns the first few names, clipped. Ambiguous names are quoted.
 func someNames(names []string) []string {
 	var shown []string
 	for _, name := range names[:min(len(names), lossNames)] {

@@ -138,7 +138,7 @@ func TestLosses(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	unknown(p, "git could not tell")
+	unknown(p, "git gave no answer")
 	unknown(Policy{Workspace: "/w"}, "no read-only sandbox here")
 	p.Git = func(ctx context.Context, _ string, _ ...string) ([]byte, error) {
 		<-ctx.Done()
@@ -182,7 +182,7 @@ func TestLossesOnTargets(t *testing.T) {
 func TestGitActsUndo(t *testing.T) {
 	for command, want := range map[string]string{
 		"git reset --hard": "", "git stash drop": "", "git push --force": "", "git branch -D x": "", "git checkout -- x": "", "git co": "",
-		"git commit -m x": "git reset --soft HEAD~1", "git commit --amend": "git reset --soft HEAD@{1}", "git branch -d x": "git branch again at the commit that git printed",
+		"git commit -m x": "git reset --soft HEAD~1", "git commit --amend": "git reset --soft HEAD@{1}", "git branch -d x": "recreate the branch at the commit that git printed",
 		"git checkout x": "git checkout - for a branch; files do not come back",
 	} {
 		c := Policy{Workspace: "/w"}.Context(sh(command), action.ModeAsk)

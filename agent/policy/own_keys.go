@@ -11,8 +11,8 @@ import (
 	"buddy/texts"
 )
 
-// Programs that read or change whole folders: always, with a flag that contains one of the letters, or all files
-// matching a pattern.
+// Programs that read or change whole folders: folderReaders always do, flaggedReaders if a flag contains one of the
+// letters.
 var (
 	folderReaders = []string{
 		"tar", "bsdtar", "zip", "7z", "7za", "rsync", "sftp", "cpio", "pax", "mv", "ln", "zgrep", "rg", "ag", "ack", "find", "fd", "fdfind", "rclone", "restic", "borg", "docker", "podman",
@@ -47,20 +47,20 @@ func searchesHere(c shell.Command) bool {
 // Own lists buddy's own files on this machine. Paths are absolute and listed under every name, including the real
 // path.
 type Own struct {
-	// Files lists files and folders with everything below them: the folders of the settings and of buddy's state,
-	// and key files elsewhere.
+	// Files lists the folders of the settings and of buddy's state, with everything below them, and key files
+	// elsewhere.
 	Files []string
-	// Credentials lists those that no tool reads, in any mode and despite any rule.
+	// Credentials lists the files that no tool may read, in any mode and despite any rule.
 	Credentials []string
-	// Given lists paths that the model knows, which may be read and passed to programs: outputs and the plan of its
-	// session, the memory of the project, skills.
+	// Given lists paths that buddy has given to the model. They may be read and passed to programs: the session's
+	// outputs and plan, the project's memory, skills.
 	Given []string
-	// Program reports whether a word of a command in dir ("" is unknown) is this program, under any name. nil
-	// recognizes its name only.
+	// Program reports whether a word of a command in dir ("" is unknown) is this program, under any name. nil means
+	// that only its usual name is recognized.
 	Program func(word, dir string) bool
 }
 
-// ownKeys finds buddy's own files from the view of a command in a folder.
+// ownKeys finds buddy's own files that a command in the folder cwd may read or change.
 type ownKeys struct {
 	Own
 	home    string                   // "" is unknown
@@ -73,7 +73,7 @@ func keysOf(p Policy, cwd string) ownKeys {
 	return ownKeys{p.Own, p.Home, cmp.Or(cwd, p.Workspace), p.Resolve}
 }
 
-// given returns the rest of a path below one of Given, and whether there is one.
+// given returns the part of a path after one of the Given paths; ok is false if the path is below none of them.
 func (o Own) given(path string) (rest string, ok bool) {
 	for _, g := range o.Given {
 		if texts.Below(path, g) {
@@ -92,7 +92,7 @@ func (k ownKeys) secret(path string) string {
 	return Secret(rest)
 }
 
-// secretIn calls secret, or SecretPattern with glob, as package shell expects it.
+// secretIn is secret, or SecretPattern if glob is set, in the form of [shell.Env].Secret.
 func (k ownKeys) secretIn(path string, glob bool) string {
 	if glob {
 		rest, _ := k.given(path)
@@ -132,12 +132,12 @@ func (k ownKeys) below(dir string) string {
 	return ownName(k.Files[i])
 }
 
-// touched returns the own file that a command names, or includes with a program that works on whole folders; "" for
-// none. It does not see names that a program computes.
+// touched returns the own file that a command names, or one in a folder that the command reads or changes as a whole;
+// "" for none. It does not see names that a program computes.
 func (k ownKeys) touched(command string, report shell.Report) string {
 	text := command
 	code := slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return len(codeIn(command, c)) > 0 })
-	if !code && !strings.Contains(text, "..") { // otherwise it may change one of them, or its name leads out
+	if !code && !strings.Contains(text, "..") { // code may change a given file, and .. leads out of a given folder
 		for _, g := range k.Given {
 			text = strings.ReplaceAll(text, k.tail(g), "")
 		}
@@ -158,8 +158,9 @@ func (k ownKeys) touched(command string, report shell.Report) string {
 	return ""
 }
 
-// named returns the own file, or the folder below the home with one, that the arguments of another program name; or
-// "". In a text it sees whole quoted paths, but not what the program computes from its arguments.
+// named returns the own file that the arguments for another program name, or an own file in a folder that they name,
+// unless that folder contains the home; or "". It sees whole quoted paths, but not paths that the program computes
+// from its arguments.
 func (k ownKeys) named(arguments string) string {
 	for quoted := range strings.SplitSeq(arguments, `"`) {
 		path := strings.TrimPrefix(quoted, "file://")
@@ -180,8 +181,8 @@ func (k ownKeys) named(arguments string) string {
 // maxPath exceeds the longest path of any system, in bytes.
 const maxPath = 4096
 
-// tail returns the part of a path below the home, which may follow ~/, $HOME/ or anything else; outside of the home
-// the whole path.
+// tail returns the part of a path below the home, because a command may write the home as ~, $HOME or otherwise. For a
+// path outside the home it returns the whole path.
 func (k ownKeys) tail(path string) string {
 	if rel, err := filepath.Rel(k.home, path); k.home != "" && err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -189,7 +190,7 @@ func (k ownKeys) tail(path string) string {
 	return path
 }
 
-// includes returns the own file that a command in dir names or includes, or "".
+// includes is touched for one command that runs in dir.
 func (k ownKeys) includes(c shell.Command, dir string) string {
 	for i, w := range c.Argv {
 		for _, text := range pathsIn(w.Text) {
@@ -210,18 +211,18 @@ func (k ownKeys) includes(c shell.Command, dir string) string {
 	return ""
 }
 
-// uses reports whether a command may be given files by name without any sign that it changes them.
+// uses reports whether Given files may be passed to a command, because nothing shows that it would change them.
 func uses(c shell.Command) bool {
 	return c.ReadOnly || c.Effect == shell.RunsCode || c.Effect == shell.Unknown
 }
 
-// apart reports whether a folder contains neither the home nor the command's folder: a program that changes
-// something there may change everything in it.
+// apart reports whether a folder contains neither the home nor the command's folder. A program that changes something
+// in such a folder may change everything in it.
 func (k ownKeys) apart(dir string) bool {
 	return !texts.Below(k.home, dir) && !texts.Below(k.cwd, dir)
 }
 
-// absolute returns the path of a word in dir, up to a pattern.
+// absolute returns the absolute path that a word names in dir; of a pattern, the folder before its first wildcard.
 func (k ownKeys) absolute(arg shell.Arg, dir string) string {
 	word := arg.Text
 	if rest, ok := strings.CutPrefix(word, "~"); ok && (rest == "" || rest[0] == '/') && k.home != "" {
@@ -289,13 +290,13 @@ func (k ownKeys) touches(p Policy, a action.Action, report shell.Report) (own st
 	return k.file(a.Path), true
 }
 
-// onlyReads reports whether a command surely changes nothing: it runs in the read-only sandbox, or its words are
-// written out.
+// onlyReads reports whether a command certainly changes nothing, because it runs in the read-only sandbox or is in the
+// literal core.
 func onlyReads(p Policy, a action.Action, report shell.Report) bool {
 	return report.ReadOnly && (report.Beyond == "" || p.Confined && !a.Outside && a.Kind != action.PaneKeys)
 }
 
-// namedByRule reports whether a rule of the user that allows a names one of buddy's own files.
+// namedByRule reports whether one of the user's rules allows a and names one of buddy's own files.
 func namedByRule(p Policy, keys ownKeys, a action.Action, report shell.Report) bool {
 	return slices.ContainsFunc(p.Rules, func(r action.Rule) bool {
 		if r.Decision != action.Allow || r.Source == action.FromProject {

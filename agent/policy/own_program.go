@@ -104,8 +104,8 @@ func codeIn(command string, c shell.Command) (all []string) {
 	return all
 }
 
-// leads returns the own file that a part of a command may reach by a path computed at run time: a text in it starts
-// a path into one of the folders. It does not see names made of smaller pieces.
+// leads returns the own file that a command may reach by a path computed at run time, or "": a word in a computed part
+// or in code is the start of the file's path. It does not see paths that are joined from smaller pieces.
 func (k ownKeys) leads(command string, report shell.Report) string {
 	var all []string
 	if report.Unread {
@@ -130,8 +130,8 @@ func (k ownKeys) leads(command string, report shell.Report) string {
 	return ""
 }
 
-// startOf returns the own file whose path starts with a word, by at least one folder below the home in which the
-// command does not run; or "".
+// startOf returns the own file whose path starts with a word, or "". The word must contain at least the first folder
+// below the home, and the command must not run in the folder that the word names.
 func (k ownKeys) startOf(word string) string {
 	word = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(word, "~"), k.home), "/")
 	for _, o := range k.Files {

@@ -21,13 +21,13 @@ import (
 	"buddy/texts/unseen"
 )
 
-// Rules of commands that need no approval, and of those that always do.
+// Names of built-in rules.
 const (
 	// ReadOnly is the rule for a command that the table lists as read-only and that runs in the read-only sandbox,
 	// where the kernel enforces it.
 	ReadOnly = "read-only commands"
-	// LiteralCore is the rule for a command whose words are all written out and whose programs are on a short list.
-	// It runs outside the sandbox in the initial environment: earlier commands affect only its folder.
+	// LiteralCore is the rule for a command whose words are all written out and whose programs are on a short list. It
+	// runs outside the sandbox, in the initial environment: earlier commands can change only its folder.
 	LiteralCore = "read-only commands, written out"
 	// GitActs is the rule for a command that changes history, publishes it or loses uncommitted work. Only a rule
 	// in the settings that names it, or all mode, allows it.
@@ -37,8 +37,8 @@ const (
 	ChangedTool = "changed tool"
 	// Production is the rule for a production target. It asks about actions that a mode or a rule allows.
 	Production = "production"
-	// HardLinks is the rule for a change of a file with other names, which change as well. It asks in every mode,
-	// whatever the rules allow.
+	// HardLinks is the rule for changing a file that has other names (hard links): the file changes under all of them.
+	// It asks in every mode, whatever the rules allow.
 	HardLinks = "hard links"
 	// ReadOnlyFile is the rule for a change of a file that its owner made read-only. It asks like HardLinks.
 	ReadOnlyFile = "read-only file"
@@ -86,15 +86,15 @@ type Policy struct {
 	Fence func() error
 	// Unseen tracks whether the workspace was changed without asking, see package unseen.
 	Unseen unseen.Place
-	// Git runs git with args in a folder of the target, where it can change nothing, and returns its output, at the
-	// latest when ctx ends. nil means that git can't be queried.
+	// Git runs git with args in a folder of the target, so that it can't change anything, and returns its output. It
+	// returns at the latest when ctx ends. nil means that git can't be queried.
 	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	// At returns the values for a target that replace Workspace, Also, Home, Own, Resolve, Match, Holds, GitKeeps,
-	// Count, Undoes, Git, Confined, Boxed and Fence; nil: these apply to all targets.
+	// Count, Undoes, Git, Confined, Boxed and Fence; nil means that these fields apply to all targets.
 	At func(target string) Target
 
 	guarded   bool // the target of the judged action is guarded
-	elsewhere bool // it is another machine
+	elsewhere bool // the target is another machine
 }
 
 // Target holds the part of a Policy that depends on the target.
@@ -163,7 +163,8 @@ func (p Policy) strictest(a action.Action, mode action.Mode) judgement {
 		one := a.On(at)
 		j := p.on(one).judgeOne(one, mode)
 		same = same && (i == 0 || j.verdict.Decision == worst.verdict.Decision)
-		// Of equal decisions these rules win: the literal core needs no sandbox on any target, and InFence must not be lost.
+		// If decisions are equal, these rules win: the literal core needs no sandbox on any target, and InFence must
+		// not be lost.
 		everywhere := (j.verdict.Rule == LiteralCore || j.verdict.Rule == InFence) && j.verdict.Decision == worst.verdict.Decision
 		if i == 0 || everywhere || stricter(j.verdict.Decision, worst.verdict.Decision) {
 			worst = j
@@ -288,7 +289,7 @@ func (p Policy) moded(a action.Action, mode action.Mode, base, v action.Verdict)
 	return v
 }
 
-// isCommand reports whether the Command of a kind is a program for a shell.
+// isCommand reports whether actions of a kind have a program or text for a shell in Command.
 func isCommand(k action.Kind) bool {
 	return k == action.Shell || k == action.Git || k == action.PaneKeys
 }
@@ -306,7 +307,7 @@ func (p Policy) Analyse(command, cwd string) shell.Report {
 	return r
 }
 
-// base is the verdict of ask mode without rules.
+// base returns the verdict of ask mode without rules.
 func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	ask := func(reason, rule string) action.Verdict {
 		return action.Verdict{Decision: action.Ask, Reason: reason, Rule: rule}
@@ -350,7 +351,7 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 func reachReason(a action.Action) (reason, rule string) {
 	switch {
 	case a.Kind == action.Connect:
-		return "a command in the sandbox wants to reach a host that is not on its list", FenceHosts
+		return "a command in the sandbox wants to reach a host that the sandbox does not allow", FenceHosts
 	case a.Local:
 		return a.Host + " is this machine or in the local network", "local network"
 	}

@@ -58,7 +58,7 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 	return action.Rule{}, false
 }
 
-// meantFor reports whether a matching rule that allows was meant for the action.
+// meantFor reports whether a matching allow rule was meant for the action.
 func meantFor(r action.Rule, a action.Action) bool {
 	switch {
 	case r.Source == action.FromProject:
@@ -68,7 +68,7 @@ func meantFor(r action.Rule, a action.Action) bool {
 	case strings.ContainsAny(r.Path, "*?[{") && isDelicate(a):
 		return false // a pattern does not cover secrets or executed files
 	case r.Source == action.FromSession && !offers(a):
-		return false // a rule similar to a read does not cover deleting and sending
+		return false // a rule that "allow similar" added covers no deleting or sending
 	}
 	return !a.Local || r.Host != "" // a rule for web pages does not cover the local network
 }
@@ -98,9 +98,9 @@ func (p Policy) covers(r action.Rule, a action.Action, c shell.Command) bool {
 		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix) && meant(r, c) && covered(p, r, c)
 }
 
-// meant reports whether a rule that matches the words of a git command also permits its effect. Changes of history
-// and of uncommitted work need a rule in the settings that names them: a commit and a push by the words of the
-// subcommand; rewriting, overwriting and deleting by the whole command.
+// meant reports whether a rule that matches the words of a git command also permits its effect. Changes to history and
+// to uncommitted work need a rule in the settings that names them. For a commit or a push, the rule must contain the
+// words of the subcommand; for rewriting, overwriting and deleting, the whole command.
 func meant(r action.Rule, c shell.Command) bool {
 	switch {
 	case c.Git == nil:
@@ -115,7 +115,8 @@ func meant(r action.Rule, c shell.Command) bool {
 
 // applies reports whether the tool and the target of a rule match.
 func (p Policy) applies(r action.Rule, a action.Action) bool {
-	closed := a.Kind == action.Connect && r.Decision != action.Allow && r.Host != "" // for any tool
+	// A host rule that asks or denies covers the connections of every tool.
+	closed := a.Kind == action.Connect && r.Decision != action.Allow && r.Host != ""
 	if !r.OfTool(a.Tool) && !closed {
 		return false
 	}
@@ -126,13 +127,14 @@ func (p Policy) applies(r action.Rule, a action.Action) bool {
 	return ok || r.Target == a.Target
 }
 
-// matches reports whether a rule that asks or denies, or one for files and hosts, matches.
+// matches reports whether a rule certainly matches. It is for rules that ask or deny, and for rules about files and
+// hosts.
 func (p Policy) matches(r action.Rule, a action.Action, report shell.Report) bool {
 	return p.matching(r, a, report) == shell.Yes
 }
 
-// matching reports whether a rule that asks or denies, or one for files and hosts, matches, or may match because a
-// part of a command is computed or was not analysed.
+// matching is matches with a third answer: Maybe, if the match depends on a part of a command that is computed or was
+// not analysed.
 func (p Policy) matching(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	if !p.applies(r, a) || r.Check() != nil {
 		return shell.No
@@ -183,7 +185,7 @@ func reaches(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	return best
 }
 
-// unread returns the match of any rule with the part of a command that was not analysed.
+// unread returns Maybe if a part of the command was not analysed, because any rule may match that part; otherwise No.
 func unread(report shell.Report) shell.Match {
 	if report.Unread {
 		return shell.Maybe
@@ -268,7 +270,7 @@ func Check(r action.Rule, tools, targets []string) error {
 	switch {
 	case err != nil:
 		return err
-	case r.Tool != "" && !strings.HasPrefix(r.Tool, "mcp__") && !slices.Contains(tools, r.Tool): // servers come and go
+	case r.Tool != "" && !strings.HasPrefix(r.Tool, "mcp__") && !slices.Contains(tools, r.Tool): // MCP servers come and go
 		return fmt.Errorf("unknown tool %q (have: %s)", r.Tool, strings.Join(tools, ", "))
 	case !doublestar.ValidatePattern(r.Path):
 		return fmt.Errorf("path %q is not a valid glob: it has an open bracket or ends in a backslash", r.Path)
@@ -280,8 +282,8 @@ func Check(r action.Rule, tools, targets []string) error {
 	return nil
 }
 
-// names reports whether a command or a redirection names a path that matches pattern: from any folder in which a
-// part of the command runs, alone or as the value of an option.
+// names reports whether a command or a redirection names a path that matches pattern. The path may be relative to any
+// folder in which a part of the command runs, and may be the value of an option.
 func (p Policy) names(pattern string, a action.Action, report shell.Report) bool {
 	folders := append([]string{cmp.Or(a.Cwd, p.Workspace)}, report.Folders...)
 	words := slices.Clone(report.Files)

@@ -21,7 +21,7 @@ func reach(a action.Action) (e action.Effect, rule string) {
 }
 
 // guardFile requires approval for a change that affects other names of a file, or a file that its owner made
-// read-only: modes and rules are not meant for that.
+// read-only. Modes and rules that allow changes are not meant for such files.
 func guardFile(a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
 	e, rule := reach(a)
 	if rule == "" || v.Decision == action.Deny {

@@ -11,10 +11,10 @@ import (
 )
 
 // Similar returns the one rule that "allow similar this session" would add for an action that needs approval. ok is
-// false if a person could not judge the rule at a glance: for commands that are computed, destroy, need more
-// rights, leave the machine, or have several parts or targets that need approval. The rule applies only to the
-// target of the action. In auto mode a command outside the sandbox gets a rule only for a closed shape, and none
-// after unseen changes.
+// false if a person could not judge the rule at a glance: for commands that are computed, destroy data, need elevated
+// privileges, reach other machines, or have several parts or targets that need approval. The rule applies only to the
+// target of the action. In auto mode a command outside the sandbox gets a rule only for a closed shape, and none after
+// unseen changes.
 func (p Policy) Similar(a action.Action, mode action.Mode) (action.Rule, bool) {
 	if len(a.Targets) > 0 {
 		return action.Rule{}, false
@@ -40,7 +40,7 @@ func (p Policy) similar(a action.Action, report shell.Report, mode action.Mode) 
 	return r, true
 }
 
-// widened extends r to actions similar to a, by its kind.
+// widened extends r to actions similar to a, depending on a's kind.
 func widened(p Policy, r action.Rule, a action.Action, report shell.Report, mode action.Mode) (_ action.Rule, ok bool) {
 	switch a.Kind {
 	case action.Shell, action.Git:
@@ -85,8 +85,9 @@ func similarFolder(p Policy, a action.Action) (string, bool) {
 // maxExact limits the words of a rule for one command, in bytes, so that a person can read them.
 const maxExact = 400
 
-// similarCommand fills in a rule about the only command of a program that needs approval: by its closed shape, or
-// by all its words. ok is false for commands that destroy, need more rights, leave the machine or are computed.
+// similarCommand fills in a rule about the only command of a program that needs approval: by its closed shape, or by
+// all its words. ok is false for commands that destroy data, need elevated privileges, reach other machines or are
+// computed.
 func similarCommand(p Policy, r action.Rule, report shell.Report) (action.Rule, bool) {
 	var asked []shell.Command
 	for _, c := range report.Commands {

@@ -16,7 +16,7 @@ type Call struct {
 	Decision *event.DecisionExplained
 	Started  *event.ToolStarted
 	Result   *event.ToolResult
-	Lost     bool // its process ended first
+	Lost     bool // its process ended before the call did
 
 	Requested event.Envelope // first request, without its payload
 	Ran       event.Envelope // start, without its payload

@@ -14,8 +14,8 @@ type Exchange struct {
 	Outcome event.Outcome // "" while it is running
 }
 
-// Interrupted is the outcome of an exchange or a task whose process ended first. It is in no event: the next process
-// infers it.
+// Interrupted is the outcome of an exchange or a task whose process ended before it did. No event has it: the next
+// process infers it.
 const Interrupted event.Outcome = "interrupted"
 
 // Exchanges returns the exchanges of the main conversation, oldest first, without those removed by a rewind. The

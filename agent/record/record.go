@@ -19,7 +19,7 @@ import (
 // file may come from somebody else.
 const maxOpen = 10_000
 
-// Broken is the code of the error event that nothing more can be stored.
+// Broken is the code of the error event for a journal that can store nothing more.
 const Broken = "journal_broken"
 
 // Record holds the open state of a session. The zero value is an empty session. It is not safe for concurrent use.
@@ -153,8 +153,8 @@ func (r *Record) resume(env event.Envelope, p event.SessionResumed) {
 	clear(r.screens)
 	clear(r.progress)
 	clear(r.latest)
-	// Screens that join later get it as session.created: session.resumed would end the work that they have read of
-	// this process.
+	// Screens that join later get this event as session.created: session.resumed would end the work of this process
+	// that they have already read about.
 	env.Payload = event.SessionCreated{
 		Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile, Model: p.Model, API: p.API, Window: p.Window, Effort: p.Effort,
 	}

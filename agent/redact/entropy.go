@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// Entropy removes random-looking words from s: words of at least 20 bytes that mix upper case, lower case and
-// digits as names do not. Use it after [Redactor.Text] for data that leaves the session (exports, facts, debug
-// logs), but not for the model's text, where a wrong guess would lose data. Hashes, UUIDs and numbers stay.
+// Entropy removes random-looking words from s: words of at least 20 bytes that mix upper case, lower case and digits
+// more than names do. Use it after [Redactor.Text] for data that leaves the session (exports, facts, debug logs), but
+// not for the model's text, where a wrong guess would lose data. Hashes, UUIDs and numbers stay.
 func Entropy(s string) string {
 	var b strings.Builder
 	done, from := 0, -1

@@ -127,7 +127,7 @@ func (password) match(s string, i, hint int, end bool) match {
 	return match{from: b, to: e, is: true}
 }
 
-// isURLPassword reports whether v is a password and no variable or placeholder.
+// isURLPassword reports whether v is a password, not a variable or a placeholder.
 func isURLPassword(v string) bool { return v != "" && strings.IndexByte("$%<", v[0]) < 0 && v != Mark }
 
 // login matches the password in an option of a command that logs in: mysql -pX, sshpass -p X,

@@ -32,7 +32,7 @@ func (p *notation) password(v string, f features) bool {
 	return f.signs > 0 && f.letters > 2
 }
 
-// token reports whether the value after the name of a key or token is one.
+// token reports whether the value after the name of a key or token is a key or token.
 func (p *notation) token(v string, f features) bool {
 	switch {
 	case len(v) < 8 || f.blanks > 0 || f.slashes > 0 && !random(v) || strings.Contains(v, "://"):

@@ -54,7 +54,7 @@ func (k *Keys) Text(s string) string {
 	return s
 }
 
-// Restore puts back the keys that original contains into a text that a person edited with the keys hidden.
+// Restore puts the keys in original back into a text that a person edited while the keys were hidden.
 func (k *Keys) Restore(text, original string) string {
 	if k == nil || !Masked(text) {
 		return text
@@ -157,7 +157,7 @@ func (k *Keys) without(v reflect.Value) reflect.Value {
 }
 
 // KeyStream replaces keys in a text that arrives in pieces, including keys split between pieces. Its whole output
-// equals [Keys.Text] of the whole text. It holds back only what may be the start of a key. It is not safe for
+// equals [Keys.Text] of the whole text. It holds back only text that may be the start of a key. It is not safe for
 // concurrent use; the zero KeyStream replaces nothing.
 type KeyStream struct {
 	keys *Keys
@@ -185,7 +185,8 @@ func (s *KeyStream) Flush() string {
 	return held
 }
 
-// free returns the start of the longest beginning of a key at the end of a text, or the text's length.
+// free returns the index at which the longest partial key at the end of a text starts, or the text's length if there
+// is none.
 func (k *Keys) free(text string) int {
 	at := len(text)
 	for _, f := range k.forms {

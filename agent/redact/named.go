@@ -94,8 +94,8 @@ func nameStart(s string, i int) int {
 	return b
 }
 
-// classAt classifies the value after the name s[b:e] in its context: a key in the query of a URL is a token, the
-// host of a URL is no name.
+// classAt classifies the value after the name s[b:e] in its context: a key in the query of a URL is a token, the host
+// of a URL is not a name.
 func classAt(s string, b, e int) class {
 	switch {
 	case b > 1 && s[b-2:b] == "//":

@@ -77,8 +77,8 @@ func (p *notation) separate() bool {
 	return p.unquote()
 }
 
-// unsigned parses the text between a name and a value without a separator sign: the comma of a call, the space
-// after an option, before a text in SQL, and in ~/.netrc.
+// unsigned parses the text between a name and a value that no sign such as = or : separates. It accepts the comma of a
+// call, and the space after an option, before a text in SQL and in ~/.netrc.
 func (p *notation) unsigned(name string, quoted, blank bool) bool {
 	line := p.s[max(0, p.name-before):p.name]
 	switch quote := strings.IndexByte(quotes, p.byte()) >= 0; {

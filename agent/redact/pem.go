@@ -47,7 +47,7 @@ func pemLine(s string, i int) (end int, private, whole bool) {
 	return len(s), false, false
 }
 
-// lead returns the prefix of s[i] in its line.
+// lead returns the text before s[i] in the same line.
 func lead(s string, i int) string {
 	line := s[max(0, i-before):i]
 	line = line[strings.LastIndexAny(line, "\n\"")+1:] // or from the start of a JSON string

@@ -59,7 +59,7 @@ var Kinds = []Kind{
 	{Name: Resources, Once: true, What: "the resources of MCP servers that a prompt names as `@SERVER:URI`"},
 	{Name: AgentMention, Once: true, Main: true, What: "the subagent that a prompt names"},
 
-	{Name: ChangedFiles, Once: true, Long: true, What: "changes that its commands or somebody else made to files that the model has read or written, also while the session was not running: a diff of at most 2 KB, or a note to read the file again"},
+	{Name: ChangedFiles, Once: true, Long: true, What: "changes that the model's commands or somebody else made to files that it has read or written, also while the session was not running: a diff of at most 2 KB, or a note to read the file again"},
 	{Name: Instructions, Once: true, What: "instruction files of a subfolder, and rules whose `paths` match, once the model uses a file there"},
 	{Name: Todo, Once: true, Long: true, What: "the open steps of the model's list, if the list has not changed for 10 answers, and again every 10 answers"},
 	{Name: WorkingMemory, Once: true, What: "after a compaction: the first and the last prompt, the open steps, and the files that the model has read and changed, in 1 KB; again after 20 answers, if 8 prompts or files are new"},
@@ -69,7 +69,7 @@ var Kinds = []Kind{
 	{Name: Memory, Once: true, What: "memory entries added or forgotten since the session started, and entries for a target that a call named"},
 	{Name: Tasks, Once: true, Main: true, What: "the end of a command in the background"},
 	{Name: TaskProgress, Main: true, Every: 3, Long: true, What: "the screens of panes where commands are still running, every third request"},
-	{Name: Plan, Once: true, Main: true, What: "plan mode is on, and what that means; every fifth answer, in full every 25th"},
+	{Name: Plan, Once: true, Main: true, What: "plan mode is on, and its rules; again every fifth answer, in full every 25th"},
 	{Name: PlanExit, Once: true, Main: true, What: "the end of plan mode"},
 	{Name: PlanText, Once: true, Main: true, What: "the plan again, after a compaction"},
 	{Name: Budget, Once: true, Main: true, Long: true, What: "a prompt has used 70, 80 or 90 % of `max_cost`"},

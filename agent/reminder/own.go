@@ -18,7 +18,7 @@ type Snapshot struct {
 	Task     int  // number of the exchange
 	Turn     int  // number of the turn in the session
 	Mode     action.Mode
-	Model    string // its name, as the model sees it
+	Model    string // name of the model, as the model sees it
 	Date     string // today, as in prompts
 	Dated    string // the date that the model got last
 	Fill     Level  // use of the context window, in tokens
@@ -61,7 +61,7 @@ func Own() []Generator {
 	}
 }
 
-// silent is the number of answers without a change of the todo list after which the model is reminded of it.
+// silent is the number of answers without a change of the todo list after which the model gets a reminder.
 const silent = 10
 
 // maxSteps limits the open steps in a reminder, in bytes.

@@ -16,7 +16,8 @@ import (
 	"buddy/tools"
 )
 
-// Selection is safe for concurrent use; use New. A running request keeps the values that it started with.
+// Selection holds the current choices. It is safe for concurrent use; use New. A running request keeps the values that
+// it started with.
 type Selection struct {
 	mu     sync.Mutex // guards the fields below
 	model  model.Model

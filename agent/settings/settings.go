@@ -23,7 +23,8 @@ const (
 	Summary Strategy = "summary"
 	// Digest replaces the oldest exchanges by a few lines about them, without the model.
 	Digest Strategy = "digest"
-	// Window keeps the newest messages and drops the others, also when there are twice as many messages as it keeps.
+	// Window keeps the newest messages and drops the others. It also does so when there are twice as many messages as
+	// it keeps.
 	Window Strategy = "window"
 	// Keep removes nothing: a full context ends the exchange.
 	Keep Strategy = "keep"

@@ -110,7 +110,7 @@ func (s *Stream) publish(branch, task, turn int, p event.Event) error {
 	return s.broken
 }
 
-// Watch calls happened at each later event of a task; nil ends that. happened must not block or use the stream.
+// Watch calls happened at each later event of a task; nil stops the calls. happened must not block or use the stream.
 func (s *Stream) Watch(task int, happened func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -93,7 +93,7 @@ func (q *subscriber) put(env event.Envelope) {
 	if q.full() {
 		q.drop()
 	}
-	if idle || q.hurries() { // otherwise forward knows, and waits for its interval
+	if idle || q.hurries() { // otherwise forward has been woken, and waits for its interval
 		q.wake()
 	}
 }

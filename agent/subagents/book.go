@@ -57,7 +57,7 @@ func (*Book) Name() string { return "agents" }
 // Begin stores the session.
 func (b *Book) Begin(s turn.Session) { b.s = s }
 
-// Stale makes the definitions be read again before their next use. Any goroutine may call it.
+// Stale marks the definitions to be read again before their next use. Any goroutine may call it.
 func (b *Book) Stale() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,7 +71,8 @@ func (b *Book) ReadEarly() {
 	}
 }
 
-// Set reads changed definitions again and returns them; if reading fails, the set with more agents stays.
+// Set returns the definitions, and reads them first if they are stale. If reading fails, it keeps the old or the new
+// set, whichever has more agents.
 func (b *Book) Set(ctx context.Context) Set {
 	b.reading.Lock()
 	defer b.reading.Unlock()
@@ -86,7 +87,7 @@ func (b *Book) Set(ctx context.Context) Set {
 	defer cancel()
 	set, err := b.read(ctx)
 	if err != nil && b.s.Context.Err() == nil {
-		b.s.Stream.Publish(0, 0, event.Warning{Text: "definitions of subagents were not all read: " + err.Error(), Code: "agents", NextStep: "/compact or a new session tries again"})
+		b.s.Stream.Publish(0, 0, event.Warning{Text: "not all definitions of subagents were read: " + err.Error(), Code: "agents", NextStep: "/compact or a new session tries again"})
 		if len(known.Agents) > len(set.Agents) {
 			return known // keep the known definitions
 		}

@@ -56,7 +56,7 @@ func nudge(err error) string {
 type answer struct {
 	message model.Message
 	calls   []model.ToolCall
-	batch   *batch // that runs the calls
+	batch   *batch // runs the calls
 	finish  string
 	usage   *model.Usage
 }
@@ -410,7 +410,7 @@ func (p *partial) consume(d model.Delta) {
 	}
 }
 
-// note handles the deltas about the request, which are no part of its answer.
+// note handles the deltas about the request, which are not part of its answer.
 func (p *partial) note(d model.Delta) {
 	switch d.Kind {
 	case model.Alive:

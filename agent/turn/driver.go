@@ -27,7 +27,7 @@ type Driver interface {
 	// Left gets the recovery state of the main conversation, nil for none. It reports whether the driver continues
 	// all of it itself when it gets [event.Continue].
 	Left(l *record.Branch) bool
-	// Waits returns a text for the person about what [event.Continue] continues, "" for nothing.
+	// Waits returns a text for the person that describes what [event.Continue] continues, "" if nothing.
 	Waits() string
 	// Past returns a function that gets the stored events up to an earlier moment, and one that rewinds to that
 	// moment.

@@ -8,8 +8,8 @@ import (
 	"buddy/tools"
 )
 
-// Durable carries every model call and every tool call of a runtime, so that a durable execution engine can record
-// the results and, when the work is repeated after a crash, return the recorded result instead of calling.
+// Durable wraps every model call and every tool call of a runtime, so that a durable execution engine can record the
+// results and, when the work is repeated after a crash, return the recorded result instead of calling.
 //
 // Without a Durable the journal has this role: agent.Options.Replay restores an interrupted exchange, and
 // agent.Runtime.Continue resumes after the last recorded step.
@@ -18,7 +18,7 @@ import (
 type Durable interface {
 	// LLMCall returns the deltas of call, or those recorded for req before.
 	LLMCall(ctx context.Context, req model.Request, call func(context.Context) iter.Seq2[model.Delta, error]) iter.Seq2[model.Delta, error]
-	// ToolCall returns the result of run, or the one recorded for call before.
+	// ToolCall returns the result of run, or the result that was recorded for call before.
 	ToolCall(ctx context.Context, call tools.Call, run func(context.Context) tools.Result) tools.Result
 }
 
@@ -28,7 +28,7 @@ type durableModel struct {
 	durable Durable
 }
 
-// WithDurable returns m with its calls carried by d, or m itself when d is nil.
+// WithDurable returns m with its calls wrapped by d, or m itself when d is nil.
 func WithDurable(m model.Model, d Durable) model.Model {
 	if d == nil {
 		return m

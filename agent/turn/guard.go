@@ -127,7 +127,7 @@ func (b *batch) hooked(act action.Action, v action.Verdict, m hooks.Answer) acti
 	return v
 }
 
-// hookOf returns the hook because of which a call needs approval, nil if the policy requires it.
+// hookOf returns the hook that makes a call need approval, nil if the policy requires the approval.
 func (b *batch) hookOf(v action.Verdict, m hooks.Answer) *approval.Hook {
 	if m.By == "" || v.Rule != "hook "+m.By {
 		return nil

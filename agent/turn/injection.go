@@ -16,11 +16,11 @@ func (b *batch) inspect(j *job, res *tools.Result) {
 	if !j.ran {
 		return // the text is buddy's or the person's
 	}
-	res.Change(marked(b.loop.p, b.x, b.turn, "what "+j.call.Name+" returned", res.Content))
+	res.Change(marked(b.loop.p, b.x, b.turn, "the result of "+j.call.Name, res.Content))
 }
 
-// marked returns text for the model with suspected prompt injections marked. A certain one warns the person, and
-// until the next prompt the conversation is trusted less and auto mode asks. where names the text.
+// marked returns text for the model with suspected prompt injections marked. If one is certain, buddy warns the person,
+// and until the next prompt the conversation is trusted less and auto mode asks. where names the text.
 func marked(p Parts, x *Exchange, turn int, where, text string) string {
 	found := inject.Scan(text)
 	if inject.Worst(found) >= inject.High {

@@ -131,8 +131,8 @@ func (a Access) Publish(e event.Event) { a.l.p.Stream.Publish(a.x.task, a.turn, 
 // Redact removes secrets from a text.
 func (a Access) Redact(text string) string { return a.l.o.Redact.Text(text) }
 
-// Foreign returns an external text for the model: without secrets, and with suspected prompt injections marked. A
-// certain one warns the person, and the conversation is trusted less until the next prompt. where names the text.
+// Foreign returns an external text for the model: without secrets, and with suspected prompt injections marked. If one
+// is certain, buddy warns the person, and the conversation is trusted less until the next prompt. where names the text.
 func (a Access) Foreign(where, text string) string {
 	return marked(a.l.p, a.x, a.turn, where, a.Redact(text))
 }

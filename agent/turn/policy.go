@@ -19,7 +19,7 @@ func refusedContent(err error) bool {
 	return ok && e.Policy() || errors.Is(err, errFiltered)
 }
 
-// withhold keeps content that a provider's policy refused out of later requests, which would be refused too: the new
+// withhold removes content that a provider's policy refused from later requests, which would be refused, too: the new
 // results of calls, or prompts that have no answer yet. It returns the error for the exchange, which ends: nothing is
 // sent before the next prompt.
 func withhold(l *Loop, x *Exchange, turn int, unread []string, err error) error {

@@ -29,8 +29,8 @@ func (l *Loop) attach(x *Exchange, turn int, text string) {
 	}
 }
 
-// runPromptHooks takes the waiting prompts into the conversation, and runs the hooks on all new prompts. It returns
-// an error when the exchange must end because its only prompt was refused.
+// runPromptHooks adds the waiting prompts to the conversation, and runs the hooks on all new prompts. It returns an
+// error when the exchange must end because its only prompt was refused.
 func (l *Loop) runPromptHooks(ctx context.Context, x *Exchange) error {
 	if x.turns > 0 {
 		x.Say(x.conv.Steer(x.task))

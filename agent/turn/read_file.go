@@ -27,8 +27,8 @@ type FileRead struct {
 	Seen    []action.SeenFile
 }
 
-// ReadFile reads at most page bytes of a file as the model would. The error is the reason why not: the file does not
-// exist, it is not text, or the read would need approval by the person or a hook.
+// ReadFile reads at most page bytes of a file as the model would. The error is the reason why the file is not read: the
+// file does not exist, it is not text, or the read would need approval by the person or a hook.
 func (b Briefing) ReadFile(ctx context.Context, name string, page int) (f FileRead, err error) {
 	calls, j := b.l.planOne(ctx, b.x, conversation.AtFile, readTool, map[string]any{"path": name})
 	defer calls.cancel(nil)

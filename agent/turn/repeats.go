@@ -43,7 +43,7 @@ type repeats struct {
 	unit   int     // smallest multiple of the period with leastRepeated characters; 0: not known yet
 }
 
-// over checks the new end of text and reports whether the text ends with the same text repeated times times; 0
+// over checks the new end of text and reports whether the text ends with the same text the given number of times; 0
 // disables the check. end is the end of the first repetition.
 func (r *repeats) over(text []byte, times int) (end int, yes bool) {
 	if times == 0 || len(text) < repeatsMin {

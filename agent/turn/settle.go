@@ -35,7 +35,7 @@ func (l *Loop) KeepPartial(x *Exchange, turn int, p event.ModelMessage) {
 func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left map[string]*record.Call) (asked bool) {
 	open := x.conv.Open()
 	for id, c := range left {
-		if c.Started != nil && !x.conv.Called(id) { // its answer was never complete
+		if c.Started != nil && !x.conv.Called(id) { // the answer with this call was never complete
 			gone := discarded(id, c.Started.Name)
 			if isOwn(id) {
 				gone.Result = OutcomeUnknown

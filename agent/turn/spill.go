@@ -14,12 +14,12 @@ import (
 	"buddy/tools"
 )
 
-// Limits of results in bytes. What exceeds them goes to a file.
+// Limits of results in bytes. The excess goes to a file.
 const (
 	spillResult = 50_000  // for one result
 	spillTurn   = 200_000 // for all results of one answer
-	spillLeast  = 4_000   // kept of a result that is shortened because of others
-	spillRoom   = 5_000   // for text around a page, which is never cut
+	spillLeast  = 4_000   // minimum kept of a result that is shortened because of others
+	spillRoom   = 5_000   // for the text around a page of a file; pages are never cut
 )
 
 // given is a result of the current turn.

@@ -54,7 +54,8 @@ type Delivered struct {
 	Cost    model.Money // 0 if unknown
 }
 
-// Delegate makes a subagent work on an errand and waits for its end. The error is why no subagent could start.
+// Delegate makes a subagent work on an errand and waits for its end. The error is the reason why no subagent could
+// start.
 type Delegate func(context.Context, Errand) (Delivered, error)
 
 // For returns a loop for a subagent, which has its own model, tools and limits.

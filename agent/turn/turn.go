@@ -33,13 +33,13 @@ import (
 	"buddy/tools"
 )
 
-// Options configure turns. Now and the numbers are required.
+// Options configure turns. Now and the numeric fields are required.
 type Options struct {
 	Features
 	Calls settings.Calls
 	// Models returns the model of a profile, see [Access.AnswerWith]; nil: there are no other models.
 	Models      func(profile, effort string) (model.Model, error)
-	Learnt      func(model.Needs) // gets what a server refused of a model; may be nil
+	Learnt      func(model.Needs) // gets the parts of requests that a server has refused; may be nil
 	Dates       *time.Location    // time zone of the date in requests; nil: no date
 	Redact      *redact.Redactor  // removes secrets from tools' output
 	Breakpoints []int             // of each request, see [model.Request]
@@ -72,7 +72,8 @@ type Parts struct {
 	Changes      *undo.Log
 	// Begin turns background work of a call into a task, and returns its number.
 	Begin func(conv *conversation.Conversation, w tools.Task) (task int)
-	// Running returns the background work, except for the task but: prompts, then commands. It never returns nil.
+	// Running returns the background work without the task whose number is but: first prompts, then commands. It never
+	// returns nil.
 	Running func(but int) []hooks.BackgroundTask
 	// RunAgent runs a subagent for a call and returns the call's result. It returns when the work is done, or at once
 	// if the subagent works in the background.

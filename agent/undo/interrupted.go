@@ -35,7 +35,8 @@ func (l *Log) failed() {
 	l.half, l.earlier = l.earlier, nil
 }
 
-// forgetEarlier stops counting copies that only the interrupted restore before half needs. The caller holds l.mu.
+// forgetEarlier stops counting the copies of an earlier interrupted restore that half does not continue. The caller
+// holds l.mu.
 func (l *Log) forgetEarlier() {
 	if l.earlier != l.half {
 		l.earlier.forget(l)
@@ -51,10 +52,10 @@ func (l *Log) settle() {
 	l.half, l.earlier = nil, nil
 }
 
-// undo reports whether it is an undo; nil is none.
+// undo reports whether i is an undo; nil is not.
 func (i *interrupted) undo() bool { return i != nil && !i.redo }
 
-// forget stops counting the copies made for it. The caller holds l.mu.
+// forget stops counting the copies made for the undo. The caller holds l.mu.
 func (i *interrupted) forget(l *Log) {
 	if i.undo() {
 		l.forget(i.kept)

@@ -31,9 +31,9 @@ type taken struct {
 	seq    uint64           // number of its event
 }
 
-// LaterError means that other prompts came after the one whose changes would be undone.
+// LaterError means that other prompts came after the prompt whose changes would be undone.
 type LaterError struct {
-	Prompt string   // its first words
+	Prompt string   // first words of the prompt that would be undone
 	Agents []string // subagents with changes among them
 	Since  int      // number of later prompts
 }
@@ -146,15 +146,15 @@ type Undo struct {
 	again string // the command to retry with force
 
 	on        filesOn          // files to restore
-	kept      []event.KeptFile // their contents before
+	kept      []event.KeptFile // contents of the files before the undo
 	tree      treeUndo         // if commands changed files
-	announced bool             // it was announced
+	announced bool             // the restore was announced
 	changed   []string         // files changed since, because of which nothing was done
 	err       error            // why nothing was done
 }
 
-// PutBack restores all files or none, and waits for that; force restores even files that somebody changed since. A
-// notice is published when it takes long. It reports whether it was done.
+// PutBack restores all files or none, and waits for that; force restores even files that somebody changed since. If
+// this takes long, it publishes a notice. It reports whether the files were restored.
 func (u *Undo) PutBack(force bool) bool {
 	defer u.stop(nil)
 	if len(u.steps) == 0 {
@@ -310,7 +310,8 @@ func (u *Undo) event() event.FileRestored {
 	return e
 }
 
-// restored moves the newest steps to the undone ones, or for a redo the last undone ones back. The caller holds l.mu.
+// restored moves the newest steps to the undone steps. For a redo, it moves the last undone steps back. The caller
+// holds l.mu.
 func (l *Log) restored(seq uint64, e event.FileRestored) {
 	half := l.half
 	l.forgetEarlier()

@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// Never is a prompt number that no change comes after.
+// Never is a prompt number after which there are no changes.
 const Never = math.MaxInt
 
-// Change counts the changes since a prompt of the main conversation, including prompts without changes before it.
+// Change counts the changes since a prompt of the main conversation. The counts also apply to prompts directly before
+// it that changed nothing.
 type Change struct {
 	Prompt  int `json:"prompt"` // number of the prompt
-	Files   int `json:"files"`  // that differ now from their content before it
+	Files   int `json:"files"`  // files that differ now from their content before the prompt
 	Added   int `json:"added"`  // lines
 	Removed int `json:"removed"`
-	// Later counts the prompts after the newest change, 0 if their changes were just undone. It is 0 for older
-	// changes.
+	// Later counts the prompts after the newest change, 0 if their changes were just undone. Only the newest Change has
+	// it.
 	Later int `json:"later,omitempty"`
 }
 

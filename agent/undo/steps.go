@@ -78,14 +78,14 @@ func (l *Log) add(branch, task int, e event.FileKept) {
 	for i := range e.Files {
 		f := &e.Files[i]
 		if first, ok := last.first(f.Path); ok && first.Copy == f.Copy {
-			f.Bytes = 0 // the same copy
+			f.Bytes = 0 // the step counts this copy already
 		}
 		l.bytes += f.Bytes
 	}
 	last.kept = append(last.kept, change{branch, l.works[task].name, e})
 }
 
-// free removes the oldest copies until more bytes fit. The caller holds l.mu.
+// free removes the oldest copies until there is room for more bytes. The caller holds l.mu.
 func (l *Log) free(more int64) {
 	for _, s := range l.steps {
 		for _, e := range s.kept {
@@ -100,7 +100,7 @@ func (l *Log) free(more int64) {
 	}
 }
 
-// freeCopies is free for some files. The caller holds l.mu.
+// freeCopies is like free, but only for the copies of some files. The caller holds l.mu.
 func (l *Log) freeCopies(files []event.KeptFile, more int64) {
 	for i := range files {
 		if l.bytes+more <= maxKept {

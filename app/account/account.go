@@ -1,4 +1,4 @@
-// Package account logs in to providers and issuers of models.
+// Package account logs in to model providers and login issuers.
 //
 //	a, err := account.Find(settings, "openai")
 //	text, err := a.Keep(ctx, key)
@@ -21,10 +21,10 @@ type Account struct {
 	Provider config.Provider // if there is no issuer
 }
 
-// otherNames maps common names of providers to their names here.
+// otherNames maps common names of providers to the names that buddy uses.
 var otherNames = map[string]string{"claude": "anthropic", "google": "gemini", "grok": "xai", "mistral": "mistralai"}
 
-// Find returns the account with a name; "" means that of the active profile.
+// Find returns the account with the given name, or for "" the account of the active profile.
 func Find(c config.Config, name string) (Account, error) {
 	if name == "" {
 		if c.Active == nil || c.Active.Login.Issuer == "" {
@@ -85,7 +85,7 @@ func (a Account) Short() string {
 	return "no key"
 }
 
-// State reports whether there is a login or a key, and its source.
+// State describes the login or key and its source. ok reports whether there is one.
 func (a Account) State(ctx context.Context) (text string, ok bool, err error) {
 	if a.Login.Issuer == "" {
 		source, ok := a.Provider.HasKey()

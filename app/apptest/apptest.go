@@ -1,9 +1,9 @@
 // Package apptest runs a whole user interface on a terminal in memory.
 //
-// It is used under testing/synctest: the clock is fake, so nothing in a test has to
-// wait, and a goroutine that is left over fails it. The real tcell runs on the
-// terminal, so what is typed goes through its input parser, and what is shown is read
-// from the bytes that reach the terminal.
+// It is used under testing/synctest: the clock is fake, so no test has to wait, and a
+// goroutine that is left over fails the test. The real tcell runs on the terminal, so typed
+// keys go through its input parser, and the screen is read from the bytes that reach the
+// terminal.
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		ui := apptest.StartRoot(t, 80, 24, tview.NewInputField())
@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// frameTime is longer than any draw is put off.
+	// frameTime is longer than any draw is delayed.
 	frameTime = 40 * time.Millisecond
 
 	// escapeTime is longer than tcell waits for the rest of a sequence.
@@ -42,8 +42,8 @@ type UI struct {
 	err    error // valid after done
 }
 
-// Start runs a user interface until the end of the test: run gets a screen that is
-// not initialised yet and returns when its context ends. Call it in a synctest bubble.
+// Start runs a user interface until the end of the test: run gets an uninitialised screen
+// and must return when its context ends. Call it in a synctest bubble.
 func Start(t testing.TB, cols, rows int, run func(context.Context, *screen.Screen) error) *UI {
 	t.Helper()
 	for name, value := range map[string]string{"LC_ALL": "C.UTF-8", "COLORTERM": "truecolor", "NO_COLOR": "", "COLUMNS": "", "LINES": ""} {
@@ -73,8 +73,8 @@ func StartRoot(t testing.TB, cols, rows int, root tview.Primitive) *UI {
 	})
 }
 
-// Settle lets a frame's time pass and waits until nothing moves. A ticking clock or a
-// source that never pauses keeps moving, but everything typed before has been drawn.
+// Settle lets a frame's time pass and waits until all goroutines are idle. A ticking clock
+// may change the screen again, but everything typed before has been drawn.
 func (ui *UI) Settle() {
 	time.Sleep(frameTime)
 	synctest.Wait()
@@ -87,13 +87,13 @@ func (ui *UI) Quit() error {
 	return ui.Ended()
 }
 
-// Ended waits for the user interface to end by itself, for a minute of the fake clock.
+// Ended waits up to a minute of the fake clock for the user interface to end by itself.
 func (ui *UI) Ended() error {
 	ui.t.Helper()
 	select {
 	case <-ui.done:
 		if odd := ui.Odd(); len(odd) > 0 {
-			ui.t.Errorf("the terminal got what it should not: %v", odd)
+			ui.t.Errorf("the terminal received unexpected output: %v", odd)
 		}
 		return ui.err
 	case <-time.After(time.Minute):
@@ -124,7 +124,8 @@ func (ui *UI) Type(text string) {
 	}
 }
 
-// typedAtOnce are the bytes that reach the program together. More of them would be a paste.
+// typedAtOnce limits the bytes that reach the program together: more would count as a
+// paste.
 const typedAtOnce = 7
 
 // Press presses keys by name: "Enter", "Ctrl+C", "Alt+Enter", "Shift+Left", "F1", "x".
@@ -136,7 +137,7 @@ func (ui *UI) Press(keys ...string) {
 			ui.t.Fatal(err)
 		}
 		ui.Terminal.Type(seq)
-		if seq == "\x1b" || seq == "\x1b_" { // they may be the first bytes of more
+		if seq == "\x1b" || seq == "\x1b_" { // they may start a longer sequence
 			time.Sleep(escapeTime)
 		}
 		synctest.Wait()
@@ -149,7 +150,7 @@ func (ui *UI) Paste(text string) {
 	synctest.Wait()
 }
 
-// Focus tells that the terminal has got or lost the focus.
+// Focus tells the program that the terminal got or lost the focus.
 func (ui *UI) Focus(got bool) {
 	seq := "\x1b[O"
 	if got {

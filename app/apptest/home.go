@@ -12,16 +12,16 @@ import (
 	"buddy/config"
 )
 
-// LoginServer is an issuer and a model behind it: it takes one token at a time.
+// LoginServer is a login issuer with a model that accepts one token at a time.
 type LoginServer struct {
 	*httptest.Server
-	Good      atomic.Value // string: the token that the model takes
+	Good      atomic.Value // string: the token that the model accepts
 	Refreshes atomic.Int32
 	Asked     atomic.Int32
-	Refuses   atomic.Bool // every token
+	Refuses   atomic.Bool // refuse every token
 }
 
-// NewLoginServer starts one, which ends with the test. It takes the token at-0 first.
+// NewLoginServer starts a server that ends with the test. It accepts the token at-0 first.
 func NewLoginServer(t *testing.T) *LoginServer {
 	t.Helper()
 	s := &LoginServer{}
@@ -61,7 +61,7 @@ func (s *LoginServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Home gives a test a home without settings, keys and servers.
+// Home gives a test a home folder without settings, keys and servers, and returns it.
 func Home(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
@@ -79,7 +79,7 @@ func Home(t *testing.T) string {
 	return home
 }
 
-// ServeModels starts a server of models on this machine, known as one of Ollama.
+// ServeModels starts a model server on this machine that buddy finds as Ollama.
 func ServeModels(t *testing.T, models ...string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -38,8 +38,7 @@ func (ui *UI) Click(x, y int) {
 	ui.Mouse(MouseRelease, x, y)
 }
 
-// named are the keys that have a sequence of their own: the final byte or the number
-// before a tilde.
+// named maps keys with their own sequence to its final byte, or to its number and a tilde.
 var named = map[string]string{
 	"Up": "A", "Down": "B", "Right": "C", "Left": "D", "End": "F", "Home": "H",
 	"Insert": "2~", "Delete": "3~", "PgUp": "5~", "PgDn": "6~",
@@ -47,7 +46,7 @@ var named = map[string]string{
 	"F7": "18~", "F8": "19~", "F9": "20~", "F10": "21~", "F11": "23~", "F12": "24~",
 }
 
-// Modifiers as xterm counts them, less one.
+// The bits of xterm's number for modifiers, minus one.
 const (
 	shift = 1 << iota
 	alt

@@ -8,8 +8,8 @@ import (
 	"github.com/adrg/xdg"
 )
 
-// Project makes a repository with files its working directory and returns it. What the person trusts is kept in a folder of
-// the test.
+// Project creates a repository with files, makes it the working directory and returns it.
+// Trust is stored in a folder of the test.
 func Project(t *testing.T, files map[string]string) string {
 	t.Helper()
 	before := xdg.StateHome

@@ -15,8 +15,8 @@ import (
 	"buddy/sessions"
 )
 
-// StoredSession stores a session of so many exchanges of so many bytes, four blocks each,
-// with a compaction near its end, and returns its id.
+// StoredSession stores a session with a compaction near its end and returns its id. Each
+// exchange has four blocks and about the given number of bytes.
 func StoredSession(b testing.TB, store sessions.Store, exchanges, bytes int) string {
 	b.Helper()
 	j, err := store.Create(sessions.Header{Cwd: "/work", Target: "local", Model: "demo"})
@@ -56,7 +56,8 @@ func StoredSession(b testing.TB, store sessions.Store, exchanges, bytes int) str
 	return id
 }
 
-// longExchange is an exchange of about 20 events and so many bytes.
+// longExchange puts the events of exchange n: about 20, with about the given number of
+// bytes in total.
 func longExchange(put func(int, event.Event), n, bytes int) {
 	call := fmt.Sprintf("call_%d", n)
 	act := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make test", Risk: action.Low}

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// Settings is a home with settings that a test changes.
+// Settings is a home folder with settings that a test changes.
 type Settings struct {
 	t    *testing.T
-	File string // the person's own
+	File string // the user's settings file
 }
 
-// NewSettings gives a test a home with settings, and a folder to work in.
+// NewSettings gives a test a home folder with settings, and a working directory.
 func NewSettings(t *testing.T, text string) Settings {
 	t.Helper()
 	home := t.TempDir()
@@ -28,7 +28,7 @@ func NewSettings(t *testing.T, text string) Settings {
 	return d
 }
 
-// Write writes a file, beside the settings unless its path is absolute.
+// Write writes a file, next to the settings unless its path is absolute.
 func (d Settings) Write(path, text string) {
 	d.t.Helper()
 	if !filepath.IsAbs(path) {

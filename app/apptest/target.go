@@ -7,11 +7,11 @@ import (
 	"buddy/tools/target"
 )
 
-// Idle returns a session on a target in which nothing runs.
+// Idle returns a session on a target, in which nothing runs.
 func Idle(t *testing.T, at *target.Target, dir string) *target.Session {
 	t.Helper()
 	here := *at
-	here.Host = nil // whose files are those of dir
+	here.Host = nil // the session uses the files in dir
 	one, err := here.Open(target.Environment{Dir: dir}, target.Options{Options: tmux.Options{Session: at.Name, Exe: "none", Socket: dir + "/sock"}})
 	if err != nil {
 		t.Fatal(err)

@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// Terminal is a terminal in memory. It is a screen.Device, and shows what a person
-// would see of the bytes that reach it. All its methods may be called from any goroutine.
+// Terminal is a terminal in memory. It implements screen.Device and turns the bytes that
+// reach it into the screen that a person would see. All its methods may be called from any
+// goroutine.
 type Terminal struct {
-	mu          sync.Mutex // guards what follows
+	mu          sync.Mutex // guards the fields below
 	vt          *vt
 	typed       []byte
 	gone        error
@@ -23,7 +24,7 @@ type Terminal struct {
 	writes      int
 	deadline    time.Time // of writes; zero for none
 
-	changed chan struct{} // closed and replaced when something of the above changes
+	changed chan struct{} // closed and replaced when a field above changes
 }
 
 // NewTerminal returns a terminal of the given size. In a synctest bubble it must be
@@ -125,7 +126,7 @@ func (t *Terminal) Close() error {
 // Type sends bytes as a keyboard would.
 func (t *Terminal) Type(s string) { t.change(func() { t.typed = append(t.typed, s...) }) }
 
-// Resize changes the size and tells the program.
+// Resize changes the size and notifies the program.
 func (t *Terminal) Resize(cols, rows int) {
 	t.mu.Lock()
 	t.vt.resize(cols, rows)
@@ -136,7 +137,7 @@ func (t *Terminal) Resize(cols, rows int) {
 	}
 }
 
-// Shake gives it another size and then its own again before it tells the program.
+// Shake changes the size and restores it before it notifies the program.
 func (t *Terminal) Shake(cols, rows int) {
 	t.mu.Lock()
 	was := [2]int{t.vt.cols, t.vt.rows}
@@ -148,17 +149,17 @@ func (t *Terminal) Shake(cols, rows int) {
 // HangUp makes reading fail with err, as when the window is closed.
 func (t *Terminal) HangUp(err error) { t.change(func() { t.gone = err }) }
 
-// Stick makes writes block, as when the terminal does not read any more.
+// Stick makes writes block, as when the terminal stops reading.
 func (t *Terminal) Stick(on bool) { t.change(func() { t.stuck = on }) }
 
-// Row returns the text of row y, counted from 0, without trailing blanks.
+// Row returns the text of row y, counted from 0, without trailing spaces.
 func (t *Terminal) Row(y int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.vt.row(y)
 }
 
-// Text returns all rows, each with a line end and without trailing blanks.
+// Text returns all rows, each with a line end and without trailing spaces.
 func (t *Terminal) Text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -170,8 +171,8 @@ func (t *Terminal) Text() string {
 	return b.String()
 }
 
-// Cell returns what is seen at x, y: the text ("" for the right half of a wide one),
-// its colours and attributes as SGR parameters, and its link.
+// Cell returns the cell at x, y: the text ("" for the right half of a wide one), its
+// colours and attributes as SGR parameters, and its link.
 func (t *Terminal) Cell(x, y int) (text, style, link string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -193,14 +194,14 @@ func (t *Terminal) Title() string {
 	return t.vt.title
 }
 
-// Strings returns bells and OSC sequences (clipboard, questions, notifications) so far.
+// Strings returns the bells and OSC sequences (clipboard, queries, notifications) so far.
 func (t *Terminal) Strings() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return append([]string(nil), t.vt.strings...)
 }
 
-// Odd returns what arrived and no terminal screen should ever get.
+// Odd returns the received output that no terminal should ever get.
 func (t *Terminal) Odd() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

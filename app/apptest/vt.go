@@ -9,19 +9,19 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// vt interprets what reaches a terminal, as far as tcell and package screen use it.
-// What it does not know it keeps in odd: output that nobody meant to send.
+// vt interprets the terminal sequences that tcell and package screen use. It collects all
+// others in odd: nobody meant to send them.
 type vt struct {
 	cols, rows int
 	cells      []vtCell
 	x, y       int
 	style      vtStyle
 	link       string
-	lines      bool // letters are those of the set that draws lines
+	lines      bool // letters draw lines (DEC Special Graphics)
 	top, end   int  // the rows that scroll: from top to before end
 	modes      map[string]bool
 	title      string
-	titles     []string // kept by CSI 22 t
+	titles     []string // saved by CSI 22 t
 	strings    []string // other OSC sequences, such as a clipboard or a question
 	rest       []byte   // an incomplete sequence
 	odd        []string
@@ -33,7 +33,8 @@ type vtCell struct {
 	link  string
 }
 
-// vtStyle holds what SGR has set. Colours are as in SGR without 38 or 48; "" is the default.
+// vtStyle holds the style set by SGR. Colours are SGR parameters without a leading 38 or
+// 48; "" is the default.
 type vtStyle struct {
 	fg, bg string
 	attrs  string // sorted SGR numbers
@@ -45,7 +46,7 @@ func newVT(cols, rows int) *vt {
 	return v
 }
 
-// resize keeps what fits, like most terminals do.
+// resize keeps the text that fits, as most terminals do.
 func (v *vt) resize(cols, rows int) {
 	cells := make([]vtCell, cols*rows)
 	for i := range cells {
@@ -71,7 +72,8 @@ func (v *vt) write(p []byte) {
 	}
 }
 
-// one interprets the first thing in p and returns its length, 0 if p is cut off.
+// one interprets the first character or sequence in p and returns its length, 0 if it is
+// incomplete.
 func (v *vt) one(p []byte) int {
 	if p[0] == 0x1b {
 		return v.escape(p)
@@ -159,7 +161,7 @@ func (v *vt) print(s string) {
 	}
 }
 
-// lineLetters are those of the set that draws lines (DEC Special Graphics), as far as lines go.
+// lineLetters maps letters of DEC Special Graphics to the lines that they draw.
 var lineLetters = map[string]string{
 	"j": "┘", "k": "┐", "l": "┌", "m": "└", "n": "┼", "q": "─", "t": "├", "u": "┤", "v": "┴", "w": "┬", "x": "│",
 }
@@ -174,7 +176,7 @@ func between(n, low, high int) bool { return low <= n && n <= high }
 func (v *vt) put(text string, width int) {
 	at := v.y*v.cols + v.x
 	if v.cells[at].text == "" && v.x > 0 {
-		v.cells[at-1].text = " " // half of a wide text is gone, the rest with it
+		v.cells[at-1].text = " " // the right half of a wide text is overwritten, so its left half disappears
 	}
 	for i := range width {
 		v.cells[at+i] = vtCell{style: v.style, link: v.link}
@@ -204,7 +206,7 @@ func (v *vt) csi(params string, final byte) {
 			v.cells[i] = vtCell{text: " ", style: vtStyle{bg: v.style.bg}}
 		}
 	case 'm':
-		if !strings.HasPrefix(params, ">") { // that is about the keyboard
+		if !strings.HasPrefix(params, ">") { // sequences with > set up the keyboard
 			v.style = v.style.apply(params)
 		}
 	case 'h', 'l':
@@ -213,13 +215,13 @@ func (v *vt) csi(params string, final byte) {
 		}
 	case 't':
 		v.keepTitle(params)
-	case 'q', 'u': // shape of the cursor, keyboard
+	case 'q', 'u': // cursor shape, keyboard
 	default:
 		v.odd = append(v.odd, fmt.Sprintf("CSI %q %c", params, final))
 	}
 }
 
-// region says which rows scroll: all without params.
+// region sets the rows that scroll: all rows without params.
 func (v *vt) region(params string) {
 	top, end, _ := strings.Cut(params, ";")
 	v.top, v.end, v.x, v.y = number(top, v.rows)-1, v.rows, 0, 0
@@ -228,7 +230,7 @@ func (v *vt) region(params string) {
 	}
 }
 
-// scroll deletes n rows at the cursor's, or inserts -n, and moves the others that scroll.
+// scroll deletes n rows at the cursor, or inserts -n, and moves the scrolling rows below.
 func (v *vt) scroll(n int) {
 	if v.y < v.top || v.y >= v.end {
 		return
@@ -246,7 +248,7 @@ func (v *vt) scroll(n int) {
 	v.x = 0
 }
 
-// keepTitle puts the title on a stack, or edits it from there.
+// keepTitle pushes the title onto a stack, or pops it.
 func (v *vt) keepTitle(params string) {
 	switch n := len(v.titles) - 1; {
 	case params == "22;2":
@@ -314,7 +316,7 @@ func color(p []string) string {
 	return strings.Join(p[:min(n, len(p))], ";")
 }
 
-// row returns the text of a row without trailing blanks.
+// row returns the text of a row without trailing spaces.
 func (v *vt) row(y int) string {
 	var b strings.Builder
 	for _, c := range v.cells[y*v.cols : (y+1)*v.cols] {

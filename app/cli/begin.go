@@ -20,7 +20,7 @@ import (
 type beginning struct {
 	*cli
 	resumeLast, print bool
-	resume            string // the session to resume, or chosen for the list
+	resume            string // the session to resume; the constant chosen opens the list
 }
 
 // chosen is the value of --resume without a session. No session has that id or title.
@@ -29,11 +29,11 @@ const chosen = " "
 func (b *beginning) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&b.resumeLast, "continue", "c", false, "continue the last session in this folder that a person used")
 	f.StringVarP(&b.resume, "resume", "r", "", "continue a `session`: the start of its id, or words of its title; without one, choose from a list")
-	f.Lookup("resume").NoOptDefVal = chosen // so -r ID has the ID among the arguments
+	f.Lookup("resume").NoOptDefVal = chosen // so -r ID leaves the ID among the arguments
 	f.BoolVarP(&b.print, "print", "p", false, "print the answer to the PROMPT, like buddy exec; accepts the flags of exec")
 }
 
-// printed replaces -p by exec, so that exec's flags can be used with it.
+// printed replaces -p with exec, so that exec's flags can be used with it.
 func printed(root *cobra.Command, args []string) []string {
 	i := slices.IndexFunc(args, func(a string) bool { return a == "-p" || a == "--print" || a == "--" })
 	if i < 0 || args[i] == "--" {
@@ -85,7 +85,8 @@ func lastOfPerson(s *cli) (string, error) {
 	return last.ID, exit.Failure(err)
 }
 
-// open resumes a session, opens the list of sessions, or starts one for "", and sends a prompt there.
+// open resumes a session, opens the session list for chosen, or starts a new session for "". It sends the prompt, if
+// any, to the session.
 func open(s *cli, session, prompt string) error {
 	next := slash.Next{Prompt: prompt}
 	switch {

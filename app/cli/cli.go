@@ -142,7 +142,7 @@ func runCommand(ctx context.Context, s *cli, words ...string) error {
 	return s.print("%s", a)
 }
 
-// addTable adds the commands of the table that the command line has unchanged.
+// addTable adds the table's commands that the command line offers unchanged.
 func addTable(s *cli, root *cobra.Command) {
 	for _, row := range slash.Commands {
 		if row.CLI == "" {
@@ -223,7 +223,7 @@ func (s *cli) root() *cobra.Command {
 		Args:          cobra.ArbitraryArgs, // see beginning
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) (err error) {
-			if c.HasParent() && c.Name() != "exec" && c.Name() != "review" { // these two enter the folder with their target
+			if c.HasParent() && c.Name() != "exec" && c.Name() != "review" { // these two call enter later
 				if err := enter(f); err != nil {
 					return err
 				}
@@ -281,7 +281,7 @@ func enter(f *compose.Options) error {
 	if f.Dir == "" || f.SSH != "" || f.Container != "" || len(f.Targets) > 0 && f.Targets[0] != slash.ThisMachine {
 		return nil
 	}
-	dir, err := filepath.Abs(f.Dir) // the same folder if it is entered again
+	dir, err := filepath.Abs(f.Dir) // absolute, so that entering it again has no effect
 	if err == nil {
 		err = os.Chdir(dir)
 	}

@@ -18,7 +18,7 @@ import (
 	"buddy/views/markup"
 )
 
-// completeTime limits completions that need more than a file.
+// completeTime limits the time for completions that need more than reading a file.
 const completeTime = 2 * time.Second
 
 const (
@@ -86,7 +86,7 @@ func containers() []cobra.Completion {
 	return host.Containers(ctx)
 }
 
-// completeSessions completes one id of a session of this folder, with its title.
+// completeSessions completes one session id of this folder, with the title as its description.
 func completeSessions(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, onlyThese

@@ -248,7 +248,7 @@ func (s *configCLI) reports(file string) []*config.Report {
 		compose.CheckSettings(r, false)
 		return []*config.Report{r}
 	}
-	var user, there []*config.Report // the user's, and those of the project
+	var user, there []*config.Report // reports on the user's files, and on the project's
 	sources := config.Sources("", project.TrustStore())
 	for i := range sources { // the user's first: a project's may name the user's profiles
 		f := sources[len(sources)-1-i]

@@ -69,7 +69,7 @@ func (s *cli) execCommand() *cobra.Command {
 	p := c.Flags()
 	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the answer")
 	p.BoolVar(&detach, "detach", false, "print the session's id and run in the background; approvals wait until you run buddy attach")
-	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and lost limits on stderr")
+	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and warnings about inactive restrictions on stderr")
 	p.BoolVarP(&goOn, "continue", "c", false, "continue the last session in this folder, like --resume last")
 	p.StringVarP(&s.once.Resume, "resume", "r", "", "continue a session: its `ID`, or last")
 	p.StringVar(&s.once.Schema, "output-schema", "", "a `file` with a JSON Schema for the answer")

@@ -93,7 +93,7 @@ func (s *setup) usable(name string) error {
 	return nil
 }
 
-// addUnasked saves the new profile of the flags, unless its key is missing, and returns its name.
+// addUnasked saves the new profile from the flags, unless its key is missing, and returns its name.
 func (s *setup) addUnasked(p config.Profile) (string, error) {
 	p, err := s.named(p)
 	if err != nil {
@@ -176,8 +176,8 @@ func (s *setup) list(offers []compose.Offer) (first int) {
 // errNotTaken leads back to the list.
 var errNotTaken = errors.New("not saved; choose again")
 
-// accept accepts a model that answers, or that the user wants although it does not; found holds the findings before it
-// is asked.
+// accept tests a model and accepts it if it answers, or if the user wants it anyway. found holds earlier findings to
+// print first.
 func (s *setup) accept(p config.Profile, found ...doctor.Finding) error {
 	s.printFindings(found...)
 	if p.Problem() == "" {
@@ -197,7 +197,7 @@ func (s *setup) accept(p config.Profile, found ...doctor.Finding) error {
 
 func (s *setup) printFindings(all ...doctor.Finding) { _, _ = io.WriteString(s.err, doctor.Text(all)) }
 
-// prepare asks for what an offer lacks, or for another model of it, and tests it.
+// prepare asks for an offer's missing key or login and for one of its models, tests the model and returns its name.
 func (s *setup) prepare(o compose.Offer) (string, error) {
 	p, ok := s.config.Lookup(o.Name)
 	if !ok {

@@ -27,7 +27,7 @@ func (s *setup) models(p config.Profile) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.hint("listing its models …")
+	s.hint("listing the server's models …")
 	return endpoint.Models(context.Background(), endpoint.Config{
 		Profile: p.Name, API: string(p.API), BaseURL: p.BaseURL,
 		Access: endpoint.Access{Key: key, KeySource: p.KeyPlace(source), KeyHeader: p.HeaderFor(source), Headers: p.Headers, UserAgent: "buddy/" + version.Number},

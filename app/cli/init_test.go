@@ -67,7 +67,7 @@ func TestInitAsksTheServerForItsModels(t *testing.T) {
 	}{
 		{"no key is needed", []string{free + "/v1", "2"}, free + "/v1", "", "large\x1b[31m", true, "  1  small", "variable"},
 		{"its key", []string{paid + "/v1", "LLM_KEY", "1"}, paid + "/v1", "LLM_KEY", "small", false, "variable that holds the API key", "secret"},
-		{"a wrong key, then the right one", []string{paid + "/v1", "WRONG_KEY", paid + "/v1", "LLM_KEY", "1"}, paid + "/v1", "LLM_KEY", "small", false, "it wants a key", "secret"},
+		{"a wrong key, then the right one", []string{paid + "/v1", "WRONG_KEY", paid + "/v1", "LLM_KEY", "1"}, paid + "/v1", "LLM_KEY", "small", false, "the server needs a valid API key", "secret"},
 		{"mistakes", []string{"", "ftp://x", free, free + "/v1", "7", "", "small"}, free + "/v1", "", "small", true, "lists no models: Not Found", ""},
 		{"a server that can't be asked", []string{free, "", "", "own-model"}, free, "", "own-model", true, "Enter to use the address anyway", ""},
 		{"a key in the place of a variable", []string{paid + "/v1", "sk-typed-key", "LLM_KEY", "1"}, paid + "/v1", "LLM_KEY", "small", false, "not a variable", "typed"},

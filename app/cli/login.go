@@ -118,7 +118,7 @@ func logIn(ctx context.Context, a account.Account, stdin, stdout, stderr *os.Fil
 
 func deviceLogin(ctx context.Context, a account.Account, stderr io.Writer) (string, error) {
 	if text, ok, err := a.State(ctx); err == nil && ok {
-		return text + "; buddy logout " + a.Name + " ends that", nil
+		return text + "; to log out: buddy logout " + a.Name, nil
 	}
 	flow, err := a.Begin(ctx)
 	if err != nil {
@@ -131,7 +131,7 @@ func deviceLogin(ctx context.Context, a account.Account, stderr io.Writer) (stri
 	return fmt.Sprintf("%s: logged in to %s", a.Name, a.Login.Issuer), nil
 }
 
-// readKey reads a key, without echo from a terminal, else as the first line.
+// readKey reads a key: from a terminal without echo, else from the first line.
 func readKey(ctx context.Context, stdin *os.File, prompt io.Writer, ask string) (string, error) {
 	var data []byte
 	var err error

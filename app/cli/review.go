@@ -51,7 +51,7 @@ func reviewCommand(s *cli) *cobra.Command {
 	p := c.Flags()
 	p.BoolVar(&s.once.JSON, "json", false, "print one JSON document: findings, base, counts, cost")
 	p.StringVar(&failOn, "fail-on", failOn, "exit with 1 from this `severity` on: critical, high, medium, low or never")
-	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and lost limits on stderr")
+	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and warnings about inactive restrictions on stderr")
 	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "stop after this time: 90s, 5m, 1h or a number of seconds")
 	p.Var(costFlag{&s.once.MaxCost}, "max-cost", "maximum cost in dollars, instead of agent.max_cost; 0 means no limit")
 	return c

@@ -90,7 +90,7 @@ func age(unixMS int64) string {
 	}
 }
 
-// ofRunning completes a command whose argument names a running session, and calls do with the session.
+// ofRunning makes a command take the name of a running session as its argument, and call do with that session.
 func ofRunning(c *cobra.Command, do func(d client.Description) error) *cobra.Command {
 	c.Args = cobra.MaximumNArgs(1)
 	c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -172,7 +172,7 @@ func (s *cli) stop(d client.Description, kill bool) error {
 	for _, line := range reply.Lines {
 		s.hint("%s", strings.TrimPrefix(line, "buddy: "))
 	}
-	session.Close() // the host waits for those that are connected
+	session.Close() // the host waits for connected screens
 	host.AwaitEnd(d.ID)
 	return s.print("stopped %s", d.ID)
 }
@@ -251,7 +251,7 @@ func (p *logPrinter) print(env event.Envelope) error {
 			return p.cli.print("%s", text)
 		}
 	case event.ApprovalAsked:
-		return p.cli.print("waits for approval: %s", words.Asked(e).Line())
+		return p.cli.print("waiting for approval: %s", words.Asked(e).Line())
 	case event.ApprovalAnswered:
 		return p.cli.print("approval: %s", answer(e))
 	case event.QuestionAsked:
@@ -290,7 +290,7 @@ func answer(p event.ApprovalAnswered) string {
 	return text
 }
 
-// on returns the screen of an answer for a sentence, "" if unknown.
+// on returns " on SCREEN" for the end of a sentence, or "" if the screen is unknown.
 func on(screen string) string {
 	if screen == "" {
 		return ""
@@ -360,7 +360,8 @@ func decides(e event.Event) bool {
 	return ok || asks && q.Plan != ""
 }
 
-// mayDecide returns why this process may not answer; watches reports whether it may only watch and stop.
+// mayDecide returns why this process may not answer. watches means that the session lets this process only watch and
+// stop.
 func mayDecide(deny bool, reason string, watches bool) error {
 	switch {
 	case !deny:
@@ -371,8 +372,8 @@ func mayDecide(deny bool, reason string, watches bool) error {
 	return nil
 }
 
-// decide answers an approval or a plan, by asking the user or with no. No to a plan means that the model keeps
-// planning.
+// decide answers an approval or a plan: it asks the user or, with deny, answers no. After a no to a plan, the model
+// keeps planning.
 func decide(m *plain.Remarks, e event.Event, deny bool, reason string) error {
 	switch e := e.(type) {
 	case event.ApprovalAsked:
@@ -399,7 +400,8 @@ func terminalHere() error {
 	return tty.Close()
 }
 
-// answered waits for the answer to an approval or a plan, and prints it: a screen other than here may have been first.
+// answered waits for the answer to an approval or a plan, and prints it. Another screen than here may have answered
+// first.
 func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, asked event.Event, here string) error {
 	late := time.After(answerTime)
 	for {

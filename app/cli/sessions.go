@@ -55,7 +55,7 @@ func meant(arg string) (sessions.Store, string, error) {
 	return compose.FindSession(store, arg)
 }
 
-// ofSession completes a command whose first argument names a session, and calls do with the session.
+// ofSession makes a command take the name of a session as its first argument, and call do with that session.
 func ofSession(c *cobra.Command, do func(store sessions.Store, id string, args []string) error) *cobra.Command {
 	if c.Args == nil {
 		c.Args = cobra.ExactArgs(1)
@@ -98,7 +98,7 @@ func (s *sessionsCLI) listCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list [FILTER]",
 		Short:   "list sessions, last used first",
-		Long:    "list shows sessions, last used first, and those of buddy exec after the others; with --all, by\nproject. A FILTER keeps sessions whose titles contain its letters in order, best match first.\nSessions that can't be opened are listed with the reason.",
+		Long:    "list shows sessions, last used first, with those of buddy exec at the end. --all groups them by\nproject. A FILTER keeps sessions whose titles contain its letters in order, best match first.\nSessions that can't be opened are listed with the reason.",
 		Example: "  buddy sessions list\n  buddy sessions list nginx --all\n  buddy sessions list --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return s.list(strings.Join(args, "")) },
@@ -114,7 +114,7 @@ func (s *sessionsCLI) listing(c *cobra.Command, all string, limit int, most stri
 	return c
 }
 
-// none tells that there is nothing to list.
+// none returns the message for an empty list.
 func (s *sessionsCLI) none(filter string) string {
 	where, why := "this project", "is saved yet; your first prompt creates one"
 	if s.all {

@@ -4,5 +4,5 @@ package cli
 
 import "os"
 
-// failIfClosed does nothing: a closed stdout can't be told from /dev/null here.
+// failIfClosed does nothing: a closed stdout looks like /dev/null here.
 func failIfClosed(_ *os.File) error { return nil }

@@ -234,7 +234,7 @@ func trustSettings(out io.Writer, name string, on bool) error {
 	return setSettings(out, dir, print, keys)
 }
 
-// setSettings trusts the settings of a folder in the form with a fingerprint, and prints the effect.
+// setSettings trusts a folder's settings in the version whose fingerprint is print, and prints the effect.
 func setSettings(out io.Writer, dir, print string, keys []string) error {
 	if err := project.TrustStore().Trust(dir, print); err != nil {
 		return err
@@ -263,7 +263,7 @@ func trustedPart(name, part string) (found project.Check, ok bool, err error) {
 	return found, false, err
 }
 
-// setParts trusts parts in their shown form, or ends the trust. Untrustable parts are reported after the others are
+// setParts trusts parts as they were shown, or ends the trust. Untrustable parts are reported after the others are
 // trusted.
 func (s *cli) setParts(checks []project.Check, on bool) error {
 	var errs []error
@@ -301,7 +301,7 @@ func forgetTrust(out io.Writer, dir string) error {
 	case err != nil:
 		return err
 	case !found:
-		return fmt.Errorf("%s was not trusted (buddy trust --list shows what is)", name)
+		return fmt.Errorf("%s was not trusted (buddy trust --list shows trusted folders)", name)
 	}
 	_, err = fmt.Fprintln(out, markup.Plain("no longer trusted: "+name))
 	return err

@@ -27,8 +27,8 @@ func explainArgs(c *cobra.Command) {
 	}
 }
 
-// wrongArgs explains the error in arguments from the command's Use: NAME, [NAME] for an optional one, and NAME... for
-// several.
+// wrongArgs explains wrong arguments with the command's Use, in which [NAME] is optional and NAME... stands for several
+// arguments.
 func wrongArgs(c *cobra.Command, args []string) error {
 	names := strings.Fields(c.Use)[1:]
 	need, most := 0, len(names)
@@ -71,7 +71,7 @@ func explainHelp(root *cobra.Command) {
 	}
 }
 
-// nearest returns the question whether another command below c was meant by an unknown name, or "" if no name is
+// nearest returns a "did you mean" question with the subcommand of c most similar to an unknown name, or "" if none is
 // similar.
 func nearest(c *cobra.Command, name string) string {
 	var all []string
@@ -83,7 +83,7 @@ func nearest(c *cobra.Command, name string) string {
 	return fuzzy.DidYouMean("", name, all)
 }
 
-// wrongFlag adds to an unknown flag's error the question whether another flag was meant.
+// wrongFlag adds a "did you mean" question with a similar flag to the error about an unknown flag.
 func wrongFlag(c *cobra.Command, err error) error {
 	none, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || none.GetSpecifiedShortnames() != "" {

@@ -183,7 +183,7 @@ func (s *workflowCLI) names(*cobra.Command, []string, string) ([]cobra.Completio
 	return s.words(nil), onlyThese
 }
 
-// words completes the next word after the words said of the line that runs a workflow.
+// words completes the word after the typed words of the command line that runs a workflow.
 func (s *workflowCLI) words(typed []string) (all []cobra.Completion) {
 	found, err := compose.WorkflowsHere(s.options)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package client connects a screen to a running session: events out, commands in, and requests whose answers are no
+// Package client connects a screen to a running session: events out, commands in, and requests whose answers are not
 // events. The session may run in this process or in its host behind a socket.
 //
 //	batches, err := session.Subscribe(ctx, last, 25*time.Millisecond)
@@ -24,8 +24,8 @@ type Session interface {
 	// Hello waits for the greeting of the session and returns it.
 	Hello(context.Context) (Hello, error)
 	// Subscribe returns the events with numbers above after, in order and without a gap, in batches. Streamed text
-	// comes at most once per every, 0 for at once; durable events come at once. The channel is closed after the last
-	// event, when ctx ends and when the session is lost; Err returns the reason.
+	// comes at most once per interval every (0: at once); durable events come at once. The channel is closed after the
+	// last event, when ctx ends and when the session is lost; Err returns the reason.
 	Subscribe(ctx context.Context, after uint64, every time.Duration) (<-chan []event.Envelope, error)
 	// Send sends a command. The events show its effect.
 	Send(event.Command)
@@ -44,20 +44,20 @@ type Hello struct {
 	PID      int    `json:"pid"`
 	Journal  string `json:"journal"`          // path of its file, which appears with its first prompt
 	Cwd      string `json:"cwd"`              // where commands start on the first target
-	Home     string `json:"home"`             // the person's folder there
+	Home     string `json:"home"`             // the user's home folder on that target
 	Target   string `json:"target"`           // the target at the start of the session
 	Screen   string `json:"screen,omitempty"` // the greeted screen's name in events
 	// Watches means that the screen has no terminal and may only watch and stop.
 	Watches bool `json:"watches,omitempty"`
-	// Open holds the events, up to Last, that started anything unfinished: running tasks, open approvals and questions.
-	// It also holds the newest events that set model, mode and target. A screen that shows the end of a long session
-	// has not seen them. The start of a resumed session looks like that of a new one.
+	// Open holds the events, up to Last, that started anything unfinished (running tasks, open approvals and
+	// questions), and the newest events that set model, mode and target. A screen that reads only the end of a long
+	// session needs them.
 	Open []event.Envelope `json:"open,omitempty"`
-	// Failed explains why there is no session, with the exit code; nil: there is one.
+	// Failed explains why there is no session, with the exit code; nil if there is a session.
 	Failed *exit.Error `json:"failed,omitempty"`
 }
 
-// Request is a question or an order to the session whose answer is not part of its history.
+// Request asks the session for something. The reply is not part of the session's history.
 type Request interface {
 	// Reply returns a pointer to an empty reply, to be filled from the wire.
 	Reply() any

@@ -23,7 +23,7 @@ type ChangedSinceReply struct {
 type Run struct {
 	asks[show.Answer]
 	Words []string   `json:"words"`
-	Now   *slash.Now `json:"now,omitempty"` // the screen's facts; commands that need them fail without
+	Now   *slash.Now `json:"now,omitempty"` // the screen's facts; commands that need them fail without them
 }
 
 // Describe asks for a description of the session, for a list.
@@ -40,7 +40,7 @@ type Description struct {
 	Cost    model.Money `json:"cost"`
 	Screens int         `json:"screens"` // attached screens
 
-	// Here is the folder on this machine where the session was started, and Options are those of its host
+	// Here is the folder on this machine where the session was started, and Options are its host's options
 	// (compose.Options). A screen that attaches uses both.
 	Here    string          `json:"here"`
 	Options json.RawMessage `json:"options"`
@@ -100,7 +100,7 @@ type Close struct {
 	asks[CloseReply]
 	Kill    bool   `json:"kill,omitempty"`
 	Abandon bool   `json:"abandon,omitempty"`
-	Reason  string `json:"reason,omitempty"` // as hooks get it; "" is any other reason
+	Reason  string `json:"reason,omitempty"` // as hooks get it; "" means any other reason
 }
 
 // CloseReply holds the lines to print after the screen closes.

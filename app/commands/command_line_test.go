@@ -15,7 +15,7 @@ func TestHintsOnTheCommandLine(t *testing.T) {
 		"log in: /login openai, or buddy login openai":                                                           "log in: buddy login openai",
 		"Rate limited (429); /model chooses another model":                                                       "Rate limited (429); --model chooses another model",
 		"choose another with /model, or set model in [models.m]":                                                 "choose another with --model, or set model in [models.m]",
-		"the conversation is too long for the model: /compact makes it shorter, /session new begins another one": "the conversation is too long for the model: buddy exec without --resume begins another one",
+		"the conversation is too long for the model: /compact makes it shorter, /session new starts another one": "the conversation is too long for the model: buddy exec without --resume starts another one",
 		"the hook x failed · /hooks":                                                                             "the hook x failed · buddy doctor",
 		"no summary: refused · /compact tries again":                                                             "no summary: refused",
 		"This command takes long. /timeout 5m sets one · /bg moves it to the background · /kill stops it":        "This command takes long",

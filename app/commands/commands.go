@@ -57,7 +57,8 @@ func (s *Session) now() slash.Now {
 
 var errNoScreen = errors.New("only a connected screen can do that: it knows the state of the session")
 
-// busy explains why the session can't be left. Without a screen it can't, because nobody knows whether a task runs.
+// busy explains why the session can't be left, nil if it can. Without a screen the session can't be left, because
+// nobody knows whether a task runs.
 func (s *Session) busy() error {
 	switch {
 	case s.Now == nil:
@@ -101,7 +102,7 @@ func Run(ctx context.Context, s *Session, words ...string) (show.Answer, error) 
 	return run(ctx, s, words[1:])
 }
 
-// ask calls of with the runtime, after the commands sent before are done.
+// ask calls of(runtime) after all earlier commands are done.
 func ask[T any](ctx context.Context, s *Session, of func(*agent.Runtime) T) (T, error) {
 	if s.Program == nil {
 		var none T

@@ -130,7 +130,7 @@ func editSettings(_ context.Context, s *Session, _ []string) (show.Answer, error
 // changeSetting sets a key in the person's file. An empty value removes it.
 func changeSetting(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	key, values := args[0], args[1:]
-	if strings.HasSuffix(key, ".api_key") && len(values) > 0 { // the line is in the history
+	if strings.HasSuffix(key, ".api_key") && len(values) > 0 { // the typed line is in the history
 		return show.Answer{}, errors.New("don't type an API key here: add it with /login")
 	}
 	options := s.Setup.CommandLine()
@@ -140,7 +140,7 @@ func changeSetting(_ context.Context, s *Session, args []string) (show.Answer, e
 			return show.Answer{}, err
 		}
 		if v, err := config.Lookup(now.All, key); err == nil {
-			line := strings.Join(values, " ") // it has no quotes
+			line := strings.Join(values, " ") // the user typed no quotes
 			if values = []string{line}; strings.HasPrefix(v.TOML, "[") && !strings.HasPrefix(line, "[") {
 				values = strings.Fields(line)
 			}

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write docs/commands.md anew")
 func TestDoc(t *testing.T) {
 	const file = "../../docs/commands.md"
 	var b strings.Builder
-	b.WriteString("# Commands\n\nTyped at the prompt, in any case of letters; `/` lists them while you type. This page is made from the table in\n" +
+	b.WriteString("# Commands\n\nType these at the prompt, in upper or lower case; `/` lists them while you type. This page is generated from the table in\n" +
 		"`app/commands`: `make generate`.\n\n| command | |\n|---|---|\n")
 	for _, c := range slash.Commands {
 		line := "/" + c.Name
@@ -30,8 +30,9 @@ func TestDoc(t *testing.T) {
 	for _, other := range slash.AliasNames() {
 		names = append(names, fmt.Sprintf(" `/%s` is `/%s`", other, slash.Aliases[other]))
 	}
-	b.WriteString(strings.Join(names, ",") + ". A name after `@` completes a file, which goes along as text ([what models get](reminders.md#files-in-prompts)); a picture named so (`@docs/screen.png`) goes\n" +
-		"along with the prompt, at most eight of 3.9 MB.\n")
+	b.WriteString(strings.Join(names, ",") + ". After an `@`, buddy completes the name of a file\n" +
+		"and sends the file's text with the prompt ([what models get](reminders.md#files-in-prompts)), or at most eight pictures\n" +
+		"(`@docs/screen.png`).\n")
 	if *update {
 		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)

@@ -61,7 +61,7 @@ func deleteRule(_ context.Context, s *Session, args []string) (show.Answer, erro
 	id := textOf(args)
 	i := slices.IndexFunc(rules, func(r action.Rule) bool { return ruleID(r) == id })
 	if i < 0 {
-		return show.Answer{}, fmt.Errorf("there is no rule %q (/permissions lists %d)", id, len(rules))
+		return show.Answer{}, fmt.Errorf("there is no rule %q (/permissions lists all %d)", id, len(rules))
 	}
 	if rules[i].Source == action.FromSession {
 		s.Send(event.RemoveRule{Rule: rules[i]})

@@ -60,7 +60,7 @@ func onRewind(_ context.Context, s *Session, args []string) (show.Answer, error)
 	return show.Answer{}, err
 }
 
-// rewindArgs returns the prompt to rewind to before, the parts to rewind, and whether to overwrite later changes.
+// rewindArgs returns the first prompt to rewind, the parts to rewind, and whether to overwrite later changes.
 func rewindArgs(all []state.Border, args []string) (to state.Border, what string, force bool, err error) {
 	what = backBoth
 	for _, word := range args {
@@ -94,9 +94,9 @@ func rewindArgs(all []state.Border, args []string) (to state.Border, what string
 }
 
 // uncovered names the changes that a rewind does not restore.
-const uncovered = "Changes made by commands aren't restored."
+const uncovered = "Changes that commands made in other folders, in ignored files or in git aren't restored."
 
-// comparedPrompts lists prompts with the changes since: "?" if they are unknown.
+// comparedPrompts lists prompts, each with the changes since then, "?" if they are unknown.
 func comparedPrompts(s *Session, all []state.Border) *show.List {
 	changes, err := []undo.Change(nil), feature.ErrNoSession
 	if s.Since != nil {
@@ -122,7 +122,7 @@ func promptList(all []state.Border, changed func(prompt int) string) *show.List 
 	return &list
 }
 
-// promptRow returns the list row of a prompt, which has index i among all prompts and is the back-th last.
+// promptRow returns the list row of the prompt with index i, which is the back-th last.
 func promptRow(b state.Border, i, back int, changed string) show.Row {
 	text := texts.Clip(b.Words(), 100)
 	r := show.Row{ID: strconv.Itoa(back), Title: "Rewind to before “" + markup.Shorten(b.Words(), 40) + "”"}

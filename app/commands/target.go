@@ -67,7 +67,7 @@ func targetList(set *target.Set, ask bool) *show.List {
 // asking is the state of a target that has not been asked yet.
 const asking = "checking …"
 
-// targetRow describes a target. Facts that are dangerous to mistake come right after the name, which always shows.
+// targetRow describes a target. Facts that are dangerous to mistake come right after the name, which is always visible.
 func targetRow(set *target.Set, t *target.Target, ask bool) show.Row {
 	name := t.Name
 	if t.Production {
@@ -85,8 +85,8 @@ func targetRow(set *target.Set, t *target.Target, ask bool) show.Row {
 	return r
 }
 
-// stateOf returns a target's state; why it can't be reached, "" if it can; the folder where commands start; and the
-// command line that attaches a terminal to its pane, "" while there is none.
+// stateOf returns a target's state, why it can't be reached ("" if it can), the folder where commands start, and the
+// command line that attaches a terminal to its pane ("" if there is no pane).
 func stateOf(set *target.Set, t *target.Target, ask bool) (state, why, folder, attach string) {
 	one := set.Session(t.Name)
 	if one == nil {
@@ -133,7 +133,7 @@ func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
 }
 
-// awayBecause explains on one line why a target can't be reached, without its name, which the row has.
+// awayBecause explains on one line why a target can't be reached. It omits the name, because the row shows it.
 func awayBecause(err error) string {
 	why := texts.OneLine(err.Error())
 	if down, ok := errors.AsType[*host.DownError](err); ok {

@@ -21,8 +21,8 @@ func init() {
 }
 
 // onTrust lists the parts of the project that need trust, or trusts the items with the given ids; forget ends the
-// trust. The session then restarts with what is trusted. The actions of the list are set, unset and diff; it closes
-// with apply.
+// trust. The session then restarts with the trusted parts. The list uses the actions set, unset and diff, and apply
+// when it closes.
 func onTrust(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	verb := ""
 	if len(args) > 0 {
@@ -98,7 +98,7 @@ func settingsAlone(all []project.Item) bool {
 	return len(all) == 0 || len(all) == 1 && all[0].Kind == project.SettingsKind && all[0].Waits()
 }
 
-// trustID returns the id of an item as shown: a changed item has another id.
+// trustID returns the id of an item, which changes with its content.
 func trustID(i project.Item) string { return show.IDOf(i.Dir, i.Kind, i.Name, i.Print) }
 
 // chosenItems returns the items with the given ids.
@@ -126,7 +126,7 @@ func waiting(all []project.Item) []project.Item {
 	return slices.DeleteFunc(slices.Clone(all), func(i project.Item) bool { return !i.Waits() })
 }
 
-// trustList lists items, after a row for all that wait.
+// trustList lists items, after a row that trusts all waiting items.
 func trustList(setup *compose.Setup, all []project.Item) *show.List {
 	list := show.List{
 		Title: "This project's hooks, servers and settings", Columns: []string{"what", "runs", "state"}, Done: []string{"trust", "apply"},

@@ -11,8 +11,8 @@ import (
 	"buddy/config"
 )
 
-// ByPerson returns an error if a session that shares this process's folders or those of files runs this process, in a
-// command, a hook or a server: only the user may loosen settings.
+// ByPerson returns an error if this process runs in a command, hook or server of a session that uses the same folders
+// or those of files: only the user may loosen settings.
 func ByPerson(files ...string) error {
 	folders := socket.Folders()
 	for _, file := range files {
@@ -24,7 +24,7 @@ func ByPerson(files ...string) error {
 }
 
 // ChangeSetting sets a key in the user's settings file, or removes it if values is empty. A change that would make the
-// file invalid returns an error and changes nothing. The note tells when the change has no effect.
+// file invalid returns an error and changes nothing. The note explains why a change has no effect.
 func ChangeSetting(f *Options, key string, values []string) (note string, err error) {
 	path := config.UserFile(f.Config)
 	if err := ByPerson(path); err != nil {

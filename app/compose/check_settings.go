@@ -26,7 +26,7 @@ func ThemeDir() string {
 func ownFile(name string) error {
 	path, err := filepath.Abs(name)
 	if err != nil {
-		return nil //nolint:nilerr // the folder of this process is gone, which others say
+		return nil //nolint:nilerr // the working directory is gone, which is reported elsewhere
 	}
 	return owners.CheckOwn(path)
 }

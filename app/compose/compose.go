@@ -58,7 +58,7 @@ const (
 	CloseTime = 10 * time.Second
 )
 
-// Program holds everything that runs behind a screen or a line.
+// Program holds everything that runs behind the full screen, plain mode or exec.
 type Program struct {
 	Setup
 	Live      deferredRuntime
@@ -83,8 +83,8 @@ type Program struct {
 	ofProject []event.Event // the last notices about parts of the project
 }
 
-// New builds the program on a target, which the caller closes afterwards, but no runtime: Begin makes it. resume is "",
-// an id, the start of one, or "last".
+// New builds the program on a target without a runtime, which Begin makes. The caller closes the target afterwards.
+// resume is "", an id, the start of one, or "last".
 func New(f *Options, d *Destination, resume string) (*Program, error) {
 	p := &Program{Dest: d}
 	var err error
@@ -177,8 +177,8 @@ func (p *Program) newParts(s feature.Session) (all []turn.Part) {
 	return all
 }
 
-// chooseModel returns the configured model, and all API keys because the user may switch models. Without a model it is
-// the demo, except in line mode, where it would go unnoticed: that returns an error.
+// chooseModel returns the configured model, and all API keys because the user may switch models. Without a model it
+// returns the demo, or an error in line mode, where nobody would notice the demo.
 func (p *Program) chooseModel(f *Options) (m model.Model, secrets []string, err error) {
 	c := p.Config
 	secrets = c.Secrets()

@@ -83,7 +83,7 @@ func beConformant(address string) error {
 		if refused = callAll(ctx, s); refused == nil || !strings.Contains(refused.Error(), "buddy mcp login") {
 			return refused
 		}
-		_, wanted, _ := strings.Cut(refused.Error(), "what the server wants now: ")
+		_, wanted, _ := strings.Cut(refused.Error(), "what the server now requires: ")
 		wanted, _, _ = strings.Cut(wanted, ": buddy mcp login")
 		s.Endpoint.Login.Scopes = append(s.Endpoint.Login.Scopes, strings.Fields(wanted)...)
 		if err := loginAt(ctx, s, visit); err != nil {

@@ -18,8 +18,8 @@ import (
 	"buddy/views/markup"
 )
 
-// deferredRuntime holds the runtime of a program, which a long session has only some time after the first frame, and
-// queues commands and events until then. Any goroutine may use it.
+// deferredRuntime holds the runtime of a program, and queues commands and events until the runtime exists: for a long
+// session, only some time after the first frame. Any goroutine may use it.
 type deferredRuntime struct {
 	mu    sync.Mutex // guards all below
 	rt    *agent.Runtime
@@ -244,8 +244,8 @@ func (p *Program) Changes() (diff string, files int, err error) {
 	return rt.Changes(ctx, markup.FileMark)
 }
 
-// Report calls of with the runtime once it has handled all commands sent before. It waits while the session is still
-// being read, at most sinceTime.
+// Report calls of(runtime) once the runtime has handled all earlier commands, and returns the result. While the session
+// is still being read it waits, at most for sinceTime.
 func Report[T any](ctx context.Context, p *Program, of func(*agent.Runtime) T) (T, error) {
 	started := make(chan *agent.Runtime, 1)
 	p.Live.do(func(rt *agent.Runtime) { started <- rt })

@@ -21,8 +21,8 @@ import (
 	"buddy/views/markup"
 )
 
-// Destination is the target that the command line names, with the other targets its sessions reached: connections
-// outlive a session.
+// Destination is the target that the command line names, with the other targets that its sessions have reached:
+// connections outlive a session.
 type Destination struct {
 	*target.Target
 	others map[string]configuredTarget // by name
@@ -96,12 +96,12 @@ func namedTarget(f *Options) (*Destination, error) {
 	return &Destination{Target: t}, err
 }
 
-// checkUseful refuses a target if all tools that use one are off.
+// checkUseful refuses a target if all tools that use a target are off.
 func checkUseful(target string, c config.Config) error {
 	if toolset.NeedsTarget(toolset.Expand(c.Tools.Off)) {
 		return nil
 	}
-	return exit.Usage("%s: the model can do nothing there: [tools] off has all tools for commands, panes and files; remove the target or turn some tools on", target)
+	return exit.Usage("%s: the model can do nothing there: [tools] off lists all tools for commands, panes and files; remove the target or turn some tools on", target)
 }
 
 func unknownTarget(name string, c config.Config) error {
@@ -172,7 +172,7 @@ func (d *Destination) otherTargets(f *Options, c config.Config, index config.Ind
 	return all, nil
 }
 
-// Reach connects to the target and prints that it does. An unreachable target is no error: Away is set instead, for
+// Reach prints a message to say and connects to the target. An unreachable target is no error: Away is set instead, for
 // callers that work without it.
 func (d *Destination) Reach(say io.Writer) error {
 	if d.Host == nil {

@@ -50,8 +50,8 @@ func (s *Setup) Farewell(title string, cost model.Money) string {
 	return markup.Plain(text + ". Resume with: buddy " + flagFor(s.Target) + "resume " + short)
 }
 
-// ResumedLine returns a line with the resumed session's title and the time since its last use, which was at last in Unix
-// milliseconds. title may be "".
+// ResumedLine returns a line with the resumed session's title and the time since its last use. last is the time of that
+// use in Unix milliseconds. title may be "".
 func ResumedLine(s *Setup, title string, last int64, now time.Time) string {
 	text := "Resumed"
 	if title = titled(s, title); title != "" {
@@ -86,7 +86,7 @@ func ago(d time.Duration) string {
 	return texts.Plural(int(d/(24*time.Hour)), "day") + " ago"
 }
 
-// farewellTitle limits the cells of a title in the line.
+// farewellTitle limits the width of a title in the line, in cells.
 const farewellTitle = 60
 
 // again returns the command line that resumes the session.

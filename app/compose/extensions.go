@@ -23,7 +23,7 @@ func (p *Program) Commands(ctx context.Context) []event.CustomCommand {
 	return p.Skills.Commands(ctx)
 }
 
-// refreshExtensions makes skills, custom commands and subagents be read again.
+// refreshExtensions makes the session read skills, custom commands and subagents again.
 func (p *Program) refreshExtensions() {
 	p.Skills.Refresh()
 	p.Live.do((*agent.Runtime).RefreshAgents)
@@ -31,7 +31,7 @@ func (p *Program) refreshExtensions() {
 
 // ExtensionCount holds the number of extensions on this machine, and the problems found.
 type ExtensionCount struct {
-	Skills, Agents, Styles int // skills with commands
+	Skills, Agents, Styles int // skills and custom commands
 	Problems               []extensions.Problem
 }
 

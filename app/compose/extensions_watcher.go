@@ -49,8 +49,8 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// concernsExtensions reports whether an event may change the extensions in dirs: it is about a Markdown or YAML file or
-// a folder in one of them, or about a parent of one.
+// concernsExtensions reports whether an event may change the extensions in dirs. Such an event is about a Markdown or
+// YAML file or a folder in one of dirs, or about a parent of one of dirs.
 func concernsExtensions(e fsnotify.Event, dirs []string) bool {
 	if e.Op == fsnotify.Chmod {
 		return false

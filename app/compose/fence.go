@@ -12,8 +12,8 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
-// FenceSettings returns the workspace sandbox of the settings. work holds the workspace folders, own the files and
-// folders with buddy's keys.
+// FenceSettings returns the workspace sandbox according to the settings. work holds the workspace folders, own the
+// files and folders with buddy's keys.
 func FenceSettings(c config.Sandbox, work, own []string) *fence.Settings {
 	s := &fence.Settings{
 		Work: work, Write: c.Write, Hide: slices.Concat(c.Hide, own), Network: c.Network == "on", Hosts: c.AllowHosts,

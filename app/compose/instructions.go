@@ -14,7 +14,7 @@ import (
 )
 
 // instructions returns a function that reads the instruction files: the user's on this machine and the project's on the
-// target; none if the settings disable them.
+// target. The function returns none if the settings disable them.
 func (p *Program) instructions(there *file.Workspace) func(context.Context) (instructions.Set, error) {
 	wanted := p.Config.Context.Instructions
 	return func(ctx context.Context) (instructions.Set, error) {

@@ -12,8 +12,8 @@ import (
 	"buddy/tmux/host"
 )
 
-// located completes a profile from its local server's answer: which program the server is, whatever its port, and the
-// port, if the profile only names the program.
+// located completes a profile from its local server's answer: with the server's program, whatever the port, and with
+// the port if the profile only names the program.
 func located(profile config.Profile) config.Profile {
 	name, _, _ := strings.Cut(profile.Name, "/")
 	var places []local.Place
@@ -64,8 +64,8 @@ func ProfileOf(s local.Server, m local.Model) string {
 	return name
 }
 
-// NoModel explains why there is no model. If a local server only has to be named, the text is the command line that
-// does.
+// NoModel explains why there is no model. If naming a model of a local server is enough, the text contains the command
+// line for it.
 func NoModel(f *Options, c config.Config) string {
 	if c.Active != nil || len(c.Models) > 0 {
 		return c.Problem

@@ -45,7 +45,8 @@ func (p *Program) dependable(profile config.Profile) (model.Model, error) {
 	return fallback.New(reading(retry.BeforeFallback(first, second, recovery), profile, small), second), nil
 }
 
-// fewParameters is the size below which a model with tool support calls tools badly: tool calls are then text blocks.
+// fewParameters is the number of parameters below which models call tools badly in spite of tool support: tool calls
+// are then text blocks.
 const fewParameters = 4e9
 
 // measured adds the context window that a local server reports to a profile without one, and returns why tool calls are
@@ -68,7 +69,7 @@ func measured(profile config.Profile) (measured config.Profile, blocks string) {
 	return profile, ""
 }
 
-// inBlocks makes tool calls text blocks if the profile sets it, for the reason why unless "", or once the server
+// inBlocks turns tool calls into text blocks if the profile sets it, if why gives another reason, or once the server
 // refuses tools.
 func inBlocks(m model.Model, profile config.Profile, why string) model.Model {
 	switch {
@@ -113,8 +114,8 @@ func Connect(profile config.Profile, recovery model.Recovery) (model.Model, erro
 	return reading(retry.New(m, recovery), profile, ""), nil
 }
 
-// reading wraps a model so that its answers are understood: tool calls written as text, the context window loaded by a
-// local server, and text blocks, for the reason why unless "".
+// reading wraps a model: it recognizes tool calls written as text, uses the context window that a local server has
+// loaded, and turns tool calls into text blocks, see inBlocks.
 func reading(m model.Model, profile config.Profile, why string) model.Model {
 	if base := onThisMachine(profile.BaseURL); base != "" {
 		m = local.Watch(m, base)

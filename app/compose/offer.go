@@ -7,13 +7,13 @@ import (
 	"buddy/agent/model"
 )
 
-// Offer is a model that can be chosen, or that lacks something.
+// Offer is a model to choose, or one that still lacks something, such as a key.
 type Offer struct {
 	Name    string      `json:"name"`  // as --model and /model accept it
 	Model   string      `json:"model"` // the id sent to the endpoint
 	From    string      `json:"from"`  // the source of the profile
 	BaseURL string      `json:"base_url,omitempty"`
-	Active  bool        `json:"active,omitempty"` // the model of a start
+	Active  bool        `json:"active,omitempty"` // the model that a start would use
 	Usable  bool        `json:"usable"`
 	Why     string      `json:"why"`    // the source of the key, or what to do
 	Window  int         `json:"window"` // tokens; 0 = unknown

@@ -30,10 +30,10 @@ type Options struct {
 
 	Cleared   bool // the user left another session for this new one
 	Modelless bool // a model is only needed for steps of a workflow: without one, use the demo
-	Headless  bool // titles, or a demo in place of a model, would not be seen
+	Headless  bool // nobody would see a title, or a demo in place of a model
 }
 
-// Place says where commands run.
+// Place holds the options that choose where commands run.
 type Place struct {
 	SSH       string
 	SSHConfig string

@@ -12,7 +12,7 @@ import (
 // outputsMost returns the size limit of all full outputs of the project's sessions, in bytes.
 func outputsMost(p *Program) int64 { return int64(p.Config.Sessions.Outputs) << 20 }
 
-// tidied publishes what was removed.
+// tidied publishes a notice about the removed files.
 func tidied(p *Program, c sessions.Collected, err error) {
 	if err != nil {
 		p.Live.Publish(event.Warning{Text: "old outputs were not removed: " + err.Error(), Code: "tidy"})
@@ -26,7 +26,7 @@ func tidied(p *Program, c sessions.Collected, err error) {
 	}
 }
 
-// looksPerLimit is the number of checks of the outputs while a session prints as many bytes as their limit.
+// looksPerLimit is the number of checks while a session prints as many bytes as the limit allows.
 const looksPerLimit = 8
 
 // outputLimit keeps full outputs within their limit while a session prints.

@@ -51,7 +51,7 @@ func (w *programs) concern(e fsnotify.Event) {
 	}
 }
 
-// reload replaces the session's hooks and servers by those that exist and are trusted now.
+// reload replaces the session's hooks and servers with the ones that exist and are trusted now.
 func (w *programs) reload() {
 	p := w.p
 	w.look()

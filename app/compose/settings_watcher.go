@@ -24,8 +24,8 @@ type watched struct {
 	themes string   // the folder of the user's own themes; "" for none
 }
 
-// WatchSettings calls changed once at the start and after each change of the settings files, and of the themes in a
-// folder unless "", until ctx ends. It costs nothing while nothing changes.
+// WatchSettings calls changed once at the start and after each change of the settings files, and of the files in the
+// folder themes, if any, until ctx ends. It costs nothing while nothing changes.
 func WatchSettings(ctx context.Context, f *Options, themes string, changed func()) error {
 	return watchFiles(ctx, func() watched { return watchedFiles(f, themes) }, changed)
 }

@@ -26,8 +26,8 @@ import (
 	"buddy/tools/file"
 )
 
-// Setup holds what a session is made from, and what a screen can know without the process that runs the session: the
-// settings, the sessions of the folder, and the id of this one.
+// Setup holds the inputs of a session, which a screen can also read without the session's process: the settings, the
+// sessions of the folder, and the id of this session.
 type Setup struct {
 	ID      string
 	Target  string // where the session starts
@@ -36,7 +36,7 @@ type Setup struct {
 	Index   config.Index // the location of each setting
 	Problem string       // why no configured model can be used
 	Notices []string     // published once the session runs
-	limits  []string     // lost limits, published at the same time
+	limits  []string     // warnings about limits that have no effect, published at the same time
 
 	options *Options // the options of the settings
 }
@@ -120,7 +120,7 @@ func openStore(cwd string, c config.Config) (store sessions.Store, notices []str
 	return store, notices, nil
 }
 
-// MovedHint tells how to bring the sessions of a project from its former folder.
+// MovedHint returns how to bring the sessions of a project from its former folder.
 func MovedHint(from string) string {
 	return fmt.Sprintf("this project was in %s; to bring its sessions here: buddy sessions adopt %s", from, action.Quote([]string{from}))
 }

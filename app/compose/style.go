@@ -20,8 +20,8 @@ import (
 // styleTime limits reading styles.
 const styleTime = 5 * time.Second
 
-// chooseStyle returns the output style of the session. One that can't be used gives a notice and the default style.
-// Without a choice no file is read.
+// chooseStyle returns the output style of the session. If the chosen style can't be used, it adds a notice and returns
+// the default style. Without a choice it reads no file.
 func (s *Setup) chooseStyle() style.Style {
 	name := s.Config.Agent.Style
 	plain := style.Style{Name: style.Default, KeepsCoding: true}
@@ -73,7 +73,7 @@ func (s *Setup) Styles() ([]style.Style, []extensions.Problem, error) {
 	return stylesIn(ctx, dir, s.Project().PluginTexts)
 }
 
-// stylesIn reads the styles of a project, and of plugins unless nil.
+// stylesIn reads the styles of a project, and of plugins unless plugins is nil.
 func stylesIn(ctx context.Context, dir string, plugins func() ([]extensions.Source, map[string]bool, error)) ([]style.Style, []extensions.Problem, error) {
 	var there *file.Workspace
 	if dir != "" {

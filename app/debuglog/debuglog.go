@@ -1,4 +1,4 @@
-// Package debuglog writes the file of --debug: times of requests, errors in between and commands to tmux, one per line.
+// Package debuglog writes the log file of --debug: times of requests, retries and tmux commands, one per line.
 //
 //	log, err := debuglog.Open()
 //	defer log.Close(os.Stderr)

@@ -69,7 +69,7 @@ func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) [
 
 // checkMachine checks the machine that buddy runs on.
 func checkMachine(ctx context.Context, c config.Config) []Finding {
-	cwd, _ := os.Getwd() // unknown: no file of ours is in it
+	cwd, _ := os.Getwd() // if unknown, no settings file is in it
 	free := checkFree(&target.Target{Name: slash.ThisMachine}, target.Environment{Dir: cwd})
 	return []Finding{checkKeys(), checkTrust(c), checkHooks(c), checkTerminal(os.Getenv), checkTmux(ctx), free, checkFence(c, cwd), checkClipboard(os.Getenv), checkNetwork(os.Getenv)}
 }
@@ -259,7 +259,7 @@ func checkFree(t *target.Target, env target.Environment) Finding {
 	return one
 }
 
-// checkFence reports whether auto mode has its fence in a folder, and what to do if not.
+// checkFence reports whether the sandbox of auto mode works in a folder, and what to do if not.
 func checkFence(c config.Config, cwd string) Finding {
 	err := tmux.Fences(tmux.Options{Greeting: pane.Greeting{Env: os.Environ(), Fence: compose.FenceSettings(c.Sandbox, []string{cwd}, nil)}})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"buddy/config"
 )
 
-// checkHooks checks the person's own hooks; checkTrust checks those of the project.
+// checkHooks checks the user's own hooks; checkTrust checks the project's hooks.
 func checkHooks(c config.Config) Finding {
 	if !c.Hooks.Enabled {
 		return Finding{"hooks", Fine, "turned off ([hooks] enabled)", ""}

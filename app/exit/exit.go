@@ -30,7 +30,7 @@ func Usage(format string, args ...any) error {
 	return Error{BadUsage, fmt.Sprintf(format, args...), true}
 }
 
-// Failure gives an error the exit code of a failure, unless it has a code.
+// Failure returns err with the exit code of a failure, unless err has a code.
 func Failure(err error) error {
 	if _, coded := errors.AsType[Error](err); coded || err == nil {
 		return err
@@ -38,5 +38,5 @@ func Failure(err error) error {
 	return Error{Code: Failed, Text: err.Error()}
 }
 
-// Mistake gives an error the exit code of wrong settings. err is not nil.
+// Mistake returns err, which must not be nil, with the exit code of wrong settings.
 func Mistake(err error) error { return Error{Code: BadUsage, Text: err.Error()} }

@@ -1,5 +1,5 @@
-// Package fswatch watches folders for changes. All watchers of a process share an inotify instance, because users have
-// few.
+// Package fswatch watches folders for changes. All watchers of a process share an inotify instance, because the number
+// per user is limited.
 //
 //	w, err := fswatch.New()
 //	defer w.Close()
@@ -23,7 +23,7 @@ const room = 256
 
 // Watcher reports changes in the folders added to it.
 type Watcher struct {
-	Events <-chan fsnotify.Event // with names as the folder was added; never closed
+	Events <-chan fsnotify.Event // with the folder named as in Add; never closed
 	Lost   <-chan struct{}       // receives a value when events were lost; never closed
 
 	events chan fsnotify.Event

@@ -18,8 +18,8 @@ type draft struct {
 	timer   *time.Timer // until the text is saved; nil if nothing changed
 }
 
-// otherScreenTime limits how long after its start a screen adopts the draft of another one: that of a screen killed
-// just before, not that of one that is left later.
+// otherScreenTime limits how long after its start a screen adopts another screen's draft. A screen killed just before
+// has left a draft; one that is left later keeps its draft.
 const otherScreenTime = 30 * time.Second
 
 // loadDraft shows the draft that an earlier screen of the session left.

@@ -27,7 +27,7 @@ func lookAround(ctx context.Context) machine {
 	return m
 }
 
-// introduce shows the welcome of a screen without a model: first what is known, then the findings about this machine.
+// introduce shows the welcome of a screen without a model: at once without findings about this machine, then with them.
 func (w *window) introduce(ctx context.Context) {
 	problem := ""
 	if len(w.setup.Config.Models) > 0 {
@@ -41,7 +41,7 @@ func (w *window) introduce(ctx context.Context) {
 	})
 }
 
-// firstRun returns what is missing and what this machine has. problem is the error in the settings; nil means that the
+// firstRun returns what is missing and what this machine has. problem is the error in the settings; m is nil while the
 // machine has not been checked yet.
 func firstRun(problem string, m *machine) ui.First {
 	f := ui.First{Missing: problem}
@@ -61,8 +61,8 @@ func firstRun(problem string, m *machine) ui.First {
 	return f
 }
 
-// offer returns the model that Enter selects and its description if there is one server with models; "" with a
-// description offers a choice of several. Without a description there is no offer.
+// offer returns the offer for the only server with models: its model, which Enter selects, and a description. For
+// several models, use is "" and the description offers a choice. Without an offer, both are "".
 func offer(servers []local.Server) (use, words string) {
 	if len(servers) != 1 {
 		return "", ""

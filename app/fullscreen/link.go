@@ -24,8 +24,8 @@ const (
 	// none waits for a timer. That saves a sixth of the CPU of a streaming answer.
 	pace = 36 * time.Millisecond
 
-	// endTime limits how long the session may take to end, startTime how long it may still take to start when it has to
-	// end.
+	// endTime limits how long the session may take to end. If it is still starting when it has to end, startTime limits
+	// how long it may still take to start.
 	endTime   = compose.CloseTime + 5*time.Second
 	startTime = time.Second
 )
@@ -148,8 +148,8 @@ func (l *link) follow(session client.Session, batches <-chan []event.Envelope) {
 	}
 }
 
-// notStored returns those of the prompts sent after an event that a dead session has not stored: it may have accepted
-// one without reporting it.
+// notStored returns the prompts sent after an event that a dead session has not stored: the session may have accepted
+// some without reporting it.
 func notStored(store sessions.Store, id string, after uint64, sent []string) []string {
 	if len(sent) == 0 {
 		return nil
@@ -236,9 +236,9 @@ func (l *link) send(c event.Command) {
 	switch {
 	case byItself(c):
 	case l.after > 0:
-		l.window.ui.ShowHint("the session is loading; your input comes next")
+		l.window.ui.ShowHint("the session is loading; your input will be sent")
 	case l.window.far:
-		l.window.ui.ShowHint("connecting to " + l.window.setup.Target + "; your input comes next")
+		l.window.ui.ShowHint("connecting to " + l.window.setup.Target + "; your input will be sent")
 	}
 }
 
@@ -342,7 +342,7 @@ func notEnded(id string, err error) string {
 		return fmt.Sprintf("the session did not end cleanly: %v", err)
 	}
 	return fmt.Sprintf("the session did not end within %v: commands on a target that does not answer may still be running · "+
-		"check with buddy ls; when it has ended, buddy resume %s shows how the commands ended", endTime, host.Short(id))
+		"check with buddy ls; when the session has ended, buddy resume %s shows how the commands ended", endTime, host.Short(id))
 }
 
 // leave disconnects from the session.

@@ -48,7 +48,7 @@ func TestNotEnded(t *testing.T) {
 		want string
 	}{
 		{fmt.Errorf("asked: %w", context.DeadlineExceeded), "the session did not end within 15s: commands on a target that does not answer may still be running · " +
-			"check with buddy ls; when it has ended, buddy resume 7f3a shows how the commands ended"},
+			"check with buddy ls; when the session has ended, buddy resume 7f3a shows how the commands ended"},
 		{errors.New("broken"), "the session did not end cleanly: broken"},
 	} {
 		if got := notEnded("7f3a-5b6c", tt.err); got != tt.want {

@@ -18,8 +18,8 @@ import (
 // maxRecent limits the sessions that the first screen offers.
 const maxRecent = 3
 
-// lookAtFolder shows the sessions to resume, and whether there is an instruction file, once they are known. known
-// reports that the first screen is about the demo or a missing model.
+// lookAtFolder shows the sessions to resume, and whether there is an instruction file, once they are known. known means
+// that the first screen already shows the demo or a missing model.
 func (w *window) lookAtFolder(ctx context.Context, known bool) {
 	w.loop.Go(func() {
 		all, err := slash.SavedIn(w.setup.Store).List()

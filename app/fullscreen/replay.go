@@ -16,7 +16,7 @@ import (
 	"buddy/themes"
 )
 
-// Replay shows a session until the user leaves it, the events before a turn at once unless the turn is 0.
+// Replay plays a session until the user leaves it. It shows the events before the turn at once; 0 plays from the start.
 func Replay(f *compose.Options, j *sessions.Journal, speed float64, turn int) error {
 	c, index, _, err := compose.LoadConfig(f)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"buddy/app/exit"
 )
 
-// notify sends c the signals of other programs: the terminal sends none while the screen is shown, because keys are
-// only keys then. Signals ignored by nohup and the like stay ignored. SIGTSTP is not included: Go could not return it
-// to the kernel, which then would not stop this process together with an editor that Ctrl+Z stops.
+// notify sends c the signals of other programs: the terminal sends none while the screen is shown, because raw mode
+// turns no key into a signal. Signals ignored by nohup and the like stay ignored. SIGTSTP is not included: Go could not
+// return it to the kernel, which then would not stop this process together with an editor that Ctrl+Z stops.
 func notify(c chan<- os.Signal) {
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGCONT} {
 		if !signal.Ignored(s) {

@@ -31,7 +31,7 @@ func coloursOf(f *compose.Options, settings config.Config) ui.Colours {
 	return c
 }
 
-// FirstTheme returns the name of the first theme, from the command line or else the settings, and the theme.
+// FirstTheme returns the name of the theme at the start, from the command line, else from the settings, and that theme.
 func FirstTheme(f *compose.Options, settings config.Config, index config.Index) (string, *themes.Theme, error) {
 	c := coloursOf(f, settings)
 	if f.Theme != "" {

@@ -164,7 +164,7 @@ func (s stored) close() {
 // eventRoom limits the events that wait for the next draw before their sender blocks.
 const eventRoom = 256
 
-// window connects the screen with the session, and with what the screen reads itself.
+// window connects the screen with the session, and with the files that the screen reads itself.
 type window struct {
 	setup  *compose.Setup
 	far    bool   // the session starts on another machine
@@ -227,8 +227,8 @@ func (w *window) send(c event.Command) {
 	w.link.send(c)
 }
 
-// mayOpen returns whether the terminal may open a file that an answer links to: only those in the workspace, if it is
-// on this machine.
+// mayOpen returns whether the terminal may open a file that an answer links to: only files in the workspace, if the
+// workspace is on this machine.
 func (w *window) mayOpen() func(path string) bool {
 	if w.far {
 		return input.Inside("")
@@ -323,7 +323,7 @@ func (w *window) attention() ui.Attention {
 	return a
 }
 
-// show shows what is known of the session before it runs, such as the end of a stored one.
+// show shows the known part of the session before it runs, such as the end of a stored session.
 func (w *window) show(ctx context.Context, r stored) {
 	s := w.setup
 	switch {

@@ -52,8 +52,7 @@ func Words(text, query string) (score int, ok bool) {
 	return score, true
 }
 
-// index is strings.Index, without regard to the case of letters of ASCII if anyCase is set
-// and word has none in upper case.
+// index is strings.Index, but ignores the case of ASCII letters if anyCase is set and word has no capital.
 func index(text, word string, anyCase bool) int {
 	if !anyCase {
 		return strings.Index(text, word)
@@ -70,7 +69,7 @@ func index(text, word string, anyCase bool) int {
 	return -1
 }
 
-// bonus returns the points of a word for its place.
+// bonus returns the points of a word for its position.
 func bonus(text string, at int) int {
 	points := max(0, 8-at/4)
 	if startsWord(text, at) {
@@ -103,7 +102,7 @@ func fitFrom(text, query string, at, base int, anyCase bool) (score int, ok bool
 	return score, true
 }
 
-// startsWord reports whether a word begins at an offset: after a sign, or with a capital.
+// startsWord reports whether a word starts at an offset: after a separator, or with a capital.
 func startsWord(text string, at int) bool {
 	if at == 0 || strings.IndexByte("/_-. ", text[at-1]) >= 0 {
 		return true
@@ -130,8 +129,8 @@ func DidYouMean(mark, wrong string, names []string) string {
 	return ""
 }
 
-// meant returns the name that a wrong one probably meant: the first that begins with it, else the one that differs
-// least; "" if none is near enough, or if the wrong one has more than 64 bytes. Case is ignored.
+// meant returns the name that a wrong name probably meant: the first that starts with the wrong name, else the most
+// similar one; "" if none is similar enough, or if the wrong name has more than 64 bytes. Case is ignored.
 func meant(wrong string, names []string) string {
 	if wrong == "" || len(wrong) > 64 { // no typing error, and the distance costs length times length
 		return ""

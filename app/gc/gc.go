@@ -3,8 +3,7 @@
 //
 //	gc.QuickStart()
 //	rest := gc.NewRest()
-//
-// activity timer has fired: perhaps the process is idle
+//	rest.Pause(timer) // when timer has fired: perhaps the process is idle
 package gc
 
 import (
@@ -28,9 +27,9 @@ const (
 	startLimit = 128 << 20
 )
 
-// QuickStart keeps the garbage collector off for the first 300 ms. At the small heap of a starting program it would run
-// over and over, which costs 2 to 5 of the 25 ms until the first frame and a tenth of the CPU; for an exec with a short
-// answer a fifth of the CPU. Call QuickStart before anything else.
+// QuickStart keeps the garbage collector off for the first 300 ms. With the small heap of a starting program, it would
+// run over and over. That costs 2 to 5 of the 25 ms until the first frame and a tenth of the CPU, or a fifth for an
+// exec with a short answer. Call QuickStart before anything else.
 func QuickStart() {
 	limit := debug.SetMemoryLimit(startLimit)
 	percent := debug.SetGCPercent(-1)

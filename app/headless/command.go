@@ -103,7 +103,7 @@ func helpText(custom []event.CustomCommand) string {
 // listTime limits how long a host may take to list its commands.
 const listTime = 10 * time.Second
 
-// listed waits for the list of a session's commands, which it does not send if all are off.
+// listed waits for the list of a session's commands, which the session does not send if all commands are off.
 func listed(ctx context.Context, batches <-chan []event.Envelope) []event.CustomCommand {
 	late := time.After(listTime)
 	for {

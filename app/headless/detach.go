@@ -83,7 +83,7 @@ func resolvePrompt(ctx context.Context, session *host.Process, begin event.Comma
 	}
 	if err != nil && once.Resume == "" {
 		go func() {
-			for range batches { //nolint:revive // the answer comes behind them
+			for range batches { //nolint:revive // the answer comes after them
 			}
 		}()
 		_, _ = client.Ask[client.CloseReply](ctx, session, client.Close{})

@@ -102,7 +102,7 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 		l.Remark(e)
 	}
 	p.Live.Send(first)
-	outcome := l.follow(events, interrupts) // ends with ctx, too, which ends the events
+	outcome := l.follow(events, interrupts) // also returns after ctx ends, because that ends the events
 	if ctx.Err() != nil {
 		p.Desert(stderr)
 		return context.Cause(ctx)
@@ -141,7 +141,7 @@ func composeOnce(f *compose.Options, once Options, d *compose.Destination, schem
 // exit returns the error to exit with.
 func (l *line) exit(outcome event.Outcome, stored bool) error {
 	switch {
-	case l.broken != nil: // which has cancelled the rest
+	case l.broken != nil: // the failed write has cancelled the task
 		return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("stdout: %v", l.broken)}
 	case outcome == event.Completed && stored && (l.met || !l.flags.goal()):
 		return nil
@@ -177,7 +177,7 @@ type line struct {
 	cut       bool          // the model's output limit cut the answer, which continues in the next message
 }
 
-// follow handles events until there is an answer, or can't be any more.
+// follow handles events until there is an answer, or none can come any more.
 func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal) event.Outcome {
 	cancelled := false
 	var late <-chan time.Time // set when a cancelled task does not end
@@ -191,7 +191,7 @@ func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal)
 			l.program.Live.Send(event.Cancel{})
 		case <-l.limits.end:
 			late = time.After(compose.CloseTime)
-			l.stop("the timeout of " + l.flags.Timeout.String() + " is over")
+			l.stop("the timeout of " + l.flags.Timeout.String() + " has expired")
 		case <-late:
 			l.Fail("stopped: %s", l.limits.hit)
 			return event.Failed
@@ -280,7 +280,7 @@ func (l *line) approve(p event.ApprovalAsked) {
 	}
 }
 
-// question answers that no user is there. A plan is the result of exec.
+// question answers that no user is there, except to gates of workflows. A plan becomes the answer that exec prints.
 func (l *line) question(q event.QuestionAsked) {
 	switch {
 	case q.Gate != "" && l.passGates && slices.Contains(q.Choices, event.GatePass):
@@ -318,7 +318,7 @@ func (l *line) submitted(task int, p event.PromptSubmitted) {
 	if !p.Queued {
 		l.task = task
 	}
-	if l.limits.hit != "" { // before there was anything to cancel
+	if l.limits.hit != "" { // the limit was hit before there was a task to cancel
 		l.program.Live.Send(event.Cancel{})
 	}
 }
@@ -429,7 +429,7 @@ func (l *line) message(m event.ModelMessage) {
 	}
 }
 
-// offer tells how to continue after a limit that applied only to this prompt.
+// offer returns how to continue after a limit that applied only to this prompt.
 func (l *line) offer(o event.Outcome) string {
 	if o != event.MaxTurns && o != event.MaxCost {
 		return ""

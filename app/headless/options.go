@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Resume   string        // a session: its id, the start of one, or last
 	JSON     bool          // print every event instead of the answer
-	Quiet    bool          // print only errors and lost limits on stderr
+	Quiet    bool          // print only errors and warnings about inactive restrictions on stderr
 	Schema   string        // a file with a JSON Schema for the answer
 	Timeout  time.Duration // 0 for none
 	Workflow bool          // a workflow is run: it has outputs, and may need no model

@@ -26,8 +26,8 @@ type request struct {
 }
 
 // ReadPrompt returns the prompt: the argument, piped input, or both. With an argument, it does not wait for an open
-// pipe without a byte, which programs that start exec often leave. That message is printed in spite of --quiet, because
-// the text of a slow pipe is lost.
+// pipe without a byte, which programs that start exec often leave. A message then reports this, even with --quiet,
+// because the text of a slow pipe is lost.
 func ReadPrompt(args []string, stdin *os.File, end <-chan time.Time, once Options, stderr io.Writer) (request, error) {
 	arg, given := "-", len(args) > 0
 	if given {
@@ -73,7 +73,8 @@ func pipedIn(stdin *os.File) bool {
 	return err == nil && (fi.Mode().IsRegular() || fi.Mode()&os.ModeNamedPipe != 0)
 }
 
-// readPipe reads stdin. If there is a prompt already, it does not wait for a silent pipe, and prints that.
+// readPipe reads stdin. If there is a prompt already, it does not wait for a silent pipe, and prints a message about
+// that.
 func readPipe(stdin io.Reader, end <-chan time.Time, beside bool, once Options, stderr io.Writer) (string, error) {
 	var silent <-chan time.Time // nil is never
 	if beside {
@@ -105,8 +106,8 @@ func (a *announced) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readStdin reads all of stdin, until end, or until silent if no byte has come. After pipeWait it prints what it waits
-// for.
+// readStdin reads all of stdin, until end, or until silent if no byte has come. After pipeWait it prints a message
+// about the wait.
 func readStdin(stdin io.Reader, end, silent <-chan time.Time, say io.Writer) (string, error) {
 	type answer struct {
 		data []byte

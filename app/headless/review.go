@@ -95,7 +95,7 @@ func (l *line) reviewed(events <-chan event.Envelope, interrupts <-chan os.Signa
 		case <-interrupts:
 			return event.ReviewFinished{}, exit.Error{Code: exit.Cancelled}
 		case <-end:
-			return event.ReviewFinished{}, exit.Error{Code: NoReview, Text: "stopped: the timeout is over"}
+			return event.ReviewFinished{}, exit.Error{Code: NoReview, Text: "stopped: the timeout has expired"}
 		case env, open := <-events:
 			if !open {
 				return event.ReviewFinished{}, exit.Error{Code: NoReview, Text: "the session ended before the review did"}

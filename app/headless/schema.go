@@ -90,13 +90,13 @@ func checkTypes(s *jsonschema.Schema) error {
 	return nil
 }
 
-// instructions tells the model the form of its answer.
+// instructions returns the prompt text about the form of the answer.
 func (s *answerSchema) instructions() string {
 	return "\n\n# The form of the answer\nYour final answer to every prompt must be one JSON value that fits this JSON Schema, and nothing else: " +
 		"no words before or after it, no code fence.\n<output_schema>\n" + s.text + "\n</output_schema>\n"
 }
 
-// correction tells the model what is wrong with its answer.
+// correction returns the prompt text about an answer that does not fit.
 func (s *answerSchema) correction(err error) string {
 	return "Your answer does not fit the JSON Schema: " + err.Error() +
 		"\nAnswer again with the whole JSON value, corrected, and nothing else."

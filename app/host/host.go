@@ -110,7 +110,7 @@ func (h *Host) note(env event.Envelope) {
 	case event.PromptSubmitted:
 		go h.socket.note() // the first one creates the session's file
 	case event.PaneOpened:
-		go h.tmux.processes() // before one of its commands can hide the processes
+		go h.tmux.processes() // before a command of the session can hide the processes
 	case event.TaskFinished:
 		go h.scheduleEnd()
 		go h.unattended(env)
@@ -130,7 +130,7 @@ func (h *Host) Connect(ctx context.Context, at socket.Screen) client.Session {
 	return s
 }
 
-// Look is Connect for a program without a user: it does not count as attended.
+// Look is Connect for a program without a user: the session does not count as attended because of it.
 func (h *Host) Look(_ context.Context, at socket.Screen) client.Session {
 	return &screen{host: h, place: placeOf(at)}
 }
@@ -165,7 +165,7 @@ func (h *Host) hello() client.Hello {
 func (h *Host) describe() client.Description {
 	d := client.Description{ID: h.program.ID, Folder: h.program.Env.Dir, Target: h.program.Target}
 	h.look(func(r *record.Record) { d.State, d.Cost = stateOf(r), r.Usage().SessionCost })
-	d.Here, _ = os.Getwd()             // "" fails where the folder is entered
+	d.Here, _ = os.Getwd()             // if "", entering the folder reports an error
 	d.Options, _ = texts.JSON(h.flags) // data only
 	d.Title, d.Began = h.named()
 	h.mu.Lock()
@@ -220,7 +220,7 @@ func (h *Host) watched() []string {
 	return slices.Compact(ids)
 }
 
-// fit sets the size of a pane to the one that a screen wants, or its default. The caller holds h.mu.
+// fit gives a pane the size that a screen wants, or its default size. The caller holds h.mu.
 func (h *Host) fit(pane string) { h.program.Live.Send(h.sizeOf(pane)) }
 
 // sizeOf returns the size that a screen wants for a pane; zeros for its default. The caller holds h.mu.

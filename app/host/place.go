@@ -15,7 +15,7 @@ func placeOf(s socket.Screen) string {
 	if s.Looks {
 		parts = append(parts, "buddy approve") // the only program without a screen that answers
 	}
-	// Inside tmux or screen, the connection of the shell that started it may have ended long ago.
+	// Inside tmux or screen, SSH_CONNECTION may belong to a connection that ended long ago.
 	if s.Terminal != "" && s.Env["SSH_TTY"] == "/dev/"+s.Terminal {
 		from, _, _ := strings.Cut(s.Env["SSH_CONNECTION"], " ")
 		if address, err := netip.ParseAddr(from); err == nil {

@@ -29,8 +29,8 @@ const (
 	goodbye = 2 * time.Second
 )
 
-// order tells a host which session to run. It is sent through a pipe, because other users can read command lines and
-// environments.
+// order describes the session that a host runs. It is sent through a pipe, because other users can read command lines
+// and environments.
 type order struct {
 	Options compose.Options `json:"options"`
 	Resume  bool            `json:"resume,omitempty"` // the session is stored; else it is new

@@ -18,7 +18,7 @@ import (
 	"buddy/views/markup"
 )
 
-// The report of a host is the file that its errors go to, such as the trace of a panic.
+// The report of a host is the file that gets its errors, such as the trace of a panic.
 const (
 	keptReports = 20      // files that stay
 	maxReport   = 1 << 20 // bytes of one; a longer one loses its middle

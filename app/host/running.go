@@ -60,7 +60,7 @@ func Running(ctx context.Context) (all []client.Description, silent []Silent) {
 }
 
 // sockets returns the sockets of this user's hosts, by session: those in the folders of this environment, and those
-// recorded next to their sessions. Some of the latter may run and not answer.
+// recorded next to their sessions. A recorded host may run without answering.
 func sockets() (all map[string]string, silent []Silent) {
 	all = socket.Running(os.Getenv)
 	stores, _ := sessions.Folders() // sockets outside unreadable folders are still found

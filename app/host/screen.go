@@ -41,7 +41,7 @@ func (s *screen) Subscribe(ctx context.Context, after uint64, every time.Duratio
 	return batches, nil
 }
 
-// Err implements [client.Session]: a session in the same process is not lost.
+// Err implements [client.Session]: a session in the same process is never lost.
 func (s *screen) Err() error { return nil }
 
 // Send implements [client.Session].
@@ -68,7 +68,7 @@ func (s *screen) Send(c event.Command) {
 		c.Screen = s.place
 		h.program.Live.Send(c)
 	case event.AnswerApproval:
-		if c.Screen = s.place; h.isOpen(c.ID) { // otherwise another screen was first, which this one sees
+		if c.Screen = s.place; h.isOpen(c.ID) { // otherwise another screen answered first, and this one sees that answer
 			h.program.Live.Send(c)
 		}
 	case event.Answer:

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"buddy/app/client"
 	"buddy/app/compose"
 	"buddy/app/socket"
@@ -17,8 +19,8 @@ import (
 )
 
 // Start starts a host process for a session and connects to it: a new session with the id options.Session, or the
-// stored one with that id. A session that runs already is joined. It returns at once; the greeting tells whether the
-// start succeeded. looks marks a program without a user.
+// stored one with that id. If the session runs already, Start joins it. Start returns at once; the greeting reports
+// whether the start succeeded. looks marks a program without a user.
 func Start(options *compose.Options, store sessions.Store, resume, looks bool) (*Process, error) {
 	p := &Process{Secret: rand.Text(), looks: looks, report: reportFile(options.Session)}
 	var note *sessions.HostNote // nil if the session has no file yet, or its folder is not writable
@@ -36,16 +38,29 @@ func Start(options *compose.Options, store sessions.Store, resume, looks bool) (
 			return p, p.join(path)
 		}
 	}
-	path, err := socket.Path(os.Getenv, options.Session)
+	err := p.launch(options, resume, note)
+	if errors.Is(err, unix.ECONNREFUSED) {
+		// The new process belongs to the terminal's foreground group for a moment, in which Ctrl+C kills it, too.
+		err = p.launch(options, resume, note)
+	}
 	if err != nil {
 		return nil, err
+	}
+	return p, nil
+}
+
+// launch starts a host process, or finds one that has just started, and connects to it.
+func (p *Process) launch(options *compose.Options, resume bool, note *sessions.HostNote) error {
+	path, err := socket.Path(os.Getenv, options.Session)
+	if err != nil {
+		return err
 	}
 	l, err := socket.Listen(path)
 	if errors.Is(err, socket.ErrRuns) {
-		return p, p.join(path)
+		return p.join(path)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	text, err := json.Marshal(order{Options: *options, Resume: resume, Log: options.Log.Path(), Secret: p.Secret, Key: sessions.HeldKey()})
 	if err == nil {
@@ -62,9 +77,9 @@ func Start(options *compose.Options, store sessions.Store, resume, looks bool) (
 	if err != nil {
 		_ = l.Close()
 		socket.Remove(path)
-		return nil, err
+		return err
 	}
-	return p, p.dial(path)
+	return p.dial(path)
 }
 
 // Runs reports whether a session of a store has a host process.

@@ -16,8 +16,8 @@ import (
 // clipboardTime limits how long copying to a clipboard may take.
 const clipboardTime = 3 * time.Second
 
-// Copy copies to the tmux around this program and with a tool of the desktop, and returns the ways that exist. An
-// error, on one line, names those that failed.
+// Copy copies text to a surrounding tmux and with a desktop tool, and returns the ways that exist. An error, on one
+// line, names those that failed.
 func Copy(text string) (ways []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), clipboardTime)
 	defer cancel()
@@ -62,8 +62,8 @@ func ClipboardTool(getenv func(string) string, look func(string) (string, error)
 	return nil
 }
 
-// feed runs a command that reads text. A process that it leaves behind to serve the clipboard has none of our files
-// open, so that nobody waits for it.
+// feed runs a command that reads text. A process that it leaves behind to serve the clipboard has none of this
+// process's files open, so that nobody waits for it.
 func feed(ctx context.Context, command []string, text string) error {
 	c := searchpath.Command(ctx, command[0], command[1:]...)
 	c.Stdin = strings.NewReader(text)

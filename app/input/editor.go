@@ -24,7 +24,7 @@ func LookAt(name string, text io.Reader, editor string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a file of our own in the system's folder for such
+	defer os.RemoveAll(dir) //nolint:errcheck // our own folder in the system's temporary folder
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -55,8 +55,8 @@ func start(editor string, args []string, stdin, stdout, stderr *os.File) error {
 	return nil
 }
 
-// OpenAt opens a file, which it may change, in an editor at a line; 0 is the beginning. The path must be absolute, so
-// that no editor reads it as an option.
+// OpenAt opens a file in an editor at a line, to edit it; 0 is the start. The path must be absolute, so that no editor
+// reads it as an option.
 func OpenAt(path string, line int, editor string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("editor %q: %q is not an absolute path", editor, path)
@@ -102,7 +102,7 @@ func EditText(name, text, editor string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a file of our own in the system's folder for such
+	defer os.RemoveAll(dir) //nolint:errcheck // our own folder in the system's temporary folder
 	path := filepath.Join(dir, name)
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n" // as editors leave it

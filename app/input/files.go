@@ -72,7 +72,7 @@ func indexOn(set *target.Set, name string) *FileIndex {
 	return &FileIndex{walk: walk, fresh: filesFreshAway, now: time.Now}
 }
 
-// FileIndexes holds the indexes of a session's targets. One goroutine uses them.
+// FileIndexes holds the indexes of a session's targets. Only one goroutine may use them.
 type FileIndexes struct {
 	Here *FileIndex
 	away map[string]*FileIndex // by target
@@ -138,7 +138,7 @@ func (r ranked) compare(s ranked) int {
 	return cmp.Or(cmp.Compare(s.score, r.score), cmp.Compare(len(r.path), len(s.path)), cmp.Compare(r.path, s.path))
 }
 
-// rank returns the paths that fit a query best: those with all its characters, in order. Only a query that begins with
+// rank returns the paths that fit a query best: those with all its characters, in order. Only a query that starts with
 // a dot finds hidden files.
 func rank(paths []string, query string) []string {
 	best := make([]ranked, 0, filesBest+1)
@@ -176,7 +176,7 @@ func Agents(query string, types []string) (names []string) {
 	return names
 }
 
-// Merge puts names of agents and resources and paths of files in one list: names that begin with the query before the
+// Merge puts names of agents and resources and paths of files in one list: names that start with the query before the
 // files, other names after them.
 func Merge(query string, names, paths []string) []string {
 	var first, last []string

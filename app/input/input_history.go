@@ -20,7 +20,7 @@ const (
 // It ignores errors, because it is only a convenience.
 type History struct{ path string }
 
-// OpenHistory returns the history of this machine's person.
+// OpenHistory returns the user's history on this machine.
 func OpenHistory() *History {
 	return &History{filepath.Join(xdg.StateHome, "buddy", "history")}
 }

@@ -28,7 +28,7 @@ const keepPictures = 7 * 24 * time.Hour
 const maxPastedPath = 4096
 
 // Picture returns the picture file whose path was pasted, in the forms that terminals use for dropped files: plain, in
-// quotes, with backslashes before blanks, or as a file: URL. It returns "" for other texts and for files that models do
+// quotes, with backslashes before spaces, or as a file: URL. It returns "" for other texts and for files that models do
 // not accept. A picture whose path a prompt can't name is copied.
 func Picture(pasted string) (path string) {
 	path = pastedPath(pasted)
@@ -123,7 +123,7 @@ func readTool(ctx context.Context, tool []string) ([]byte, error) {
 	}
 	var data bytes.Buffer
 	_, err = io.Copy(&data, io.LimitReader(out, model.MaxPicture+1))
-	_ = out.Close() // too long output is not waited for
+	_ = out.Close() // so that a tool with too much output ends
 	ended := c.Wait()
 	switch {
 	case data.Len() > model.MaxPicture:
@@ -166,7 +166,7 @@ func keepPicture(img model.Image) (path string, err error) {
 	if all, err := os.ReadDir(dir); err == nil {
 		for _, f := range all {
 			if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > keepPictures {
-				_ = os.Remove(filepath.Join(dir, f.Name())) // it stays until the next time
+				_ = os.Remove(filepath.Join(dir, f.Name())) // on an error the file stays until the next time
 			}
 		}
 	}

@@ -4,7 +4,7 @@ import "slices"
 
 import "fmt"
 
-// row is an Entry as the table writes it.
+// row is an Entry in the form that the table uses.
 type row struct {
 	action Action
 	scopes []Scope
@@ -46,7 +46,7 @@ var table = []row{
 	{KillWordLeft, editing, "", "Cut the word to the left", keys("Alt+Backspace", "Ctrl+Backspace")},
 	{KillToSpaceLeft, editing, "", "Delete the word to the left (to space)", keys("Ctrl+W")},
 	{Yank, editing, "", "Paste the text you cut last", keys("Ctrl+Y")},
-	{YankNext, editing, "", "After that: replace it with the previous cut", keys("Alt+Y")},
+	{YankNext, editing, "", "After pasting: replace the text with the previous cut", keys("Alt+Y")},
 	{Transpose, editing, "", "Swap the two characters around the cursor", keys("Ctrl+T")},
 	{Undo, editing, "", "Undo", keys("Ctrl+_")},
 	{Redo, editing, "", "Redo", keys("Alt+_")},
@@ -79,9 +79,9 @@ var table = []row{
 	{ViFirst, in(Vi), "", "First character of the line that isn't a space", keys("^")},
 	{ViLineEnd, in(Vi), "", "End of the line", keys("$", "End")},
 	{ViFind, in(Vi), "", "To the next occurrence, in this line, of the character typed next", keys("f")},
-	{ViTill, in(Vi), "", "To just before the next occurrence", keys("t")},
+	{ViTill, in(Vi), "", "To just before the character typed next, in this line", keys("t")},
 	{ViFindBack, in(Vi), "", "Back to the previous occurrence, in this line, of the character typed next", keys("F")},
-	{ViTillBack, in(Vi), "", "To just after the previous occurrence", keys("T")},
+	{ViTillBack, in(Vi), "", "Back to just after the character typed next, in this line", keys("T")},
 	{ViSeekAgain, in(Vi), "", "Repeat f, t, F or T", keys(";")},
 	{ViSeekBack, in(Vi), "", "Repeat f, t, F or T in the other direction", keys(",")},
 	{ViDelete, in(Vi), "delete", "Delete over the next motion; twice: the line", keys("d")},
@@ -101,7 +101,7 @@ var table = []row{
 	{ViVisual, in(Vi), "select", "Select with motions and text objects, then d, c, y, x, s, r, ~, u (lower case), J or p; o moves to the other end", keys("v")},
 	{ViVisualLines, in(Vi), "", "Select lines", keys("V")},
 	{ViPut, in(Vi), "", "Paste the text deleted or copied last, after the cursor", keys("p")},
-	{ViPutBefore, in(Vi), "", "Paste that text before the cursor", keys("P")},
+	{ViPutBefore, in(Vi), "", "Paste the text deleted or copied last, before the cursor", keys("P")},
 	{ViUndo, in(Vi), "undo", "Undo; everything from one insertion is undone together", keys("u")},
 	{ViRedo, in(Vi), "", "Redo", keys("Ctrl+R")},
 	{ViRepeatChange, in(Vi), "", "Repeat the last change or insertion", keys(".")},

@@ -20,8 +20,8 @@ var (
 	}
 )
 
-// Bytes returns the codes that tmux's terminal sends for a key. app means that the program wants the other codes for
-// arrow keys. Keys without a code return nothing.
+// Bytes returns the codes that tmux's terminal sends for a key. app selects the codes that arrow keys send in
+// application mode. Keys without a code return nothing.
 func Bytes(ev *tcell.EventKey, app bool) []byte {
 	k, mods := ev.Key(), modifierCode(ev.Modifiers())
 	if letter, ok := letters[k]; ok {

@@ -20,7 +20,7 @@ var former = map[string]Action{
 }
 
 // Current returns bindings with the present names of actions. If both names of an action are bound, the present one
-// counts. notices explains, by old name, what was replaced or no longer has an effect.
+// counts. notices explains, by old name, each replaced or removed action.
 func Current(bindings map[string][]string) (current map[string][]string, notices map[string]string) {
 	for _, old := range slices.Sorted(maps.Keys(bindings)) {
 		now, ok := former[old]

@@ -11,8 +11,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Key is a key press that is the same on every terminal: the several reports of one key become one Key. The zero Key is
-// none.
+// Key is a key press that is the same on every terminal: different reports of one key become one Key. The zero Key is
+// no key.
 type Key struct {
 	code tcell.Key // tcell.KeyRune for characters
 	char rune      // lower case when mod has Ctrl or Alt

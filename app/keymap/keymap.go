@@ -5,7 +5,7 @@
 //	p := m.Lookup(ev, view.Scope().Chain()...)
 //	view.Press(p)
 //
-// The screen looks each key up once and gives the [Press] to the view that has the keys.
+// The screen looks each key up once and passes the [Press] to the view that has the keys.
 package keymap
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Scope is a place where keys apply: the focused pane, or something that lies over it.
+// Scope names a place where keys apply: the focused pane, or an overlay.
 type Scope string
 
-// The scopes. Popup and Search lie over the prompt, Finding and Selecting over the conversation, Typing over the panes,
+// The scopes. Popup and Search are over the prompt, Finding and Selecting over the conversation, Typing over the panes,
 // Reason and Amend over the approval, Picker and those after it over everything. While visible, they get keys first.
 const (
 	Global       Scope = "global"
@@ -28,25 +28,25 @@ const (
 	Vi           Scope = "vi"     // the prompt's normal mode with [ui] editor = "vi"
 	Search       Scope = "search" // of the prompt's history
 	Conversation Scope = "conversation"
-	Finding      Scope = "finding" // typing what to find in the conversation
+	Finding      Scope = "finding" // typing a search text in the conversation
 	Selecting    Scope = "selecting"
 	Panes        Scope = "panes"
 	Typing       Scope = "typing" // into a terminal pane
 	Tasks        Scope = "tasks"
 	Approval     Scope = "approval"
-	Question     Scope = "question" // a question of the model to the person
+	Question     Scope = "question" // a question from the model
 	Reason       Scope = "reason"   // the reason for denying an approval
-	Amend        Scope = "amend"    // changing what would run
+	Amend        Scope = "amend"    // editing the command or the file text
 	Secret       Scope = "secret"   // typing a key unseen
 	Confirm      Scope = "confirm"  // a question before something irreversible
-	Leaving      Scope = "leaving"  // commands still run
+	Leaving      Scope = "leaving"  // asking what to do with running commands
 	Asking       Scope = "asking"   // a question for one line
 	Pager        Scope = "pager"    // a whole output
 	Help         Scope = "help"
 	Picker       Scope = "picker"   // choosing from a list that typing filters
 	Sessions     Scope = "sessions" // the list of sessions, while no filter is typed
 	Document     Scope = "document" // the dialog with status, context and settings
-	Naming       Scope = "naming"   // typing a name for what is selected in a list
+	Naming       Scope = "naming"   // typing a name for the selected row
 	Changes      Scope = "changes"  // the dialog with all changes of the agent
 )
 
@@ -217,7 +217,7 @@ func (m *Map) Name(a Action) string {
 	return ""
 }
 
-// conflict is the error that one key would mean two things in one place.
+// conflict is the error that one key has two actions in one scope.
 type conflict struct {
 	key   Key
 	scope Scope

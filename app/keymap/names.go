@@ -115,7 +115,7 @@ const (
 	PaneGrid     Action = "pane-grid"
 	PaneAttach   Action = "pane-attach"
 	PaneKill     Action = "pane-kill"
-	// PaneBackground moves the command that the agent waits for to the background.
+	// PaneBackground moves the command that the agent is waiting for to the background.
 	PaneBackground Action = "pane-background"
 
 	ItemUp     Action = "item-up"

@@ -33,9 +33,9 @@ type Lost struct {
 	Left   []Key  // the other keys of Action, after all losses
 }
 
-// Rebind gives actions other keys: action id to key names, an empty list for none. A built-in action loses a key that a
-// binding wants; Rebind returns these losses, sorted. A key that answers an approval, or that two bindings want, is an
-// error. Rebind changes everything or, on an error (a *BindError), nothing.
+// Rebind changes the keys of actions. bindings maps action ids to key names; an empty list means no keys. A built-in
+// action loses a key that a binding wants; Rebind returns these losses, sorted. A key that answers an approval, or that
+// two bindings want, is an error. Rebind changes everything or, on an error (a *BindError), nothing.
 func (m *Map) Rebind(bindings map[string][]string) ([]Lost, error) {
 	if len(bindings) == 0 {
 		return nil, nil
@@ -91,7 +91,7 @@ func releaseShared(entries []Entry, bindings map[string][]string) (lost []Lost, 
 	return lost, index, err
 }
 
-// Take replaces the contents of m by those of other, for everyone who has m.
+// Take replaces the contents of m with those of other, for all users of m.
 func (m *Map) Take(other *Map) { *m = *other }
 
 func parseKeys(e Entry, names []string) ([]Key, error) {

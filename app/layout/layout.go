@@ -34,8 +34,8 @@ const (
 	WideSide  = 42
 	wideWidth = 160
 
-	wideShare   = 60 // percent of the width for a wide column, and its columns where there is room
-	wideLive    = 80
+	wideShare   = 60  // percent of the width for a wide column
+	wideLive    = 80  // columns that a wide column has at least, if there is room
 	columnWidth = 100 // columns that a layout with a column needs
 	smallWidth  = 60  // with fewer columns only conversation, status line and prompt show
 	smallHeight = 16  // with fewer rows, too
@@ -60,7 +60,7 @@ func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 // Holds reports whether a cell is in it.
 func (r Rect) Holds(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H }
 
-// Input holds what the layout depends on.
+// Input holds everything that the layout depends on.
 type Input struct {
 	W, H   int
 	Prompt int  // rows of text that the prompt wants; it gets at most a third of the screen
@@ -88,7 +88,8 @@ type Beside struct {
 	Upper  int  // percent of the column's rows for Live; 0 = what the tasks leave
 }
 
-// Layout holds the place of everything. The Rects of Live, Tasks, Dialog and Dock include their borders.
+// Layout holds the position of each part of the screen. The Rects of Live, Tasks, Dialog and Dock include their
+// borders.
 type Layout struct {
 	Header Rect
 	Panes  [count]Rect // empty if not visible; Prompt covers everything from Queue to Footer
@@ -96,7 +97,7 @@ type Layout struct {
 	Strip  Rect        // the line that replaces the column, above Queue, after a blank line
 	Queue  Rect        // the queued prompts, above Status
 	Status Rect        // the line above Above
-	Above  Rect        // the row above the prompt's text: a rule or a blank
+	Above  Rect        // the row above the prompt's text: a rule or blank
 	Input  Rect        // the prompt's text, over the whole width
 	Below  Rect        // a rule below it, if Rules is set
 	Footer Rect        // the last row
@@ -165,7 +166,7 @@ func (l *Layout) chrome(in Input) (top, end int) {
 	l.Panes[Prompt] = Rect{0, end, in.W, in.H - end}
 	if !small && in.Column && in.narrow() && !in.page() && !in.Zoom {
 		rows := 2
-		if in.Dock > 0 { // whose rule is above it
+		if in.Dock > 0 { // the rule of the dock is above the strip
 			rows = 1
 		}
 		l.Strip = padded(take(rows))

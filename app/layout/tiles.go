@@ -18,9 +18,9 @@ const (
 	usualHeight = 24
 )
 
-// tiles returns the boxes of the panes in Live: two side by side if it is wide enough, else one above the other. rows
-// counts the rows between header and prompt, independent of dock and tasks, so that panes stay in place when those
-// change.
+// tiles returns the boxes of the panes in Live: two side by side if Live is wide enough, else one above the other. rows
+// counts the rows between header and prompt, independent of dock and tasks, so that panes stay in place when the dock
+// or the tasks change.
 func tiles(in Input, live Rect, rows int) []Rect {
 	switch {
 	case in.Live < 2 || live.Empty():

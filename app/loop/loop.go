@@ -32,7 +32,7 @@ import (
 
 const (
 	eventGap = 33 * time.Millisecond  // least time between two draws for events
-	keyGap   = 16 * time.Millisecond  // the same for keys, after KeyBurst of them came together
+	keyGap   = 16 * time.Millisecond  // least time between two draws for keys, after KeyBurst keys that came together
 	tickGap  = 100 * time.Millisecond // a spinner's step
 	lazyTime = 100 * time.Millisecond // see PostLazily
 
@@ -101,8 +101,8 @@ func New[T any](cfg Config[T]) *Loop[T] {
 	return &Loop[T]{cfg: cfg, app: tview.NewApplication(), mail: newMailbox(), rest: gc.NewRest()}
 }
 
-// Run uses the terminal and returns after giving it back. The error is that of the terminal, if that ended the loop.
-// Run is called once.
+// Run shows the loop until it ends, and restores the terminal. It returns the terminal error that ended the loop, nil
+// for another end. Call it once.
 func (l *Loop[T]) Run(ctx context.Context) error {
 	s := l.cfg.Screen
 	l.lease = s.Lend(l.handlers(), l.stays)
@@ -151,7 +151,7 @@ func (l *Loop[T]) handlers() screen.Handlers {
 	return on
 }
 
-// paste gives text to the focused primitive the way tview does.
+// paste passes text to the focused primitive, as tview does.
 func (l *Loop[T]) paste(p screen.Paste) {
 	root := l.cfg.Root
 	if !root.HasFocus() {
@@ -198,14 +198,14 @@ func (l *Loop[T]) PostLazily(f func()) {
 // SetTicking turns animation on or off: while on, the loop draws at least ten times a second.
 func (l *Loop[T]) SetTicking(on bool) { l.mail.setTicking(on) }
 
-// SetFocus gives the keys to p. UI goroutine only, and not while drawing.
+// SetFocus focuses p. UI goroutine only, and not while drawing.
 func (l *Loop[T]) SetFocus(p tview.Primitive) { l.app.SetFocus(p) }
 
-// Suspend gives the terminal back while f runs, for instance an editor, and reports whether it did. Events wait
-// meanwhile. UI goroutine only.
+// Suspend restores the terminal, runs f, for instance an editor, and takes the terminal again. It reports whether f
+// ran. Events wait meanwhile. UI goroutine only.
 func (l *Loop[T]) Suspend(f func()) bool { return l.app.Suspend(f) }
 
-// Go runs f in a goroutine that restores the terminal before a panic is printed. The caller waits for f's end itself.
+// Go runs f in a goroutine that restores the terminal before a panic is printed. Go does not wait for f.
 func (l *Loop[T]) Go(f func()) {
 	go func() {
 		defer l.cfg.Screen.Guard()

@@ -32,8 +32,8 @@ type Answer struct {
 	Label  string
 }
 
-// Answers returns the answers to an approval as the full screen numbers them; edited means that the person has changed
-// what would run.
+// Answers returns the answers to an approval as the full screen numbers them; edited means that the user has edited the
+// call.
 func Answers(a event.ApprovalAsked, edited bool) []Answer {
 	all := []Answer{{Approve, words.Yes}}
 	similar := words.Similar(a)
@@ -58,7 +58,8 @@ func Numbered(all []Answer) string {
 // letters are the keys that answer besides the numbers.
 var letters = []Choice{Approve, AllowSimilar, Deny, DenyWithReason, Amend, Explain}
 
-// Chosen returns the choice that a line makes, by number or letter. An empty line means no; "" is no choice.
+// Chosen returns the choice that a line makes, by number or letter. An empty line means no. The result "" means that
+// the line makes no choice.
 func Chosen(all []Answer, letter func(Choice) string, line string) Choice {
 	line = strings.ToLower(strings.TrimSpace(line))
 	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(all) {

@@ -187,7 +187,7 @@ func hintOfGate(q event.QuestionAsked) string {
 	return "Number: "
 }
 
-// choiceOf returns the answer to a gate that a line means: yes, no, the number of a choice, or a text.
+// choiceOf turns a line into the answer to a gate: yes, no, the number of a choice, or a text.
 func choiceOf(q event.QuestionAsked, line string) string {
 	line = strings.TrimSpace(line)
 	switch strings.ToLower(line) {
@@ -213,8 +213,8 @@ func (m *Remarks) onTerminal(text string) (reply string, hungUp bool, err error)
 	defer m.asking.Unlock()
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		if closed(os.Stdin, os.Stdout, os.Stderr) { // between the question and its text
-			time.Sleep(hangupTime) // this ends the program, and the question stays open
+		if closed(os.Stdin, os.Stdout, os.Stderr) { // the terminal was closed after the question was asked
+			time.Sleep(hangupTime) // SIGHUP ends the program meanwhile, and the question stays open
 		}
 		return "", false, err
 	}
@@ -223,7 +223,7 @@ func (m *Remarks) onTerminal(text string) (reply string, hungUp bool, err error)
 	_, _ = fmt.Fprint(tty, markup.Plain(text))
 	reply, err = bufio.NewReader(tty).ReadString('\n')
 	if err != nil && HungUp(tty) {
-		time.Sleep(hangupTime) // this ends the program, unless nobody sends it SIGHUP
+		time.Sleep(hangupTime) // SIGHUP, if any, ends the program meanwhile
 		hungUp = true
 	}
 	return reply, hungUp, nil

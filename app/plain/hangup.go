@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// HungUp reports whether a terminal was closed, so that its end of input was not typed.
+// HungUp reports whether a terminal was closed, so that nobody typed its end of input.
 func HungUp(tty *os.File) bool {
 	_, err := term.GetState(int(tty.Fd()))
 	return err != nil

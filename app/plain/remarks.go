@@ -1,7 +1,7 @@
 // Package plain prints events as lines of text, for terminals, files and pipes.
 //
 //	r := plain.Remarks{Err: os.Stderr, Prefix: "buddy: ", ShowToolCalls: true}
-//	r.Remark(event.Notice{Text: "the session goes on"})
+//	r.Remark(event.Notice{Text: "the session keeps running"})
 package plain
 
 import (
@@ -27,8 +27,8 @@ type Remarks struct {
 	Err           io.Writer
 	Prefix        string              // of each line
 	Reword        func(string) string // rewords buddy's texts for places where nobody can type; nil: unchanged
-	Quiet         bool                // print only errors, and the loss of a limit
-	Unattended    bool                // nobody is asked: what needs approval is denied
+	Quiet         bool                // print only errors and warnings about inactive restrictions
+	Unattended    bool                // nobody is asked: calls that need approval are denied
 	ShowToolCalls bool                // else tool calls are printed only if they fail or do not run
 	Unstored      bool                // the session file misses some events
 	blamed        bool                // an error has explained why the exchange fails
@@ -100,7 +100,7 @@ func (m *Remarks) Remark(e event.Event) {
 	}
 }
 
-// reworded returns a text of buddy as Reword words it.
+// reworded applies Reword to one of buddy's texts.
 func (m *Remarks) reworded(text string) string {
 	if m.Reword == nil {
 		return text
@@ -108,7 +108,7 @@ func (m *Remarks) reworded(text string) string {
 	return m.Reword(text)
 }
 
-// retry prints that a request is sent again, the first time with all that is known of the reason.
+// retry prints that a request is sent again, the first time with the whole reason.
 func (m *Remarks) retry(p event.ModelRetry) {
 	why := p.Why
 	if p.Attempt > 1 {
@@ -121,7 +121,7 @@ func (m *Remarks) retry(p event.ModelRetry) {
 	m.Say("%s · %s in %.1f s", m.reworded(why), attempt, float64(p.WaitMS)/1000)
 }
 
-// context prints that the context begins to fill up, and that a model starts to summarise it. More urgent messages are
+// context prints that the context starts to fill up, and that a model starts to summarise it. More urgent messages are
 // warnings.
 func (m *Remarks) context(e event.Event) {
 	if p, ok := e.(event.ContextCompacting); ok {
@@ -256,7 +256,7 @@ func (m *Remarks) requested(p event.ToolRequested) {
 
 const maxCall = 120 // characters of a call, and of its outcome
 
-// Say prints a message that is no error.
+// Say prints a message that is not an error.
 func (m *Remarks) Say(format string, args ...any) {
 	if !m.Quiet {
 		m.Fail(format, args...)

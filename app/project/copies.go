@@ -53,7 +53,7 @@ func program(all []string, err error) (string, []string, error) {
 
 // SweepCopies removes the copies of killed processes.
 func SweepCopies() {
-	entries, _ := os.ReadDir(copiesDir()) // mostly there are none
+	entries, _ := os.ReadDir(copiesDir()) // usually there are none
 	for _, e := range entries {
 		owner, _, _ := strings.Cut(e.Name(), "-")
 		if pid, err := strconv.Atoi(owner); err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {

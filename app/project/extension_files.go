@@ -34,11 +34,11 @@ type Extensions struct {
 	began time.Time       // start of the latest read
 	below []string        // folders below the working directory that hold skills, sorted
 
-	Read chan struct{} // gets a value after each read
+	Read chan struct{} // receives a value after each read
 }
 
-// NewExtensions returns the reader of the extensions of a session in there; local reports whether there is on this
-// machine.
+// NewExtensions returns the reader of a session's extensions. there holds the files of the first target; local means
+// that the target is this machine.
 func NewExtensions(there *file.Workspace, local bool) *Extensions {
 	return &Extensions{There: there, Local: local, Read: make(chan struct{}, 1)}
 }
@@ -185,8 +185,7 @@ func (x *Extensions) readKinds(ctx context.Context, kinds ...extensions.Kind) (i
 	return items, problems, dirs, failed
 }
 
-// once removes the items of a project that are the user's as well: a project in the home folder contains the user's
-// files.
+// once removes a project's items that are also the user's: a project in the home folder contains the user's files.
 func once(items []extensions.Item) []extensions.Item {
 	person := make(map[string]bool)
 	for _, it := range items {

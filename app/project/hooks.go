@@ -39,8 +39,8 @@ func (s *Source) Hooks() Hooks {
 	return found
 }
 
-// personal reports whether a hooks file named in the settings is the user's, and returns its path: those of the project
-// are relative.
+// personal reports whether a hooks file named in the settings is the user's, and returns its path. A relative path is
+// one of the project's files.
 func personal(file string) (path string, ok bool) {
 	if rest, home := strings.CutPrefix(file, "~/"); home {
 		return filepath.Join(xdg.Home, rest), true

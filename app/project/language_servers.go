@@ -70,7 +70,7 @@ func (d *languageServer) refuses(root string, c config.Config) string {
 	if err != nil {
 		return err.Error()
 	}
-	why := "it starts only in a folder with " + texts.Some(d.Roots) + " and that you trusted"
+	why := "it starts only in a folder that you trusted and that has " + texts.Some(d.Roots)
 	for _, part := range slices.Backward(checks) { // the nearest folder's part decides last
 		if part.Kind != lspKind || part.Name != d.Name {
 			continue
@@ -161,13 +161,13 @@ func (d *languageServer) fits(path string) error {
 	switch d.Name {
 	case "typescript":
 		if major := majorVersion(filepath.Join(filepath.Dir(real), "..", "package.json")); d.Command[0] == "tsc" && major < 7 {
-			return fmt.Errorf("%s is TypeScript %d, which has no language server (7 has)", path, major)
+			return fmt.Errorf("%s is TypeScript %d, which has no language server (TypeScript 7 has one)", path, major)
 		}
 	case "typescript-language-server":
 		// Otherwise it would run the project's TypeScript.
 		own := filepath.Join(filepath.Dir(real), "..", "..", "typescript", "lib", "tsserver.js")
 		if _, err := os.Stat(own); err != nil {
-			return errors.New("it would run the project's own TypeScript: install typescript (5.9) next to it")
+			return errors.New("it would run the project's own TypeScript: install typescript (5.9) next to the server")
 		}
 		var init map[string]any
 		if err := json.Unmarshal(d.Init, &init); err != nil {
@@ -242,7 +242,7 @@ func (d *languageServer) marks(dir string) bool {
 }
 
 // projectProgram returns the program of a server that needs trust in a folder, relative to the folder if it is inside.
-// packages reports whether the folder has npm programs, and runs whether the server would run programs of the folder.
+// packages means that the folder has npm programs, runs that the server would run programs of the folder.
 func projectProgram(def *languageServer, dir string, packages, runs bool) (string, bool) {
 	name := def.Command[0]
 	if strings.Contains(name, "/") {

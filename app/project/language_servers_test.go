@@ -251,7 +251,7 @@ func TestALanguageServerThatRunsTheProjectNeedsTrustWhereItStarts(t *testing.T) 
 			}
 			defer TrustStore().ForgetParts(checks[0].Dir, checks[0].Part.Part) //nolint:errcheck // the next case would show an error
 			for name, want := range map[string]string{
-				"crate": "", "crate/deep": "", "crate/other": "not trusted", "beside": "not trusted", ".": "it starts only in a folder with Cargo.toml",
+				"crate": "", "crate/deep": "", "crate/other": "not trusted", "beside": "not trusted", ".": "it starts only in a folder that you trusted and that has Cargo.toml",
 			} {
 				if got := refused(name); !strings.HasPrefix(got, want) || want == "" && got != "" {
 					t.Errorf("%s: %q, want %q", name, got, want)

@@ -104,8 +104,8 @@ func jsonReason(err error) string {
 	return err.Error()
 }
 
-// add adds a part whose definition is a JSON value. Its files are those that any text in runs, a part of the
-// definition, names.
+// add adds a part whose definition is a JSON value. The part's files are those that a text in runs names; runs is a
+// part of the definition.
 func (f *Found) add(dir string, p Part, definition, runs any) {
 	p.Definition = canonical(definition)
 	p.lines = texts.InJSON(runs)

@@ -3,10 +3,7 @@
 // trusts its current form; a changed part has to be trusted again.
 //
 //	source := project.Source{Config: settings}
-//
-// an untrusted one has a problem
-//
-//	hooks := source.Hooks()
+//	hooks := source.Hooks() // untrusted hooks become problems
 package project
 
 import (
@@ -17,14 +14,14 @@ import (
 	"buddy/config"
 )
 
-// Source holds where a session gets its parts from.
+// Source describes the origin of a session's parts.
 type Source struct {
 	Config config.Config
 	// Away names the target of the project; "" is this machine. Programs of a project on another target do not run.
 	Away string
 }
 
-// TrustStore returns the store of what the user trusts.
+// TrustStore returns the record of the user's trust.
 func TrustStore() *config.TrustStore {
 	s := config.NewTrustStore(filepath.Join(xdg.StateHome, "buddy"))
 	return &s

@@ -89,7 +89,7 @@ func (l *serverLimits) read(name string, value json.RawMessage) (why string) {
 	return why
 }
 
-// truth returns whether the server is off after reading a setting, for which off is the value that turns it off.
+// truth returns whether the server is off after reading a setting. off is the value that turns the server off.
 func (l *serverLimits) truth(value json.RawMessage, off bool) (bool, string) {
 	on, ok := frontmatter.Truth(strings.Trim(string(value), `"`))
 	if !ok {

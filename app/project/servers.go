@@ -87,7 +87,7 @@ func transportOf(kind, url string) mcp.Transport {
 	return mcp.Transport(cmp.Or(kind, string(mcp.Stdio)))
 }
 
-// TrustFirst ends the problem of a server that needs trust.
+// TrustFirst is the end of the problem text of a server that needs trust.
 const TrustFirst = "(/trust, or: buddy trust)"
 
 // projectServer returns a server of a project's .mcp.json. One that is untrusted or can't be used has a problem.

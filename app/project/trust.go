@@ -10,7 +10,7 @@ import (
 	"buddy/config"
 )
 
-// TrustedText describes the effect of trusting a folder, whose settings have keys that need trust.
+// TrustedText describes the effect of trusting a folder. keys are its settings that need trust.
 func TrustedText(dir string, keys []string) string {
 	if len(keys) == 0 {
 		return "trusted " + dir + "; its settings need no trust"
@@ -35,7 +35,7 @@ type Item struct {
 	Kind  string // hook, mcp and so on; settings
 	Name  string
 	Dir   string // the folder that the trust applies to
-	Print string // of the shown form
+	Print string // fingerprint of the shown form
 	State TrustState
 	Runs  string   // the full command, or what the item grants
 	Lines []string // everything that the user should know before trusting it
@@ -50,8 +50,8 @@ func (i Item) Title() string { return i.Kind + " " + i.Name }
 // Waits reports whether the item could be trusted and is not.
 func (i Item) Waits() bool { return i.State == NotTrusted || i.State == Changed }
 
-// TrustFolder trusts the working directory. It returns a message if that changes nothing, "" if only a new session gets
-// the settings.
+// TrustFolder trusts the working directory. It returns a message if the session needs no change, or "" if a new session
+// is needed to apply the settings.
 func (s *Source) TrustFolder() (string, error) {
 	project := s.Config.Project
 	switch {

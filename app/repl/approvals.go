@@ -18,8 +18,8 @@ import (
 	"buddy/views/words"
 )
 
-// A line answers only what was asked before it was started. So a question is asked only when nothing is typed: earlier
-// text goes to the prompt, and only later text answers the question.
+// A line answers only a question that was shown before the line was started. So a question is shown only when nothing
+// is typed: earlier text goes to the prompt, and only later text answers the question.
 
 // question returns the request to answer next; its id is "" if there is none, or if plain.Remarks asks about it.
 func (r *repl) question() wants {
@@ -184,7 +184,7 @@ func remember(r *repl, id, line string) {
 	r.command(c)
 }
 
-// edited holds the user's text in place of the call's.
+// edited holds the text by which the user has replaced the text of a call or plan.
 type edited struct{ id, text string }
 
 // editable returns the editable text of a call, and a function that returns the arguments for a changed text; nil if

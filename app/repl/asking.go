@@ -32,7 +32,7 @@ type typedLine struct {
 // wants is the purpose of a line.
 type wants struct {
 	kind wanted
-	id   string // of the approval, or what the API key is for
+	id   string // of the approval, or the account of the API key
 }
 
 type wanted uint8

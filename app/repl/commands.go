@@ -19,7 +19,7 @@ import (
 // own holds the commands about printed output and typed lines, which line mode runs itself.
 var own map[string]func(r *repl, args string) error
 
-func init() { // not an initializer: a line from the editor may be one of them
+func init() { // not an initializer, which would be a cycle: /edit may run these commands
 	own = map[string]func(r *repl, args string) error{
 		"help":   lineHelp,
 		"find":   lineFind,
@@ -128,7 +128,7 @@ func printAnswer(r *repl, words []string, answer show.Answer) {
 	if answer.List != nil {
 		r.listed[words[0]] = answer.List.Rows
 		if answer.List.Numbered {
-			r.listed[words[0]] = nil // the numbers are those in the cells
+			r.listed[words[0]] = nil // the cells have numbers, which the command reads itself
 		}
 	}
 	switch text := answer.String(); {

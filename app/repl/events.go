@@ -116,7 +116,7 @@ func (r *repl) changed(env event.Envelope) {
 // streamed is the streaming answer, printed line by line.
 type streamed struct {
 	text    string // the whole text
-	printed int    // printed bytes of said
+	printed int    // printed bytes of text
 }
 
 // add appends text and returns the complete lines that are not printed yet.

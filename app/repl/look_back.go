@@ -14,7 +14,7 @@ import (
 	"buddy/views/markup"
 )
 
-// The commands in this file print what the full screen shows in panes and dialogs.
+// The commands in this file print the contents of the full screen's panes and dialogs.
 
 // lookBack reads the session and prints the result of show.
 func (r *repl) lookBack(what string, show func(*past) (string, error)) {

@@ -412,7 +412,7 @@ func (r *repl) runBeforeNext(work func() func()) {
 	})
 }
 
-// runBackground is beside while lines are read.
+// runBackground is runBeforeNext, but lines are read meanwhile.
 func (r *repl) runBackground(work func() func()) {
 	go func() {
 		r.post(work())

@@ -108,8 +108,8 @@ func (f *frame) forwardRow(o *output, y int) (changed bool) {
 	return changed
 }
 
-// invalidate marks cells whose contents are unknown once c is written over old at x: the right half of a wide old, and
-// the right half of a wide text whose left half c covers.
+// invalidate marks cells whose contents are unknown once c is written over old at x: the right half of old if old is
+// wide, and the right half of a wide text whose left half c covers.
 func invalidate(front []cell, x int, c, old cell) {
 	if c.width > 1 && x+2 < len(front) && front[x+1].width > 1 {
 		front[x+2] = cell{}
@@ -234,7 +234,7 @@ func (f *frame) setRunes(x, y int, primary rune, combining []rune, style tcell.S
 		return
 	}
 	if c := f.at(x, y); c != nil {
-		// Most cells show what they showed before, so their text is clean.
+		// Most cells keep their content, so their text is clean already.
 		if old := &f.front[y*f.w+x]; old.width > 0 && f.ink.is(old.text, primary, combining) {
 			f.set(x, y, old.text, int(old.width), style)
 			return

@@ -31,7 +31,7 @@ type output struct {
 	drawn            bool // the cell before the cursor was just written in the current style
 
 	// gap returns the text of n cells from x, y on if it may be written again in the style of the cell before them,
-	// else nil. It may be nil.
+	// else nil. The function itself may be nil.
 	gap func(x, y, n int) []byte
 }
 

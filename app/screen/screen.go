@@ -2,11 +2,11 @@
 //
 // A [Screen] is a [tcell.Screen] between tview and tcell. It writes only the cells that differ from the last frame,
 // lets no control or bidi rune through, and keeps the events that tview would drop. tcell starts, ends and reads the
-// terminal; this package draws, because tview clears before it draws, which makes tcell send every cell again, and
+// terminal. This package draws, because tview clears before it draws, so that tcell would send every cell again, and
 // because tcell checks all its cells for each frame. A [Tty] below tcell writes each frame at once, and separates
 // pastes and terminal replies from the keys.
 //
-//	s, err := screen.Open() // among the first lines of main: keeps what is typed early
+//	s, err := screen.Open() // among the first lines of main: keeps keys that are typed early
 //	if err != nil {
 //		return err
 //	}

@@ -39,8 +39,8 @@ func (f *frame) scrolled() (best scroll, ok bool) {
 	return best, most > 0 && f.spares(best) > manyCells
 }
 
-// candidate returns the smallest region between first and before last that a move by rows places as many rows as
-// possible in, and their number. Blank rows do not count.
+// candidate returns the smallest region, from first to before last, in which a move by rows places the most rows, and
+// the number of these rows. Blank rows do not count.
 func (f *frame) candidate(first, last, by int) (m scroll, placed int) {
 	m = scroll{top: last, by: by}
 	for y := max(first, first-by); y < min(last, last-by); y++ {

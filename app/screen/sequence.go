@@ -189,7 +189,7 @@ func (in *input) sequence(b byte) {
 }
 
 // isKey reports whether a sequence is for tcell: a key, the mouse or the focus. All others are replies, some of which
-// tcell would report as keys: the one to "who are you", ESC [ ? 62 c, as Shift+Right.
+// tcell would report as keys: ESC [ ? 62 c, the answer to a query of the device attributes, as Shift+Right.
 func isKey(params string, final byte) bool {
 	switch {
 	case params == "[": // of the Linux console

@@ -30,8 +30,8 @@ type Answer struct {
 	Leave *Leave `json:"leave,omitempty"`
 	// Then is a command to run next, with the screen's facts at that time.
 	Then []string `json:"then,omitempty"`
-	// Open is a file of the screen's machine for the person's editor, at a line from 1; 0 is the beginning. Text is
-	// about it.
+	// Open is a file on the screen's machine to open in the user's editor, at a line from 1; 0 is the start. Text then
+	// describes the file.
 	Open string `json:"open,omitempty"`
 	Line int    `json:"line,omitempty"`
 }
@@ -41,7 +41,7 @@ type Leave struct {
 	Session string `json:"session"`          // "" is a new one
 	Quit    bool   `json:"quit,omitempty"`   // no session follows
 	Detach  bool   `json:"detach,omitempty"` // when quitting: the session keeps running
-	Kill    bool   `json:"kill,omitempty"`   // when quitting: what still runs in panes is stopped
+	Kill    bool   `json:"kill,omitempty"`   // when quitting: commands that still run in panes are stopped
 }
 
 // Form selects how a text is shown.
@@ -88,7 +88,7 @@ type Row struct {
 	Mark  bool     `json:"mark,omitempty"`    // it is in use, or waits for the person
 	Line  string   `json:"line,omitempty"`    // a line about the row, shown while it is selected
 	Title string   `json:"title,omitempty"`   // of the question which action to run; "" is the first cell
-	More  []string `json:"preview,omitempty"` // all that is known of the row, shown before an action is chosen
+	More  []string `json:"preview,omitempty"` // all known facts about the row, shown before an action is chosen
 	Whole bool     `json:"whole,omitempty"`   // the first action requires that the end of More was on the screen
 	Deeds []Deed   `json:"deeds,omitempty"`
 }

@@ -19,8 +19,8 @@ type Command struct {
 	Help  string
 	// Means lists words that people look for the command by, other than its name and aliases.
 	Means []string
-	// Events returns the runtime commands that a line stands for; none when the command only shows something. Its error
-	// is about the arguments. nil: the command never sends anything by itself.
+	// Events returns the runtime commands that a line stands for, none if it only shows something; the error is about
+	// the arguments. A nil Events means that the command never sends anything by itself.
 	Events func(args string) ([]event.Command, error)
 	// Complete returns the possible next arguments. nil: no completion.
 	Complete func(from Offers, said []string) []Choice

@@ -9,8 +9,8 @@ import (
 	"buddy/app/fuzzy"
 )
 
-// DidYouMean returns the question whether an unknown name meant a command that people look for by that word or that has
-// a similar name; "" if there is none. custom lists the session's own commands.
+// DidYouMean returns a "did you mean" question with the command that people look for by an unknown name, or that has a
+// similar name; "" if there is none. custom lists the session's own commands.
 func DidYouMean(custom []event.CustomCommand, wrong string) string {
 	word := strings.ToLower(wrong)
 	for _, c := range Commands {

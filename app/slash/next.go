@@ -4,7 +4,7 @@ package slash
 type Next struct {
 	Again  bool
 	Detach bool   // the session continues without this screen
-	Kill   bool   // end what still runs in panes
+	Kill   bool   // end the commands that still run in panes
 	Resume string // the id of the next session; "" is a new one
 	Spot   Spot   // the place to show in it
 	Prompt string // the prompt to send to it

@@ -94,7 +94,7 @@ func (s Saved) Search(ctx context.Context, text string, f func(Hit) bool) error 
 	return nil
 }
 
-// Head returns the first events of a session, at most most of them.
+// Head returns up to most events from the start of a session.
 func (s Saved) Head(id string, most int) (events []event.Envelope, err error) {
 	j, err := s.of(id).View(id)
 	if err != nil {

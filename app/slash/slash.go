@@ -1,5 +1,5 @@
-// Package slash reads slash commands for both the full screen and the line-by-line screen: how a line is split, which
-// runtime command it stands for, and which facts a screen gives to the commands of package commands.
+// Package slash reads slash commands for the full screen and plain mode: it splits lines, finds the runtime command
+// that a line stands for, and defines the facts that a screen passes to package commands.
 //
 //	name, args, ok := slash.Split("/kill #2") // "kill", "#2", true
 //	c, err := slash.Kill(args)                // event.Cancel{Task: 2}
@@ -35,7 +35,7 @@ func AliasNames() []string {
 }
 
 // Split returns the name and arguments of the command in a line. A name is a first word of letters, digits, dashes and
-// colons, so "/etc/hosts is what?" and "/* a comment" are no commands. Punctuation after the word is ignored.
+// colons, so "/etc/hosts is what?" and "/* a comment" are not commands. Punctuation after the word is ignored.
 func Split(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(line, "/")
 	if !ok {
@@ -59,7 +59,7 @@ func Split(line string) (name, args string, ok bool) {
 	return name, args, true
 }
 
-// Words splits arguments at blanks. Joined by blanks they are the typed text again.
+// Words splits arguments at spaces. Joined by spaces, the words are the typed text again.
 func Words(args string) []string {
 	if args == "" {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"buddy/texts"
 )
 
-// ErrGone reports that the host of a session has ended, and the session has not.
+// ErrGone reports that the host of a session has ended without ending the session.
 var ErrGone = errors.New("the process that ran this session has ended")
 
 // Client is one screen's connection to a session in a host. If the connection is lost, it reconnects without losing an
@@ -113,7 +113,7 @@ func (c *Client) follow() {
 		var heard bool
 		heard, err = c.read()
 		if !heard || c.over() || c.connect() != nil {
-			break // a host without any message would not send one the next time
+			break // a host that sent nothing would send nothing after a reconnect
 		}
 	}
 	c.mu.Lock()

@@ -133,7 +133,7 @@ func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error)
 	}
 	var m message
 	if err := json.Unmarshal(line, &m); err != nil || m.Type != "hello" || json.Unmarshal(m.Payload, &screen) != nil {
-		return screen, errors.New("the first message is no hello")
+		return screen, errors.New("the first message is not a hello")
 	}
 	if err := mismatch(refusal(nil), screen); err != nil {
 		return screen, err

@@ -67,7 +67,7 @@ func Find(getenv func(string) string, session string) string {
 	return pane.SocketPath(dir)
 }
 
-// Running returns the sockets of this user's hosts by session, and removes what killed hosts left.
+// Running returns the sockets of this user's hosts by session, and removes the sockets that killed hosts left.
 func Running(getenv func(string) string) map[string]string {
 	all := make(map[string]string)
 	for _, base := range pane.Bases(getenv) {
@@ -150,7 +150,7 @@ func Remove(path string) {
 	}
 }
 
-// removeStale removes what a killed host left, unless a new host is about to listen there.
+// removeStale removes the socket and the folder that a killed host left, unless a new host is about to listen there.
 func removeStale(path string) {
 	unlock, err := lock(filepath.Dir(path))
 	if err != nil {

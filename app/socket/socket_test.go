@@ -374,9 +374,9 @@ func TestBadPeersAreCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct{ say, answer string }{
-		"garbage":             {"\x00\xff\xfe{{{\n", "no hello"},
-		"http":                {"GET / HTTP/1.1\r\n\r\n", "no hello"},
-		"no greeting":         {`{"type":"submit","payload":{"text":"x"}}` + "\n", "no hello"},
+		"garbage":             {"\x00\xff\xfe{{{\n", "not a hello"},
+		"http":                {"GET / HTTP/1.1\r\n\r\n", "not a hello"},
+		"no greeting":         {`{"type":"submit","payload":{"text":"x"}}` + "\n", "not a hello"},
 		"a newer protocol":    {`{"type":"hello","payload":{"protocol":99,"version":"9"}}` + "\n", "the session uses an older buddy"},
 		"an older protocol":   {`{"type":"hello","payload":{"protocol":0,"version":"0"}}` + "\n", "the screen uses an older buddy"},
 		"a long greeting":     {strings.Repeat("x", 2*maxGreeting), "too long"},

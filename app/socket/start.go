@@ -28,7 +28,7 @@ const maxOrder = 60 << 10
 // host's errors go to the file said, which is overwritten. The listener is closed in this process, so that connections
 // fail once the host ends.
 func Start(exe string, args []string, l *net.UnixListener, said string, order []byte) (*os.Process, error) {
-	defer l.Close() //nolint:errcheck // the host has its own
+	defer l.Close() //nolint:errcheck // the host has its own copy
 	file, err := l.File()
 	if err != nil {
 		return nil, err
@@ -100,15 +100,15 @@ func Inherited() (l *net.UnixListener, order []byte, err error) {
 
 func inheritedListener() (*net.UnixListener, error) {
 	file := os.NewFile(listenerFD, "listener")
-	defer file.Close() //nolint:errcheck // net has its own
+	defer file.Close() //nolint:errcheck // net has its own copy
 	l, err := net.FileListener(file)
 	if err != nil {
-		return nil, fmt.Errorf("descriptor %d is no listener; buddy starts this by itself: %w", listenerFD, err)
+		return nil, fmt.Errorf("descriptor %d is not a listener; buddy starts this by itself: %w", listenerFD, err)
 	}
 	u, ok := l.(*net.UnixListener)
 	if !ok {
 		_ = l.Close()
-		return nil, fmt.Errorf("descriptor %d is no Unix socket; buddy starts this by itself", listenerFD)
+		return nil, fmt.Errorf("descriptor %d is not a Unix socket; buddy starts this by itself", listenerFD)
 	}
 	u.SetUnlinkOnClose(false)
 	return u, nil

@@ -6,8 +6,8 @@ import (
 	"buddy/agent/event"
 )
 
-// recordActivity records when the model last sent something, so that a silence shows, and whether its request waits for a retry,
-// which hooks run, and which targets are being connected to.
+// recordActivity records when the model last sent something, so that a silence is visible. It also records whether the
+// request waits for a retry, which hooks run, and which targets are being connected to.
 func (s *State) recordActivity(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.ModelFallback, event.RequestStarted, event.ModelAlive, event.ModelReading:
@@ -43,7 +43,7 @@ func (s *State) recordActivity(env event.Envelope) Changed {
 	default:
 		return 0
 	}
-	return Tasks // what the main one does
+	return Tasks // Tasks shows what the main task does
 }
 
 // record records the progress of the answer.

@@ -11,7 +11,7 @@ import (
 const (
 	partBlocks = 100       // a part ends at the next possible place after this number of blocks
 	partBytes  = 256 << 10 // or after this number of bytes of text
-	callBytes  = 1 << 10   // of a call in addition to its texts
+	callBytes  = 1 << 10   // bytes of a call in addition to its texts
 )
 
 // mark is a position between two events where a conversation can be divided: no later event changes a block before it,
@@ -21,7 +21,7 @@ type mark struct {
 	first   string // as in Info
 	session event.SessionCreated
 	steps   Steps
-	tasks   []Task // running or interrupted ones, which may still add blocks
+	tasks   []Task // running or interrupted tasks, which may still add blocks
 }
 
 // parts divide the conversation. The first ones may have been dropped from memory: Blocks holds the others.
@@ -137,7 +137,7 @@ func (p *parts) part(n int) Part {
 }
 
 // ReadParts calls f with the blocks of consecutive parts, in order, until f returns false. read passes the stored
-// events after a number to a function, in order, until that returns false.
+// events after a number to a function, in order, until the function returns false.
 func ReadParts(parts []Part, read func(after uint64, f func(event.Envelope) bool) error, f func(Part, []*Block) bool) error {
 	n, s := 0, parts[0].begin()
 	pass := func() bool { // to the next part

@@ -20,8 +20,8 @@ func (s *State) ApplyTail(newest []event.Envelope) Changed {
 	return Everything
 }
 
-// ApplyOpen adds the events that started what is still open, from before the end that ApplyTail applied. PrependState
-// moves them to their positions.
+// ApplyOpen adds events from before the end that ApplyTail applied: those that started anything still open.
+// PrependState moves them to their positions.
 func ApplyOpen(s *State, open []event.Envelope) Changed {
 	if len(s.kept) == 0 {
 		return 0 // nothing came before
@@ -64,7 +64,7 @@ func startsSession(envs []event.Envelope) bool {
 	return ok
 }
 
-// keep stores env for PrependState. The omitted transient events change only what adopt copies.
+// keep stores env for PrependState. The omitted transient events change only facts that adopt copies.
 func (s *State) keep(env event.Envelope) {
 	switch env.Payload.(type) {
 	case event.PaneScreen, event.PaneHistory, event.ToolOutput, event.CallDelta, event.ModelAlive, event.ModelReading:
@@ -73,7 +73,7 @@ func (s *State) keep(env event.Envelope) {
 	}
 }
 
-// adopt copies what only old has, and keeps old's blocks where they show the same.
+// adopt copies the facts that only old has, and keeps old's blocks where they show the same as the new ones.
 func (s *State) adopt(old *State) {
 	s.Info.Last = max(s.Info.Last, old.Info.Last)
 	for _, p := range s.Panes {
@@ -109,7 +109,7 @@ func (s *State) adopt(old *State) {
 	}
 }
 
-// adoptBlocks replaces blocks by those of old that show the same, and returns the replacements. It reorders old.
+// adoptBlocks replaces blocks with those of old that show the same, and returns the replacements. It reorders old.
 func (s *State) adoptBlocks(old []*Block) (map[*Block]*Block, map[*Call]*Call) {
 	if len(old) == 0 {
 		return nil, nil

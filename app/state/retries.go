@@ -23,7 +23,7 @@ type Retries struct {
 func addRetry(s *State, env event.Envelope, p event.ModelRetry) {
 	r := &s.Retries
 	if p.Attempt <= 1 || r.block == nil {
-		r.answerCame(env.Seq) // ends those of another request, whose answer a stored session may lack
+		r.answerCame(env.Seq) // ends the attempts of another request, whose answer a stored session may lack
 		*r = Retries{Retry: r.Retry, block: s.add(env, RetryBlock, "")}
 	}
 	r.failed(p, env.Seq)
@@ -78,8 +78,8 @@ func (r *Retries) giveUp(seq uint64) {
 	*r = Retries{}
 }
 
-// interrupt ends the attempts after an interrupt by the user, and reports whether there were any: their block shows it
-// then.
+// interrupt ends the attempts after an interrupt by the user, and reports whether there were any: if so, their block
+// shows the interrupt.
 func (r *Retries) interrupt(seq uint64) bool {
 	r.endWait()
 	if r.block == nil || r.came {
@@ -94,7 +94,7 @@ func (r *Retries) interrupt(seq uint64) bool {
 	return true
 }
 
-// what returns what failed, without the provider's own text.
+// what describes the failure, without the provider's own text.
 func (r *Retries) what() string {
 	what, _, _ := strings.Cut(r.short, ": ")
 	return what
@@ -103,7 +103,7 @@ func (r *Retries) what() string {
 // forget drops the attempts, because their block is gone.
 func (r *Retries) forget() { *r = Retries{Retry: r.Retry} }
 
-// addOutcome shows how a request failed, in place of the block of its attempts, because its text has their number.
+// addOutcome shows how a request failed. It replaces the block of the attempts, because the text includes their number.
 func addOutcome(s *State, env event.Envelope, kind Kind, text, raw string) {
 	r := &s.Retries
 	r.endWait()

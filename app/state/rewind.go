@@ -7,7 +7,7 @@ import (
 	"buddy/texts"
 )
 
-// Border is a prompt of the main conversation that a rewind can go back to before.
+// Border is a prompt of the main conversation that a rewind can remove, with everything after it.
 type Border struct {
 	Seq  uint64
 	ID   int    // of the prompt

@@ -1,5 +1,5 @@
-// Package state holds what the screen knows: the events of a session as blocks of conversation, tasks, approvals and
-// panes.
+// Package state turns the events of a session into the state of the screen: blocks of conversation, tasks, approvals
+// and panes.
 //
 // [State.Apply] is the only writer. It does no I/O and reads no clock; applying a session file gives the same State as
 // watching the session live. Only the UI goroutine uses a State. The zero State is an empty conversation.
@@ -44,7 +44,7 @@ type State struct {
 	Approvals []event.ApprovalAsked
 	Questions []event.QuestionAsked // of the model to the user, oldest first
 	Panes     []*Pane
-	Began     string // id of the pane in which a command last started, or that opened since; it may be gone. BarePane stands for Bare
+	Began     string // id of the last command's pane, or of a pane opened since; may be gone; BarePane stands for Bare
 	Bare      *Call  // the last call worth watching that started without a pane; nil for none
 	Queued    []event.PromptSubmitted
 	History   *event.PaneHistory  // the last pane output that was scrolled back to; else nil
@@ -68,7 +68,7 @@ type State struct {
 	window    window
 }
 
-// Info holds what the header shows.
+// Info holds the contents of the header.
 type Info struct {
 	Session string
 	Event   event.SessionCreated // the latest of session.created and session.resumed
@@ -148,7 +148,7 @@ const (
 	CallFailed // the tool returned an error, or the command exited with a code other than 0
 	CallDenied
 	CallCancelled // its task was stopped before the call ran
-	CallLeft      // it ran when its workflow was paused; the result is looked for when the run resumes
+	CallLeft      // it ran when its workflow was paused; buddy looks for the result when the run resumes
 )
 
 // Call holds one tool call, from the request to its result.

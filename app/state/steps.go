@@ -24,8 +24,8 @@ type Step struct {
 	State StepState
 }
 
-// Steps is the model's list of its work, in its order: the steps of the last approved plan, or what the tool todo wrote
-// since.
+// Steps is the model's list of its work, in its order: the steps of the last approved plan, or the steps that the tool
+// todo wrote since.
 type Steps []Step
 
 // Done returns the number of finished steps.

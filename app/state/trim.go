@@ -12,13 +12,13 @@ const (
 	spareBlocks = 250     // Trim waits until it can drop this many blocks, or keepBytes
 )
 
-// Long reports whether Trim may drop blocks. It is true only once per number of new blocks, so that it can be called
-// after each event.
+// Long reports whether Trim may drop blocks. It returns true only after a number of new blocks, so that it can be
+// called after each event.
 func Long(s *State) bool { return s.kept == nil && len(s.Blocks)-s.parts.asked >= spareBlocks/8 }
 
 // Trim drops the first parts of a long conversation, well above its end, from memory. They can be read back from the
-// session file, which must have all their events. With looksAt, because the user looks at them, they stay until [Near]
-// drops them. Everything else in the state stays.
+// session file, which must have all their events. With looksAt, the user is looking at these parts, so they stay until
+// [Near] drops them. Everything else in the state stays.
 func Trim(s *State, looksAt bool) Changed {
 	p, w := &s.parts, &s.window
 	p.asked = len(s.Blocks)

@@ -110,7 +110,7 @@ func PartOf(s *State, seq uint64) int {
 	return n
 }
 
-// Place returns the indices of the first and the last block of a part in the shown blocks; there is false if none is
+// Place returns the indices of the first and the last block of a part in the shown blocks; there reports whether any is
 // shown.
 func Place(s *State, n int) (first, last int, there bool) {
 	from, to, _ := Span(s)
@@ -138,8 +138,8 @@ func Awaits(s *State) bool { return s.kept != nil }
 // Lost reports whether dropped parts can't be read back.
 func Lost(s *State) bool { return s.parts.lost }
 
-// Join adds the blocks of a part that was read. Unless the part is next to the shown ones, it replaces them with jump,
-// and is dropped without. A part that was read before a rewind is dropped, too.
+// Join adds the blocks of a part that was read. A part that is not next to the shown ones replaces them if jump is set,
+// else it is dropped. A part that was read before a rewind is dropped, too.
 func Join(s *State, part Part, blocks []*Block, jump bool) Changed {
 	p, w := &s.parts, &s.window
 	if len(w.parts) == 0 {

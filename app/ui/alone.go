@@ -46,12 +46,12 @@ func Restart(u *UI) {
 	Show(u, event.Interrupted{Text: "the session continues in a new process"})
 }
 
-// ApplyOpen applies the events that started what is still open in a running session that was joined. Call it on the UI
-// goroutine.
+// ApplyOpen applies the events that started anything still open in a running session that this screen has joined. Call
+// it on the UI goroutine.
 func ApplyOpen(u *UI, open []event.Envelope) { u.update(state.ApplyOpen(&u.state, open)) }
 
-// SetPlace sets the session's name for this screen, which tells its own answers from those of other screens. Call it on
-// the UI goroutine.
+// SetPlace sets the session's name for this screen, by which the screen distinguishes its own answers from those of
+// other screens. Call it on the UI goroutine.
 func SetPlace(u *UI, place string) { u.received.place = place }
 
 // elsewhere describes an answer or a mode change that came from another screen; "" for all other events.
@@ -68,7 +68,7 @@ func elsewhere(e event.Event, here string) string {
 		}
 	case event.ModeChanged:
 		if p.Screen != "" && p.Screen != here {
-			return "mode " + p.Mode.Label() + " from another screen (" + p.Screen + ")"
+			return "mode " + p.Mode.Label() + ", set on another screen (" + p.Screen + ")"
 		}
 	}
 	return ""

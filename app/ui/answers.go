@@ -22,7 +22,7 @@ const maxMessage = 200
 // runWords runs a command and shows its answer.
 func runWords(u *UI, words []string) { runWith(u, nowOf(u), words) }
 
-// runWith is runWords with the session facts that the command gets.
+// runWith is runWords with the session facts for the command.
 func runWith(u *UI, now slash.Now, words []string) {
 	c, args, here := sentHere(words)
 	if here {
@@ -54,7 +54,7 @@ func sentHere(words []string) (c slash.Command, args string, here bool) {
 	return c, args, ok && (!c.Answers || c.Sends(args))
 }
 
-// runDeed runs a command, in the background unless this screen does it, and calls then with its answer.
+// runDeed runs a command, in the background unless this screen runs it itself, and calls then with its answer.
 func runDeed(u *UI, words []string, then func(show.Answer, error)) {
 	if c, args, here := sentHere(words); here {
 		then(show.Answer{}, run(u, c, args))

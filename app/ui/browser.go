@@ -177,7 +177,7 @@ func (b *browser) list() {
 	b.p.SetRows(b.rows)
 }
 
-// note tells how to show the hidden sessions.
+// note returns the line about the hidden sessions.
 func (b *browser) note() string {
 	key, others := b.u.deps.Keys.Name(keymap.SessionExec), len(b.all)-len(b.rows)
 	switch {

@@ -15,8 +15,8 @@ import (
 	"buddy/views/markup"
 )
 
-// query handles the typed query: after a slash it is text to search for in all sessions. It reports whether it is;
-// otherwise the list filters by it.
+// query handles the typed query. After a slash, the query is text to search for in all sessions, and query returns
+// true. Otherwise the list filters by the query.
 func (b *browser) query(query string) bool {
 	text, search := strings.CutPrefix(query, "/")
 	b.endSearch()

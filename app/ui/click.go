@@ -9,7 +9,7 @@ import (
 	"buddy/app/keymap"
 )
 
-// pressed holds a key that is named on the screen and that the mouse button was pressed on.
+// pressed holds the key on whose name the mouse button was pressed.
 type pressed struct {
 	view  tview.Primitive // the view that takes the key
 	key   keymap.Key
@@ -40,7 +40,8 @@ func (u *UI) click(action tview.MouseAction, ev *tcell.EventMouse) bool {
 	return false
 }
 
-// keyAt returns the key that is named at a position in the dialog or in the footer, which never answers an approval.
+// keyAt returns the key that is named at a position in the dialog or in the footer. A key in the footer never answers
+// an approval.
 func (u *UI) keyAt(x, y int) pressed {
 	_, view := u.target()
 	asked := ""

@@ -15,10 +15,10 @@ import (
 	"buddy/views/markup"
 )
 
-// own holds the commands that this screen runs itself, because they are about what it shows.
+// own holds the commands that this screen runs itself, because they act on its contents.
 var own map[string]func(u *UI, args string) error
 
-func init() { // not an initializer: an answer may run one of them
+func init() { // not an initializer, which would be a cycle: an answer may run these commands
 	own = map[string]func(u *UI, args string) error{
 		"help":    func(u *UI, _ string) error { u.overlays.help = true; return nil },
 		"find":    find,

@@ -35,7 +35,7 @@ type dock struct {
 	stopped int       // the main task that Esc last stopped
 }
 
-// docked holds what is reset when another request shows.
+// docked holds the state that is reset when another request is shown.
 type docked struct {
 	request   string        // id of the shown approval or question, "" for none
 	held      bool          // whether it has the keys
@@ -286,7 +286,7 @@ func (d *dock) typeOn(text string) {
 	d.prompt.Press(keymap.Press{Text: text})
 }
 
-// noteKey records the time of a key, and what it means in a scope.
+// noteKey records the time of a key, and its meaning in a scope.
 func (d *dock) noteKey(now time.Time, scope keymap.Scope, a keymap.Action) {
 	if a == keymap.ShowApproval {
 		return

@@ -66,8 +66,8 @@ func (d *dock) endPause() {
 	}
 }
 
-// catchUp corrects for the time at which a key was pressed: before the dialog had the keys, or so long after the kept
-// letter that the two are not one text.
+// catchUp handles a key that was pressed earlier than it is handled: it takes the keys from the dialog if the key was
+// pressed before the dialog had them. If the key came long after the kept letter, the dialog gets the letter.
 func (d *dock) catchUp(came time.Time) {
 	if came.Before(d.heldAt) {
 		d.held = false

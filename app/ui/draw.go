@@ -16,7 +16,7 @@ import (
 	"buddy/views/transcript"
 )
 
-// input returns what the layout depends on.
+// input returns the input of the layout.
 func (u *UI) input(w, h int) layout.Input {
 	a := &u.arranged
 	in := layout.Input{
@@ -127,8 +127,8 @@ func (u *UI) Draw(s tcell.Screen) {
 	lay.drawOver(s, u.overlays.top())
 }
 
-// stops returns the keys that stop the main task from the prompt, the last one called name; "" where another view or
-// the history search uses the key.
+// stops returns the keys that stop the main task from the prompt: name, or name twice if the first press only leaves a
+// mode or closes a list. It returns "" if another view or the history search uses the key.
 func stops(name string, scope keymap.Scope, target tview.Primitive, p *prompt.Prompt) string {
 	switch {
 	case target != p || name == "":
@@ -193,7 +193,7 @@ func (p *placed) drawJoints(s tcell.Screen, border *draw.Border) {
 	}
 }
 
-// statusEnd returns the right end of the status line: what the prompt is for and, without a header, the approval mode
+// statusEnd returns the right end of the status line: the label of the prompt and, without a header, the approval mode
 // unless it is ask.
 func statusEnd(u *UI) string {
 	text := borderMode(u)

@@ -24,7 +24,7 @@ func TestAnsweredAtAnotherScreen(t *testing.T) {
 		{"denied", asked, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Deny, By: "user", Screen: place}, "denied on another screen (" + place + ")"},
 		{"answered", question, event.QuestionAnswered{ID: "q", Text: "80", By: "user", Screen: place}, "answered on another screen (" + place + ")"},
 		{"hostile", question, event.QuestionAnswered{ID: "q", Text: "80", By: "user", Screen: "\x1b[2Jpts/3\n"}, "answered on another screen (␛[2Jpts/3"},
-		{"mode", asked, event.ModeChanged{Mode: "all", Screen: place}, "mode all from another screen (" + place + ")"},
+		{"mode", asked, event.ModeChanged{Mode: "all", Screen: place}, "mode all, set on another screen (" + place + ")"},
 		{"mode here", asked, event.ModeChanged{Mode: "all", Screen: "pts/1"}, ""},
 		{"here", asked, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user", Screen: "pts/1"}, ""},
 		{"answered here", question, event.QuestionAnswered{ID: "q", Text: "80", By: "user", Screen: "pts/1"}, ""},

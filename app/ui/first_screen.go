@@ -73,7 +73,7 @@ func choose(u *UI, n int) {
 	}
 }
 
-// accept does what the first screen offers for Enter on an empty prompt.
+// accept runs the offer of the first screen for Enter on an empty prompt.
 func accept(u *UI) {
 	switch f := u.start.first; {
 	case f.Missing == "" || f.Offer == "" || state.Begun(&u.state):
@@ -134,7 +134,7 @@ func modelCame(u *UI, e event.ModelSwitched) {
 	}
 }
 
-// offered returns the index of the offer that text is the digit of; -1 if it is none or the conversation has started.
+// offered returns the index of the offer whose digit is text; -1 if there is none, or if the conversation has started.
 func offered(u *UI, text string) int {
 	n := u.start.offeredChoices() + len(u.start.recent)
 	if n == 0 || len(text) != 1 || text[0] < '1' || int(text[0]-'1') >= n || state.Begun(&u.state) {

@@ -96,8 +96,8 @@ func lookUp(u *UI, ev *tcell.EventKey) keymap.Press {
 	return u.deps.Keys.Lookup(ev, scopes...)
 }
 
-// key passes a key to the focused view or runs its global action. It returns what the key means, so that no view looks
-// it up again.
+// key passes a key to the focused view or runs its global action. It returns the meaning of the key, so that no view
+// looks the key up again.
 func (u *UI) key(ev *tcell.EventKey) (p keymap.Press) {
 	if u.deps.Now().Before(u.grace) {
 		return p
@@ -127,8 +127,7 @@ func (u *UI) key(ev *tcell.EventKey) (p keymap.Press) {
 	return p
 }
 
-// viewed runs an action that changes the visible part of the screen, whatever has the focus, and reports whether it is
-// one.
+// viewed runs a if it changes the visible part of the screen, whatever has the focus, and reports whether it did.
 func viewed(u *UI, a keymap.Action) bool {
 	switch a {
 	case keymap.FullScreen:
@@ -146,7 +145,7 @@ func viewed(u *UI, a keymap.Action) bool {
 // readOn scrolls the conversation by pages from the prompt, down if positive.
 func readOn(u *UI, pages int) {
 	_, _, _, h := u.v.conversation.GetRect()
-	u.v.conversation.Scroll(pages * max(h-2, 1)) // one row overlaps, and one tells that there is more
+	u.v.conversation.Scroll(pages * max(h-2, 1)) // one row overlaps, and one shows that there is more
 }
 
 // target returns the view that has the keys, and its scope.
@@ -235,7 +234,7 @@ func (u *UI) interrupt(pending keymap.Action) {
 	}
 }
 
-// suspend gives the terminal to the shell, and tells users who wanted to undo typing the key for that.
+// suspend gives the terminal to the shell. Afterwards it names the key for undo, which users may have expected here.
 func suspend(u *UI) {
 	if err := u.deps.Suspend(); err != nil {
 		u.hint("", err.Error())

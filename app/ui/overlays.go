@@ -29,10 +29,10 @@ type overlay struct {
 	pastes func() bool
 }
 
-// overlays holds the stack, and which levels are open as far as the views don't know themselves.
+// overlays holds the stack, and which levels are open where the views don't know it themselves.
 type overlays struct {
 	stack   []overlay        // the top level first
-	views   []overlayView    // living as long as the UI
+	views   []overlayView    // kept as long as the UI
 	dock    *dock            // a level while it has the keys
 	deps    *Deps            // for the lists
 	help    bool             // whether the help is open

@@ -19,7 +19,7 @@ func backAtRest(u *UI, pending keymap.Action) {
 	}
 }
 
-// noteRewind records the prompt that a rewind goes back to before, whose text the editor gets when the rewind is done.
+// noteRewind records the first prompt that a rewind removes: its text goes into the editor when the rewind is done.
 func noteRewind(u *UI, c event.Command) {
 	r, ok := c.(event.Rewind)
 	i := slices.IndexFunc(u.state.Back.Borders, func(b state.Border) bool { return b.Seq == r.ToSeq })
@@ -28,8 +28,8 @@ func noteRewind(u *UI, c event.Command) {
 	}
 }
 
-// restorePrompt puts the text of the prompt that this screen rewound to before into the editor, after saving the draft in
-// the history. It ignores the zero event.
+// restorePrompt puts the text of the first rewound prompt into the editor if this screen asked for the rewind, after
+// saving the draft in the history. It ignores the zero event.
 func restorePrompt(u *UI, p event.HistoryRewound) {
 	if p.ToSeq == 0 {
 		return

@@ -12,7 +12,7 @@ const (
 	endSlice  = 64 << 10 // bytes of theEnd searched per frame
 )
 
-// theEnd stands for the blocks that are always in memory, theRest for those that the search started in.
+// theEnd stands for the blocks that are always in memory, theRest for the blocks in which the search started.
 const (
 	theEnd  = -1
 	theRest = -2
@@ -54,8 +54,8 @@ func seekOn(u *UI) {
 	}
 }
 
-// next returns the first part that is not counted or, if a match is wanted, that has one and was not tried. ok is false
-// if there is none.
+// next returns the first uncounted part or, if a match is wanted, the first untried part with a match, whichever comes
+// first. ok is false if there is none.
 func (f *sought) next(parts []int, wanted bool) (n int, counted, ok bool) {
 	for _, n := range parts {
 		count, known := f.counts[n]
@@ -85,8 +85,8 @@ func soughtFor(u *UI, search transcript.Search, ok bool) *sought {
 	return e.sought
 }
 
-// nextSought returns the matches that a new search can reuse from the one before, which may be nil: no match stays no
-// match when the text gets longer.
+// nextSought returns the matches that a new search can reuse from the one before, which may be nil: where a text has no
+// match, a longer one has none either.
 func nextSought(before *sought, search transcript.Search) *sought {
 	f := &sought{id: search.ID, counts: make(map[int]int), end: make(map[*state.Block]blockCount)}
 	if before == nil || before.id < search.Adds {

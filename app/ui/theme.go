@@ -104,7 +104,7 @@ func theme(u *UI, name string) error {
 	return err
 }
 
-// keepTheme tells that a theme applies to this session, and how to keep it.
+// keepTheme returns the message that a theme applies to this session, and how to keep it.
 func keepTheme(name string) string {
 	return fmt.Sprintf("Theme %s is used in this session. To keep it, set [ui] theme = %q in your settings.", name, name)
 }

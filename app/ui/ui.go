@@ -69,7 +69,7 @@ type received struct {
 	place          string       // the session's name for this screen in answers; "" while unknown
 	shownElsewhere bool         // whether an answer at another screen is shown, until the next task starts
 	lost           bool         // whether no process runs the session; see Lose
-	rewindTo       state.Border // the prompt that this screen asked to rewind to before; Seq 0 for none
+	rewindTo       state.Border // the first prompt of the rewind that this screen asked for; Seq 0 for none
 }
 
 // pending is an action that takes effect when its key comes twice in a row.
@@ -78,7 +78,7 @@ type pending struct {
 	running bool // whether the confirmation ends with the task
 }
 
-// Deps holds what the screen needs from outside. Its functions are called on the UI goroutine.
+// Deps holds the dependencies of the screen. Its functions are called on the UI goroutine.
 type Deps struct {
 	Looks
 	Terminal
@@ -100,7 +100,7 @@ type Deps struct {
 type Timing struct {
 	Now   func() time.Time            // from any goroutine
 	Tick  func(on bool)               // starts or stops the animation ticks
-	Later func(func())                // runs it on the UI goroutine, after pending work; from any goroutine
+	Later func(func())                // runs the function on the UI goroutine, after pending work; from any goroutine
 	After func(time.Duration, func()) // as Later, after a delay
 
 	// Background calls work on another goroutine and the function it returns on the UI goroutine.
@@ -373,8 +373,8 @@ func (u *UI) update(ch state.Changed) bool {
 // quit ends the session, and asks about running tasks.
 func (u *UI) quit() { runWords(u, []string{"quit"}) }
 
-// Begin does what the user came to a session for: show a position, open the list of sessions, or send a prompt as if
-// typed.
+// Begin performs the first action in a session: it shows a position, opens the list of sessions, or sends a prompt as
+// if typed.
 func Begin(u *UI, n slash.Next) {
 	goTo(u, n.Spot)
 	if n.Browse {
@@ -385,7 +385,7 @@ func Begin(u *UI, n slash.Next) {
 	}
 }
 
-// Info returns what the header shows. Call it on the UI goroutine, or after the loop has ended.
+// Info returns the contents of the header. Call it on the UI goroutine, or after the loop has ended.
 func (u *UI) Info() state.Info { return u.state.Info }
 
 // ShowHint shows a line until the next key.

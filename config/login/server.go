@@ -38,7 +38,7 @@ const serverTimeout = 10 * time.Second
 // the person the address to open in a browser on this machine, and returns at once; LoginServer returns when the
 // browser has come back, or ctx ends.
 //
-// The client is that of Server.ClientID, else one that registers itself (RFC 7591).
+// The client is Server.ClientID, or registers itself if that is empty (RFC 7591).
 func (c *Client) LoginServer(ctx context.Context, s Server, visit func(url string)) error {
 	if !safeURL(s.URL) {
 		return fmt.Errorf("%q can't be logged in at: it is neither https nor on this machine", s.URL)
@@ -109,7 +109,7 @@ func challenge(ctx context.Context, client *http.Client, server string) (*http.R
 	}
 	if resp.StatusCode != http.StatusUnauthorized {
 		_ = resp.Body.Close()
-		return nil, nil, fmt.Errorf("it wants no login (status %d)", resp.StatusCode)
+		return nil, nil, fmt.Errorf("it requires no login (status %d)", resp.StatusCode)
 	}
 	return req, resp, nil
 }
@@ -204,7 +204,7 @@ func (a *serverAuth) Authorize(ctx context.Context, req *http.Request, resp *htt
 	sent := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
 	if resp.StatusCode == http.StatusForbidden {
 		if scope, more := wantsScope(resp); more {
-			return fmt.Errorf("%w for what the server wants now: %s", ErrNeeded, scope)
+			return fmt.Errorf("%w for what the server now requires: %s", ErrNeeded, scope)
 		}
 		return nil // the request is repeated once, with the same answer as the final one
 	}

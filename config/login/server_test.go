@@ -281,7 +281,7 @@ func TestServerLoginFails(t *testing.T) {
 	}{
 		{"the answer of another issuer", func(h *host) { h.wrongIss = true }, `issuer "https://evil.example" does not match`},
 		{"the person denies", func(h *host) { h.denies = true }, "the login was refused: access_denied: no\uFFFD[31m"},
-		{"it wants no login", func(h *host) { h.open = true }, "it wants no login (status 200)"},
+		{"it wants no login", func(h *host) { h.open = true }, "it requires no login (status 200)"},
 		{"an issuer that is another", func(h *host) { h.elsewhere = "http://127.0.0.1:1/evil" }, "connection refused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

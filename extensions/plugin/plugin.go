@@ -233,7 +233,7 @@ func small(path string, max int64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", name)
+		return nil, fmt.Errorf("%s is not a regular file", name)
 	case info.Size() > max:
 		return nil, fmt.Errorf("%s has %d bytes, more than %d", name, info.Size(), max)
 	}

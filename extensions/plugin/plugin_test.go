@@ -110,7 +110,7 @@ func TestHostilePluginsAreRefused(t *testing.T) {
 		`commands: "gone" does not exist`:      {Manifest: `{"name":"a","commands":"gone"}`},
 		"skills must be a path":                {Manifest: `{"name":"a","skills":{"x":1}}`},
 		"a definition names a file in .git":    {Manifest: `{"name":"a","hooks":{"hooks":{"Stop":[{"hooks":[{"command":"sh ${CLAUDE_PLUGIN_ROOT}/.git/x"}]}]}}}`},
-		"hooks.json is no regular file":        {Manifest: named, "hooks/hooks.json/x": "a folder"},
+		"hooks.json is not a regular file":     {Manifest: named, "hooks/hooks.json/x": "a folder"},
 		"neither a path nor an object":         {Manifest: `{"name":"a","hooks":7}`},
 		`link "skills" leads out`:              {Manifest: named, "skills": "->" + outside},
 		`link "l"`:                             {Manifest: named, "l": "->l"},
@@ -126,7 +126,7 @@ func TestHostilePluginsAreRefused(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), `"pipe" is no regular file`) {
+	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), `"pipe" is not a regular file`) {
 		t.Error(err)
 	}
 	if _, err := Read(filepath.Join(dir, "gone")); err == nil {

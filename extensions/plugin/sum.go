@@ -37,7 +37,7 @@ func sum(dir string) (print string, files []string, err error) {
 		}
 		files = append(files, name)
 		if !e.Type().IsRegular() {
-			return fmt.Errorf("%q is no regular file", name)
+			return fmt.Errorf("%q is not a regular file", name)
 		}
 		info, err := e.Info()
 		if err != nil {
@@ -74,7 +74,7 @@ func content(all hash.Hash, path string, size int64) error {
 	defer f.Close() //nolint:errcheck // only read
 	n, err := io.Copy(all, io.LimitReader(f, size+1))
 	if err == nil && n != size {
-		err = fmt.Errorf("%q changes while it is read", path)
+		err = fmt.Errorf("%q changed while buddy read it", path)
 	}
 	return err
 }

@@ -190,7 +190,7 @@ func (e *expansion) command(text string, run Run) string {
 	})
 	line = strings.TrimSpace(line)
 	if e.odd != "" {
-		return fmt.Sprintf("[not run: %s: the argument %q is no plain word]", strings.TrimSpace(text), e.odd)
+		return fmt.Sprintf("[not run: %s: the argument %q is not a plain word]", strings.TrimSpace(text), e.odd)
 	}
 	return run(line)
 }

@@ -35,7 +35,7 @@ func (r *reader) limit(name string) string {
 	case "mcpservers":
 		r.servers = append([]string{}, r.List(name)...)
 		if r.Nested(name) {
-			r.ignore("%s: a server that is defined here is not started; name one of your settings or of .mcp.json", name)
+			r.ignore("%s: buddy doesn't start a server that is defined here; name one from your settings or .mcp.json", name)
 		}
 	case "hooks":
 		return extensions.LostGuard(node)
@@ -74,7 +74,7 @@ func (r *reader) turns(name string) string {
 	return ""
 }
 
-// modes maps the modes in files of all programs, as frontmatter.Plain writes them.
+// modes maps the names of modes in all programs' files, normalized by frontmatter.Plain.
 var modes = map[string]action.Mode{
 	"default": action.ModeAsk, "ask": action.ModeAsk, "suggest": action.ModeAsk, "manual": action.ModeAsk, "untrusted": action.ModeAsk,
 	"onrequest": action.ModeAsk, "onfailure": action.ModeAsk, "unlesstrusted": action.ModeAsk,
@@ -141,7 +141,7 @@ func (r *reader) listed(name string, list []string) []string {
 		case !ok || len(ours) == 0:
 			r.ignore("%s: buddy has no tool %q", name, texts.Clip(text, 80))
 		case strings.Contains(text, "("): // the whole tool would be too much
-			r.ignore("%s: %q is left out, because a tool can't be had in part here", name, texts.Clip(text, 80))
+			r.ignore("%s: %q is left out, because buddy can't give an agent part of a tool", name, texts.Clip(text, 80))
 		default:
 			tools = append(tools, ours...)
 		}
@@ -267,7 +267,7 @@ func (r *reader) choose(all []pair) string {
 		ours, ok := action.MeantTools(p.tool)
 		switch {
 		case p.decision == "":
-			return fmt.Sprintf("it is not clear what it says of %q", texts.Clip(p.tool, 80))
+			return fmt.Sprintf("it is not clear what it says about %q", texts.Clip(p.tool, 80))
 		case p.decision == "deny" && p.tool == "*":
 			none = true
 		case p.decision == "deny" && !ok:

@@ -76,7 +76,7 @@ func Find(all []Workflow, broken []Broken, name string) (Workflow, error) {
 	hint := ""
 	for _, n := range names {
 		if texts.Distance(n, name) <= 2 {
-			hint = "; is it " + n + "?"
+			hint = "; did you mean " + n + "?"
 		}
 	}
 	return Workflow{}, fmt.Errorf("there is no workflow %q%s (buddy workflow list names all)", texts.Clip(name, 80), hint)

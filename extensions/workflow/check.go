@@ -65,7 +65,7 @@ func (r *reader) call(s *Step, tools Tools) {
 		if name == "target" {
 			hint = ": write target next to params"
 		}
-		r.wrong(s.Params.values[name].line, key+".params."+name, "%s does not take it%s", s.Tool, hint)
+		r.wrong(s.Params.values[name].line, key+".params."+name, "%s has no such parameter%s", s.Tool, hint)
 	}
 }
 
@@ -97,6 +97,6 @@ func (r *reader) fits(p param, arg model.Argument, key string) {
 		}
 	}
 	if arg.Type != "" && have != arg.Type {
-		r.wrong(p.line, key, "is %s, and it takes %s", have, arg.Type)
+		r.wrong(p.line, key, "is %s, but must be %s", have, arg.Type)
 	}
 }

@@ -72,7 +72,7 @@ func lex(s string) ([]word, error) {
 		case s[0] == '"' || s[0] == '\'':
 			inner, rest, ok := strings.Cut(s[1:], s[:1])
 			if !ok {
-				return nil, fmt.Errorf("the text that begins with %q does not end", texts.Clip(s, 40))
+				return nil, fmt.Errorf("the text that starts with %q is not closed", texts.Clip(s, 40))
 			}
 			all, s = append(all, word{inner, true}), rest
 		case strings.HasPrefix(s, "==") || strings.HasPrefix(s, "!="):
@@ -286,7 +286,7 @@ func (e expr) ordered(kinds []kind) error {
 func (e expr) comparable(kinds []kind) error {
 	switch {
 	case kinds[0] == list || kinds[1] == list:
-		return fmt.Errorf("%s compares no lists; use contains", e.op)
+		return fmt.Errorf("%s can't compare lists; use contains", e.op)
 	case kinds[0] != kinds[1] && (kinds[0] == truth || kinds[1] == truth):
 		return fmt.Errorf("%s is %s, and %s is %s: they are never the same", e.kids[0], kinds[0], e.kids[1], kinds[1])
 	}
@@ -389,7 +389,7 @@ func compare(e expr, left, right any) (bool, error) {
 func numberOf(e expr, v any) (float64, error) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(textOf(v, "")), 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s is no number: %q", e, texts.Clip(textOf(v, ""), 80))
+		return 0, fmt.Errorf("%s is not a number: %q", e, texts.Clip(textOf(v, ""), 80))
 	}
 	return n, nil
 }

@@ -22,7 +22,7 @@ type DraftCall struct {
 }
 
 // errNothingToSave is returned if no call can be a step.
-var errNothingToSave = errors.New("there is no call in it that a workflow could repeat")
+var errNothingToSave = errors.New("it has no call that a workflow could repeat")
 
 // Draft writes a workflow file from calls. Versions, paths and words that several calls share become inputs with
 // their values as defaults, as long as the file stays valid.
@@ -39,7 +39,7 @@ func Draft(name, description string, calls []DraftCall, tools Tools) (string, er
 	}
 	text, mistakes := d.write()
 	if len(mistakes) > 0 {
-		return "", fmt.Errorf("its calls can't be steps: %s", mistakes[0])
+		return "", fmt.Errorf("its calls can't become steps: %s", mistakes[0])
 	}
 	for _, in := range d.candidates() {
 		base := in.name

@@ -16,7 +16,7 @@ func Given(words []string) (map[string]string, error) {
 	for _, word := range words {
 		name, value, ok := strings.Cut(word, "=")
 		if !ok || name == "" {
-			return nil, fmt.Errorf("%q is no input: write name=value", texts.Clip(word, 80))
+			return nil, fmt.Errorf("%q is not an input: write name=value", texts.Clip(word, 80))
 		}
 		if _, twice := all[name]; twice {
 			return nil, fmt.Errorf("%s is given twice", texts.Clip(name, 80))
@@ -52,7 +52,7 @@ func Words(line string) ([]string, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, errors.New("a quote does not end")
+		return nil, errors.New("a quote is not closed")
 	}
 	if began {
 		all = append(all, word.String())

@@ -63,19 +63,19 @@ func (r *reader) top(data []byte) *yaml.Node {
 		if m != nil && m[1] != "" {
 			line, _ = strconv.Atoi(m[1]) // digits
 		}
-		r.wrong(line, "file", "is no YAML: %s", texts.Clip(texts.OneLine(yamlError().ReplaceAllString(err.Error(), "")), 200))
+		r.wrong(line, "file", "is not valid YAML: %s", texts.Clip(texts.OneLine(yamlError().ReplaceAllString(err.Error(), "")), 200))
 		return nil
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		r.wrong(1, "file", "is no list of KEY: VALUE")
+		r.wrong(1, "file", "is not a list of KEY: VALUE")
 		return nil
 	}
 	if decoder.Decode(&more) == nil {
-		r.wrong(max(more.Line, 1), "file", "has a second document, which nothing would read")
+		r.wrong(max(more.Line, 1), "file", "has a second document, which buddy would not read")
 		return nil
 	}
 	if at := frontmatter.AliasIn(doc.Content[0]); at > 0 {
-		r.wrong(at, "file", "YAML aliases (*NAME) are not read")
+		r.wrong(at, "file", "buddy doesn't read YAML aliases (*NAME)")
 		return nil
 	}
 	return doc.Content[0]
@@ -91,7 +91,7 @@ type entry struct {
 // entries returns the entries of a mapping in order, without duplicates.
 func (r *reader) entries(n *yaml.Node, key string) []entry {
 	if n.Kind != yaml.MappingNode {
-		r.wrong(n.Line, key, "is no list of KEY: VALUE")
+		r.wrong(n.Line, key, "is not a list of KEY: VALUE")
 		return nil
 	}
 	var all []entry
@@ -100,7 +100,7 @@ func (r *reader) entries(n *yaml.Node, key string) []entry {
 		e := entry{k.Value, k.Line, n.Content[i+1]}
 		switch {
 		case k.Kind != yaml.ScalarNode:
-			r.wrong(k.Line, cmp.Or(key, "file"), "has a key that is no name")
+			r.wrong(k.Line, cmp.Or(key, "file"), "has a key that is not a name")
 		case slices.ContainsFunc(all, func(o entry) bool { return o.key == e.key }):
 			r.wrong(k.Line, cmp.Or(within(key, e.key), "file"), "is there twice")
 		default:
@@ -134,7 +134,7 @@ func (r *reader) mapping(n *yaml.Node, key string, known []string, read func(e e
 func suggest(word string, known []string) string {
 	for _, k := range known {
 		if texts.Distance(word, k) <= 2 {
-			return "; is it " + k + "?"
+			return "; did you mean " + k + "?"
 		}
 	}
 	return " (have: " + strings.Join(known, ", ") + ")"
@@ -143,7 +143,7 @@ func suggest(word string, known []string) string {
 // scalar returns a value that is neither a list nor a mapping.
 func (r *reader) scalar(n *yaml.Node, key string) (string, bool) {
 	if n.Kind != yaml.ScalarNode {
-		r.wrong(n.Line, key, "is no single value")
+		r.wrong(n.Line, key, "is not a single value")
 		return "", false
 	}
 	return n.Value, true
@@ -154,7 +154,7 @@ func (r *reader) number(n *yaml.Node, key string, high int) int {
 	s, ok := r.scalar(n, key)
 	v, err := strconv.Atoi(s)
 	if ok && (err != nil || v < 1 || v > high) {
-		r.wrong(n.Line, key, "%q is no whole number from 1 to %d", texts.Clip(s, 40), high)
+		r.wrong(n.Line, key, "%q is not a whole number from 1 to %d", texts.Clip(s, 40), high)
 	}
 	return v
 }
@@ -173,7 +173,7 @@ func (r *reader) duration(n *yaml.Node, key string) time.Duration {
 	s, ok := r.scalar(n, key)
 	d, err := time.ParseDuration(s)
 	if ok && (err != nil || d <= 0 || d > maxTimeout) {
-		r.wrong(n.Line, key, "%q is no time up to %s, such as 30s, 15m or 2h", texts.Clip(s, 40), "24h")
+		r.wrong(n.Line, key, "%q is not a time up to %s, such as 30s, 15m or 2h", texts.Clip(s, 40), "24h")
 	}
 	return d
 }
@@ -289,7 +289,7 @@ func (r *reader) input(e entry) Input {
 		case "type":
 			s, _ := r.scalar(e.node, key)
 			if in.Type = Type(s); !slices.Contains(types, in.Type) {
-				r.wrong(e.line, key, "%q is no type (have: %s)", texts.Clip(s, 40), texts.Names(types))
+				r.wrong(e.line, key, "%q is not a type (have: %s)", texts.Clip(s, 40), texts.Names(types))
 			}
 		case "optional":
 			in.Optional = r.truth(e.node, key)
@@ -298,7 +298,7 @@ func (r *reader) input(e entry) Input {
 		case "pattern":
 			in.Pattern, _ = r.scalar(e.node, key)
 			if _, err := regexp.Compile(in.Pattern); err != nil {
-				r.wrong(e.line, key, "%q is no pattern: %v", texts.Clip(in.Pattern, 80), err)
+				r.wrong(e.line, key, "%q is not a valid pattern: %v", texts.Clip(in.Pattern, 80), err)
 			}
 		case "description":
 			s, _ := r.scalar(e.node, key)

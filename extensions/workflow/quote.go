@@ -36,7 +36,7 @@ func newCommand(t *Template, numeric func(Ref) bool) (c *command, at int, err er
 		}
 		why, found := p.why[i]
 		if !found {
-			why = "stands where the shell takes no word"
+			why = "is where the shell takes no word"
 		}
 		if why != "" {
 			return nil, part.line, fmt.Errorf("{{ %s }} %s", part.ref, why)
@@ -122,7 +122,7 @@ func (p *places) visit(n syntax.Node) bool {
 	return true
 }
 
-const quoted = "is in quotes: a value is quoted already, close them before it"
+const quoted = "is in quotes: buddy quotes the value itself, so close them before it"
 
 // wrong returns what is wrong with the place of a value in a literal, or "".
 func (p *places) wrong(lit *syntax.Lit, i int) string {
@@ -131,13 +131,13 @@ func (p *places) wrong(lit *syntax.Lit, i int) string {
 	}
 	w, ok := p.above[len(p.above)-1].(*syntax.Word)
 	if !ok {
-		return "stands where the shell takes no word"
+		return "is where the shell takes no word"
 	}
 	beside, _, _ := strings.Cut(lit.Value, p.markOf(i))
 	before := p.before(w, lit) + beside
 	switch slashes := beside[len(strings.TrimRight(beside, `\`)):]; {
 	case len(slashes)%2 == 1:
-		return "stands behind a backslash"
+		return "is after a backslash"
 	case strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && !p.numeric(*p.parts[i].ref):
 		return fmt.Sprintf("is in the option %s: make it a separate word, or write --name=", p.unmarked(before))
 	}
@@ -218,15 +218,15 @@ func (p *places) wrongWord(w *syntax.Word, i int, first bool) string {
 		decl, declared := p.above[len(p.above)-3].(*syntax.DeclClause)
 		switch {
 		case n.Naked || n.Value != w:
-			return "stands where the shell takes the name of a variable"
+			return "is where the shell takes the name of a variable"
 		case declared && slices.ContainsFunc(decl.Args, func(a *syntax.Assign) bool { return a.Naked && a.Name == nil }):
-			return "stands behind " + decl.Variant.Value + " with options, which may evaluate it"
+			return "is after " + decl.Variant.Value + " with options, which may evaluate it"
 		}
 	case *syntax.WordIter:
 		p.first[i] = first
 	case *syntax.Redirect, *syntax.CaseClause, *syntax.CaseItem, *syntax.ArrayElem:
 	default:
-		return "stands where the shell takes no word"
+		return "is where the shell takes no word"
 	}
 	return ""
 }
@@ -272,7 +272,7 @@ func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
 	}
 	for _, w := range args {
 		if slices.Contains(arithmetic, w.Lit()) {
-			return "is compared by " + w.Lit() + ", which evaluates it in some shells; an input of type int may stand there"
+			return "is compared by " + w.Lit() + ", which evaluates it in some shells; only an input of type int is allowed there"
 		}
 	}
 	return ""

@@ -42,7 +42,7 @@ func (r *reader) order(i int) {
 			if way := r.way(at, i, nil); way != nil {
 				r.wrong(s.Line, key, "is a cycle: %s → %s", s.ID, strings.Join(way, " → "))
 			} else {
-				r.wrong(s.Line, key, "%s stands below: move it above this step", id)
+				r.wrong(s.Line, key, "%s is below: move it above this step", id)
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func (r *reader) used(s *Step) {
 	before := r.w.before(s)
 	item := func(refs []Ref, key string, line int) {
 		if s.Each == nil && slices.ContainsFunc(refs, Ref.IsItem) {
-			r.wrong(line, key, "names item, and the step has no each")
+			r.wrong(line, key, "uses item, but the step has no each")
 		}
 	}
 	check := func(refs []Ref, key string, line int) {
@@ -153,9 +153,9 @@ func (r *reader) eachUsed(s *Step, before map[string]bool) {
 	for _, ref := range refs {
 		switch {
 		case ref.IsItem():
-			r.wrong(s.Line, key, "names item, which it would give")
+			r.wrong(s.Line, key, "uses item, which each itself defines")
 		case r.known(ref, key, s.Line, before) && s.Each.ref != nil && r.kind(ref) != list && r.kind(ref) != text:
-			r.wrong(s.Line, key, "%s is %s, and no list", ref, r.kind(ref))
+			r.wrong(s.Line, key, "%s is %s, not a list", ref, r.kind(ref))
 		}
 	}
 }
@@ -168,7 +168,7 @@ func (r *reader) holds(c *Condition, s *Step, key string, before map[string]bool
 	known := true
 	for _, ref := range c.Refs() {
 		if ref.IsItem() && (s.Each == nil || strings.HasSuffix(key, ".condition")) {
-			r.wrong(c.line, key, "names item, which is not known there")
+			r.wrong(c.line, key, "uses item, which is not known there")
 			known = false
 			continue
 		}
@@ -181,7 +181,7 @@ func (r *reader) holds(c *Condition, s *Step, key string, before map[string]bool
 	case err != nil:
 		r.wrong(c.line, key, "%v", err)
 	case k != truth:
-		r.wrong(c.line, key, "%s is %s, and no condition", c.root, k)
+		r.wrong(c.line, key, "%s is %s, not a condition", c.root, k)
 	}
 }
 
@@ -205,10 +205,10 @@ func (r *reader) known(ref Ref, key string, line int, before map[string]bool) bo
 			r.wrong(line, key, "there is no step %q", ref.Step)
 			return false
 		case before != nil && !before[ref.Step]:
-			r.wrong(line, key, "the step %s need not be over by then: add it to needs", ref.Step)
+			r.wrong(line, key, "the step %s may not have ended by then: add it to needs", ref.Step)
 			return false
 		case of.Each == nil && (ref.Field == "done" || ref.Field == "failed"):
-			r.wrong(line, key, "the step %s has no each, and so no %s items", ref.Step, ref.Field)
+			r.wrong(line, key, "the step %s has no each, so it has no %s items", ref.Step, ref.Field)
 			return false
 		}
 	}

@@ -19,7 +19,7 @@ func Schema() []byte {
 	value := object{"type": []string{"string", "number", "boolean"}}
 	schema := mapping(topKeys, object{
 		"name":        object{"type": "string", "pattern": validName().String(), "maxLength": 64, "description": "the name of the file, without .yaml"},
-		"description": object{"type": "string", "minLength": 1, "description": "what it does, on one line"},
+		"description": object{"type": "string", "minLength": 1, "description": "what the workflow does, on one line"},
 		"version":     object{"type": "integer", "minimum": 1},
 		"inputs":      object{"type": "object", "maxProperties": maxInputs, "propertyNames": object{"pattern": validID().String()}, "additionalProperties": inputSchema()},
 		"steps":       object{"type": "array", "minItems": 1, "maxItems": MaxSteps, "items": stepSchema()},
@@ -59,7 +59,7 @@ func inputSchema() object {
 		"type":        object{"enum": types},
 		"optional":    object{"type": "boolean"},
 		"default":     object{"type": []string{"string", "integer", "boolean", "array"}},
-		"pattern":     object{"type": "string", "description": "RE2, which the whole value must match"},
+		"pattern":     object{"type": "string", "description": "an RE2 pattern that the whole value must match"},
 		"description": object{"type": "string"},
 	}, "type")
 }
@@ -76,7 +76,7 @@ func stepSchema() object {
 		"each":       object{"type": []string{"string", "array"}, "description": "a list, or one value such as {{ inputs.targets }}"},
 		"at_once":    object{"type": "integer", "minimum": 1, "maximum": maxAtOnce},
 		"stop_after": object{"type": "integer", "minimum": 1, "maximum": maxItems},
-		"needs":      object{"type": "array", "items": object{"type": "string"}, "description": "without it, the step before"},
+		"needs":      object{"type": "array", "items": object{"type": "string"}, "description": "default: the step before"},
 		"condition":  condition,
 		"timeout":    duration,
 		"on_error": object{"oneOf": []object{

@@ -15,7 +15,7 @@ const maxDepth = 8
 func (r *reader) steps(n *yaml.Node) {
 	switch {
 	case n.Kind != yaml.SequenceNode || len(n.Content) == 0:
-		r.wrong(n.Line, "steps", "is no list of steps")
+		r.wrong(n.Line, "steps", "is not a list of steps")
 		return
 	case len(n.Content) > MaxSteps:
 		r.wrong(n.Line, "steps", "are %d (allowed: %d)", len(n.Content), MaxSteps)
@@ -100,7 +100,7 @@ func (r *reader) stepKey(s *Step, e entry, key string) {
 
 func (r *reader) needs(n *yaml.Node, key string) []string {
 	if n.Kind != yaml.SequenceNode {
-		r.wrong(n.Line, key, "is no list of ids, such as [build, test]")
+		r.wrong(n.Line, key, "is not a list of ids, such as [build, test]")
 		return nil
 	}
 	all := []string{}
@@ -170,7 +170,7 @@ func (r *reader) gate(e entry, key string) *Gate {
 	case g.Type != Conditional && seen["when"]:
 		r.wrong(e.line, key+".when", "is for gates of type conditional")
 	case g.Default && (g.Type == Required || g.Type == Conditional):
-		r.wrong(e.line, key+".default", "approve would let it pass unseen, and the gate is %s", g.Type)
+		r.wrong(e.line, key+".default", "approve would pass the gate without an answer, and its type is %s", g.Type)
 	case seen["default"] && !seen["timeout"]:
 		r.wrong(e.line, key+".default", "has no effect without timeout")
 	}
@@ -182,7 +182,7 @@ func (r *reader) gateKey(g *Gate, e entry, key string) {
 	case "type":
 		s, _ := r.scalar(e.node, key)
 		if g.Type = GateType(s); !slices.Contains(gateTypes, g.Type) {
-			r.wrong(e.line, key, "%q is no type of a gate (have: %s)", texts.Clip(s, 40), texts.Names(gateTypes))
+			r.wrong(e.line, key, "%q is not a type of gate (have: %s)", texts.Clip(s, 40), texts.Names(gateTypes))
 		}
 	case "when":
 		g.When = r.condition(e.node, key)
@@ -250,7 +250,7 @@ func (r *reader) param(n *yaml.Node, key, tool string, depth int) param {
 		if n.Tag == "!!str" {
 			p.text = r.template(n, key)
 		} else if err := n.Decode(&p.plain); err != nil || !plain(p.plain) {
-			r.wrong(n.Line, key, "%q is no text, number, true or false: write it in quotes", texts.Clip(n.Value, 40))
+			r.wrong(n.Line, key, "%q is not a text, number, true or false: write it in quotes", texts.Clip(n.Value, 40))
 		}
 	}
 	return p

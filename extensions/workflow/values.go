@@ -40,7 +40,7 @@ func (w *Workflow) Values(given map[string]string) (Values, error) {
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if w.input(name) == nil {
-			wrong = append(wrong, fmt.Errorf("%q is no input (have: %s)", texts.Clip(name, 80), w.inputNames()))
+			wrong = append(wrong, fmt.Errorf("%q is not an input (have: %s)", texts.Clip(name, 80), w.inputNames()))
 		}
 	}
 	all := make(Values)
@@ -120,7 +120,7 @@ func (in Input) read(text string) (any, error) {
 	case Int:
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return nil, fmt.Errorf("is %q, which is no whole number", texts.Clip(text, 80))
+			return nil, fmt.Errorf("is %q, which is not a whole number", texts.Clip(text, 80))
 		}
 		return n, in.fits(n)
 	case Bool:

@@ -32,7 +32,7 @@ func TestInputsHaveTheirTypes(t *testing.T) {
 	}
 	_, err = w.Values(map[string]string{"base": "main\nx", "count": "many", "fast": "perhaps", "one": "", "bass": "x", "all": ","})
 	for _, part := range []string{
-		`"bass" is no input (have: base, count, fast, words, all, one)`, `base is "main\nx", which does not match \w[\w./-]*: give base=main (string, matches \w[\w./-]*, default main)`, `count is "many", which is no whole number: give count=3 (int, default 3)`,
+		`"bass" is not an input (have: base, count, fast, words, all, one)`, `base is "main\nx", which does not match \w[\w./-]*: give base=main (string, matches \w[\w./-]*, default main)`, `count is "many", which is not a whole number: give count=3 (int, default 3)`,
 		`fast is "perhaps", which is neither true nor false: give fast=true (bool, optional)`, "one is empty: give one=web-1 (target, default web-1)", "all needs at least one item: give all=web-1,web-2 (targets)",
 	} {
 		if err == nil || !strings.Contains(err.Error(), part) {
@@ -125,7 +125,7 @@ func TestConditions(t *testing.T) {
 func TestConditionsSayWhatTheyCannotCompare(t *testing.T) {
 	t.Parallel()
 	w := parse(t, head+"inputs: {s: {type: string}}\nsteps:\n  - {id: a, tool: run_shell, condition: 'inputs.s > 3', params: {command: ls}}\n  - {id: b, tool: run_shell, condition: 'exists(\"x\")', params: {command: ls}}\n")
-	if _, err := w.Step("a").Condition.Holds(workflow.Scope{Inputs: workflow.Values{"s": "many"}}, nil); err == nil || err.Error() != `inputs.s is no number: "many"` {
+	if _, err := w.Step("a").Condition.Holds(workflow.Scope{Inputs: workflow.Values{"s": "many"}}, nil); err == nil || err.Error() != `inputs.s is not a number: "many"` {
 		t.Error(err)
 	}
 	gone := errors.New("web-1 can't be reached")

@@ -67,7 +67,7 @@ type Asked struct {
 	Part   turn.Part               // of the session; nil if none runs, for an Early command and on the command line
 	Here   func() (Session, error) // the working directory; nil if Part is not nil
 	Send   func(event.Command)     // sends a command to the runtime; nil if none runs
-	Now    slash.Now               // what the screen knows of the running session
+	Now    slash.Now               // the screen's view of the running session
 	// Events passes the stored events of the session to a function, in order, until it returns false.
 	Events func(func(event.Envelope) bool) error
 	// Settle waits until the session has started and processed all earlier commands. It fails without a session.

@@ -14,8 +14,8 @@ type Verb[S any] struct {
 	Run        func(ctx context.Context, s S, args []string) (show.Answer, error)
 }
 
-// Verbs returns a Run function that calls the subcommand named by the first argument, or the first one without
-// arguments.
+// Verbs returns a Run function that calls the subcommand named by the first argument, or the first subcommand if there
+// are no arguments.
 func Verbs[S any](command string, all ...Verb[S]) func(context.Context, S, []string) (show.Answer, error) {
 	return func(ctx context.Context, s S, args []string) (show.Answer, error) {
 		wanted := all[0].Name
@@ -34,7 +34,7 @@ func Verbs[S any](command string, all ...Verb[S]) func(context.Context, S, []str
 			case len(args) == 0 && v.Args != "" && v.Args[0] != '[':
 				return show.Answer{}, fmt.Errorf("%s %s needs %s", command, v.Name, v.Args)
 			case len(args) > 0 && v.Args == "":
-				return show.Answer{}, fmt.Errorf("%s %s takes nothing more, such as %q", command, v.Name, strings.Join(args, " "))
+				return show.Answer{}, fmt.Errorf("%s %s takes no arguments, such as %q", command, v.Name, strings.Join(args, " "))
 			}
 			return v.Run(ctx, s, args)
 		}

@@ -21,7 +21,7 @@ var Feature = &feature.Feature{
 	Commands: []feature.Command{{
 		Command: slash.Command{
 			Name: "goal", Means: []string{"loop", "until"}, Args: "[TEXT [--check COMMAND] [--check-outside] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Brief: "work until a check says it is done",
-			Help:   "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; alone, how far it is",
+			Help:   "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; without arguments, show the progress",
 			Events: slash.One(parse),
 		},
 		Run: showGoal,
@@ -38,23 +38,23 @@ type Limits struct {
 }
 
 // Settings is the section [goal].
-var Settings = config.Own("goal", "Goals, for which the agent works until a check says that they are met (`/goal`). These are the limits of one that says nothing of them.",
+var Settings = config.Own("goal", "Goals that the agent works on until a check says that they are met (`/goal`). These limits apply to goals that set none of their own.",
 	Limits{Turns: 100, Cost: 5 * model.Dollar, Minutes: 120, CheckMinutes: 10},
 	config.Field[Limits]{
 		Name: "turns", Short: "0 or more", Limit: true, At: func(l *Limits) any { return &l.Turns },
-		Doc: "After how many turns the work for a goal pauses; `/goal resume` grants as many again. 0 means no limit. A project's file may only lower it.",
+		Doc: "The number of turns after which work on a goal pauses; `/goal resume` grants as many again. 0 means no limit. A project's file may only lower it.",
 	},
 	config.Field[Limits]{
 		Name: "cost", Short: "dollars, 0 or more", Limit: true, At: func(l *Limits) any { return &l.Cost },
-		Doc: "What the work for a goal may cost until it pauses, the agents that it calls included; 0 means no limit. Only requests whose price is known count. A project's file may only lower it.",
+		Doc: "The cost, including subagents, at which work on a goal pauses; 0 means no limit. Only requests with a known price count. A project's file may only lower it.",
 	},
 	config.Field[Limits]{
 		Name: "minutes", Short: "0 or more", Limit: true, At: func(l *Limits) any { return &l.Minutes },
-		Doc: "How long a goal may be worked for until that pauses, the time in which an approval is waiting for you included; 0 means no limit. A project's file may only lower it.",
+		Doc: "The time after which work on a goal pauses, including the time that approvals wait for your answer; 0 means no limit. A project's file may only lower it.",
 	},
 	config.Field[Limits]{
 		Name: "check_minutes", Short: "0 or more", Limit: true, At: func(l *Limits) any { return &l.CheckMinutes },
-		Doc: "How long the command of a goal may run each time until it is stopped, which counts as not met; 0 means no limit. A project's file may only lower it.",
+		Doc: "The time limit for each run of a goal's command; a run that reaches it counts as not met. 0 means no limit. A project's file may only lower it.",
 	},
 )
 

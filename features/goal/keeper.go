@@ -55,8 +55,8 @@ func (k *keeper) Replay(e event.Event) {
 	}
 }
 
-// Rewind restores the goal of an earlier moment, which then has from Replay. A goal that was active then had just been
-// set for a prompt that is undone, so it is ended.
+// Rewind restores the goal of then, a keeper that has replayed the events up to an earlier moment. A goal that was
+// active at that moment had just been set for a prompt that is undone, so it is ended.
 func (k *keeper) Rewind(then *keeper) {
 	then.mu.Lock()
 	set, now := then.set, then.now
@@ -69,7 +69,7 @@ func (k *keeper) Rewind(then *keeper) {
 		k.stream.Publish(0, 0, set)
 		k.stream.Publish(0, 0, now)
 	case now.State != event.GoalPaused && (k.now.State == event.GoalActive || k.now.State == event.GoalPaused):
-		k.turnTo(event.GoalOff, "you went back to before it")
+		k.turnTo(event.GoalOff, "you rewound to before it was set")
 	}
 }
 
@@ -93,7 +93,7 @@ func (k *keeper) Set(c event.SetGoal) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.now.State == event.GoalActive || k.now.State == event.GoalPaused {
-		k.turnTo(event.GoalOff, "another one takes its place")
+		k.turnTo(event.GoalOff, "another goal replaced it")
 	}
 	ms := (time.Duration(k.limits.Minutes) * time.Minute).Milliseconds()
 	limit := event.GoalUse{Turns: cmp.Or(c.Limit.Turns, k.limits.Turns), Cost: cmp.Or(c.Limit.Cost, k.limits.Cost), TimeMS: cmp.Or(c.Limit.TimeMS, ms)}
@@ -112,8 +112,8 @@ func (k *keeper) Active() (set event.GoalSet, ok bool) {
 	return k.set, k.now.State == event.GoalActive
 }
 
-// Due returns the active goal, and reports whether the model needs a reminder of it: it is new, resumed or forgotten.
-// It reports that once.
+// Due returns the active goal. It reports once that the model needs a reminder of the goal, because the goal is new,
+// resumed or forgotten.
 func (k *keeper) Due() (set event.GoalSet, due bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -149,11 +149,11 @@ func (k *keeper) Exhausted() string {
 	defer k.mu.Unlock()
 	switch used, limit := k.now.Used, k.now.Limit; {
 	case limit.Turns > 0 && used.Turns >= limit.Turns:
-		return fmt.Sprintf("it has had as many turns as it may (%d)", limit.Turns)
+		return fmt.Sprintf("it reached its limit of turns (%d)", limit.Turns)
 	case limit.Cost > 0 && used.Cost >= limit.Cost:
-		return fmt.Sprintf("it has cost as much as it may (%s)", limit.Cost)
+		return fmt.Sprintf("it reached its cost limit (%s)", limit.Cost)
 	case limit.TimeMS > 0 && used.TimeMS >= limit.TimeMS:
-		return fmt.Sprintf("its time limit is reached (%s)", limit.Time())
+		return fmt.Sprintf("it reached its time limit (%s)", limit.Time())
 	}
 	return ""
 }

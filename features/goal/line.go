@@ -128,5 +128,5 @@ func parseCost(value string) (model.Money, error) {
 	return model.Money(math.Round(dollars * float64(model.Dollar))), nil
 }
 
-// maxCost rejects amounts that nobody means.
+// maxCost limits amounts, because higher ones are typing errors.
 const maxCost = 1_000_000

@@ -36,7 +36,7 @@ func (p *Part) Bind(d turn.Driving) { p.Driving, p.keeper.stream = d, d.Stream }
 // Replay applies a stored event of an earlier process.
 func (p *Part) Replay(env event.Envelope) { p.keeper.Replay(env.Payload) }
 
-// Past implements turn.Driver: goBack restores the goal of the moment that seen was called up to.
+// Past implements turn.Driver: goBack restores the goal as of the last event that seen got.
 func (p *Part) Past() (seen func(event.Event), goBack func()) {
 	then := &keeper{}
 	return then.Replay, func() { p.keeper.Rewind(then) }
@@ -64,7 +64,7 @@ func (p *Part) Handle(c event.Command) bool {
 		if p.Waits() == "" {
 			return false
 		}
-		_ = p.keeper.Resume() // it is paused
+		_ = p.keeper.Resume() // can't fail: the goal is paused
 		p.Continue()
 	default:
 		return false
@@ -78,7 +78,7 @@ func (p *Part) set(c event.SetGoal) error {
 		return err
 	}
 	if mode, _ := p.Approvals.Mode(); mode == action.ModePlan {
-		return errors.New("plan mode runs nothing that could check it (/approve ask leaves plan mode)")
+		return errors.New("its check can't run in plan mode (/approve ask leaves plan mode)")
 	}
 	if c.Check != "" {
 		if err := p.Loop.Denied(command(c.Check, c.Outside)); err != nil {
@@ -101,7 +101,7 @@ func (p *Part) change(to event.GoalState) error {
 	switch to {
 	case event.GoalPaused:
 		if _, active := p.keeper.Active(); !active {
-			return errors.New("no goal is worked for")
+			return errors.New("no goal is active")
 		}
 		p.keeper.Pause("you paused it")
 		return nil
@@ -119,7 +119,7 @@ func (p *Part) resume() error {
 		return fmt.Errorf("the goal can't continue, because the session can't be saved: %w", err)
 	}
 	if _, active := p.keeper.Active(); !active {
-		p.Approvals.TakeDenied() // before a task that is just ending sees the goal
+		p.Approvals.TakeDenied() // forgets a denial, before an ending task sees the goal
 	}
 	if err := p.keeper.Resume(); err != nil {
 		return err
@@ -128,8 +128,8 @@ func (p *Part) resume() error {
 	return nil
 }
 
-// Run repeats turns until the model answers without tool calls and the goal, if any, is met or not active. A continued
-// task whose last message is an answer is checked first.
+// Run repeats turns until the model answers without tool calls and the goal, if any, is met or not active. For a
+// continued task whose last message is an answer, it checks the goal first.
 func (p *Part) Run(ctx context.Context, x *turn.Exchange, again bool) (event.Outcome, error) {
 	if _, active := p.keeper.Active(); again && active && x.Talk().Answered() {
 		if outcome := p.checkGoal(ctx, x); outcome != "" {
@@ -186,7 +186,7 @@ func (p *Part) stopped(outcome event.Outcome, err error) string {
 	case event.MaxTurns:
 		return MaxTurns
 	case event.MaxCost:
-		return "one prompt has cost as much as it may (max_cost)"
+		return "the prompt reached its cost limit (max_cost)"
 	case event.ContextLimit:
 		return "the context is full"
 	case event.GoalLimit:
@@ -243,7 +243,8 @@ func (p *Part) spending(id int, x *turn.Exchange) (end func(turns int)) {
 	}
 }
 
-// checkGoal checks the goal after an answer. It returns "" if the model must continue, or else the outcome of the task.
+// checkGoal checks the goal after an answer. It returns "" if the model must continue, otherwise the outcome of the
+// task.
 func (p *Part) checkGoal(ctx context.Context, x *turn.Exchange) event.Outcome {
 	set, active := p.keeper.Active()
 	if !active || p.Waiting() { // the person's message comes first, and so does the prompt of a new goal
@@ -255,7 +256,7 @@ func (p *Part) checkGoal(ctx context.Context, x *turn.Exchange) event.Outcome {
 		p.keeper.Pause("you denied a call")
 		return event.Completed
 	case mode == action.ModePlan:
-		p.keeper.Pause("mode is plan, in which nothing runs that could check it")
+		p.keeper.Pause("plan mode is on, so its check can't run")
 		return event.Completed
 	}
 	spend := p.spending(set.ID, x)
@@ -274,7 +275,7 @@ func (p *Part) checkGoal(ctx context.Context, x *turn.Exchange) event.Outcome {
 		p.keeper.Pause(p.keeper.Exhausted())
 		return event.GoalLimit
 	case p.keeper.Stuck(why + "\n" + found):
-		p.keeper.Pause(fmt.Sprintf("%d rounds in a row changed nothing, and the check said the same", maxSame))
+		p.keeper.Pause(fmt.Sprintf("%d rounds in a row changed nothing, and the check had the same output", maxSame))
 		return event.Completed
 	}
 	x.Tell(reminder.Goal, notMet(set, why, found))

@@ -74,7 +74,7 @@ func connect(ctx context.Context, def Server, root string, l link, to events, me
 type events struct {
 	published func(publishParams)
 	passed    func(barrier int)
-	changed   func() // a condition that somebody waits for may hold now
+	changed   func() // wakes waiting goroutines, whose condition may be met now
 }
 
 // initialize performs the handshake.
@@ -143,7 +143,7 @@ func (c *connection) notified(method string, params json.RawMessage) {
 // maxProgress limits the announced works that are tracked.
 const maxProgress = 100
 
-// busy reports whether the server does work that it announced, and when it last ended one.
+// busy reports whether the server does work that it announced, and when such work last ended.
 func (c *connection) busy() (now bool, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// quiet is the time for which a server that reports no versions must have added nothing.
+	// quiet is the time without a new report after which the reports of a server that sends no versions count as final.
 	quiet = 300 * time.Millisecond
-	// firstQuiet is the same for a server that has just started: later reports are not waited for.
+	// firstQuiet replaces quiet for a server that has just started.
 	firstQuiet = time.Second
 	// calm is the time without any report: reports about other files that a change broke come after those
 	// about the changed files.
 	calm = 50 * time.Millisecond
-	// silence limits the wait for the first report about a text from such a server: some report nothing for a correct
-	// text.
+	// silence limits the wait for the first report about a text, if a server sends no versions: some report nothing
+	// about a correct text.
 	silence = 800 * time.Millisecond
-	// firstSilence is the same for a server that has just started and reads the project.
+	// firstSilence replaces silence for a server that has just started and reads the project.
 	firstSilence = 10 * time.Second
 	// maxFiles limits the files whose reports are kept.
 	maxFiles = 5000
@@ -27,7 +27,7 @@ const (
 // published is the last report of a server about a file.
 type published struct {
 	version  *int // of the text it is about; nil: not reported
-	barrier  int  // the last one answered before the report
+	barrier  int  // the last barrier answered before the report
 	at       time.Time
 	problems []problem
 }
@@ -125,7 +125,7 @@ func (f *findings) pass(barrier int) {
 }
 
 // due returns how long to wait until the reports about the text of a file are final, if no more come: 0 is now, below 0
-// is unknown. busy reports whether the server works on something, rested when it last did.
+// is unknown. busy means that the server is working; rested is the time when it last finished.
 func (f *findings) due(path string, busy bool, rested time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -195,7 +195,7 @@ func (f *findings) accept(before map[string]map[same]int) {
 	}
 }
 
-// addTo adds new problems to a report of files that inside accepts; show returns their names.
+// addTo adds the new problems of files that inside accepts to a report; show returns the files' names.
 func (f *findings) addTo(r *report, server string, inside func(string) bool, show func(string) string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -252,8 +252,8 @@ func (f *findings) paths() []string {
 	return slices.Sorted(maps.Keys(f.found))
 }
 
-// list returns all problems of one file, or of all if path is "", among those that inside accepts; show returns their
-// names.
+// list returns all problems of one file, or of all files if path is "". It skips files that inside does not accept;
+// show returns the files' names.
 func (f *findings) list(path string, inside func(string) bool, show func(string) string) []fileReport {
 	f.mu.Lock()
 	defer f.mu.Unlock()

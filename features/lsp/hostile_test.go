@@ -31,7 +31,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 func TestServersThatBreakTheRulesAreGivenUp(t *testing.T) {
 	for mode, reason := range map[string]string{
 		lsptest.Huge:    "it announced a message of 2147483648 bytes (at most 32 MiB)",
-		lsptest.Header:  "it sent a header that is no header of a message, or is over 8 KiB",
+		lsptest.Header:  "it sent a header that is invalid or over 8 KiB",
 		lsptest.Flood:   "it sent more than 100 messages in a second",
 		lsptest.Garbage: "", // with the library's message
 		lsptest.Dies:    "it exited with status 0; it was started 3 times",
@@ -304,7 +304,7 @@ func TestServersOfAKilledProgramAreEnded(t *testing.T) {
 	b.all.Start()
 	eventually(t, "ended", func() bool { return !runs(pids[0]) && !runs(pids[1]) })
 	eventually(t, "said", func() bool {
-		return strings.Contains(b.published(), "ended language servers that an earlier session had left behind (1)")
+		return strings.Contains(b.published(), "ended language servers left by an earlier session (1)")
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/creachadair/jrpc2"
 )
 
-// judge sends changes to the server and waits for its reports. An error means that it died.
+// judge sends changes to the server and waits for its reports. An error means that the server died.
 func (s *server) judge(batch []change) error {
 	f := s.findings
 	f.mu.Lock()
@@ -181,8 +181,8 @@ func (s *server) drop(path string) error {
 	return s.notify("textDocument/didClose", closeParams{docID{uriOf(path)}})
 }
 
-// outside reports changes by others to the server, and whether there are any. It skips files of the batch, whose texts
-// are sent later.
+// outside reports changes by others to the server, and returns whether there are any. It skips files of the batch,
+// whose texts are sent later.
 func (s *server) outside(batch []change) (bool, error) {
 	events := s.disk.changes()
 	events = slices.DeleteFunc(events, func(e fileEvent) bool {
@@ -213,8 +213,8 @@ func (s *server) outside(batch []change) (bool, error) {
 
 var errDied = errors.New("it died")
 
-// settle waits until the reports about files are final, within a limit; later ones are reported later. An error means
-// that the server died.
+// settle waits until the reports about files are final, within a time limit; later reports are left for Late. An error
+// means that the server died.
 func (s *server) settle(paths []string) error {
 	ctx, cancel := context.WithTimeout(s.ctx, s.all.limits.settle)
 	defer cancel()

@@ -2,11 +2,10 @@
 //
 //	all := lsp.New(lsp.Options{Servers: find, Folders: folders, State: dir, Publish: publish})
 //	defer all.Close()
-//
-// problems caused by the change, or ""
+//	text := all.Changed(ctx, "local", before) // problems caused by the change, or ""
 //
 // A server starts with the first change of such a file. It gets the text from before the change first, so that older
-// problems are not reported. Its texts are untrusted.
+// problems are not reported. The server's texts are untrusted.
 package lsp
 
 import (
@@ -47,7 +46,7 @@ type Server struct {
 	Pass      []string          // names of variables that it gets from this process
 	Languages map[string]string // the protocol's name of the language by file extension: ".go" is "go"
 	Roots     []string          // names of files that mark the folder to start it in
-	Settings  json.RawMessage   // its answer to workspace/configuration; nil: none
+	Settings  json.RawMessage   // answer to the server's workspace/configuration requests; nil: none
 	Init      json.RawMessage   // initializationOptions; nil: none
 	Start     time.Duration     // limit for its first answer; 0 is a minute
 	Off       bool              // never start it
@@ -133,11 +132,11 @@ func (c *Clients) Close() {
 }
 
 // Changed sends changed files on a target to the servers and returns the problems that the change caused, or "". All
-// calls since Late together wait at most a second; Late returns what comes afterwards.
+// calls since Late together wait at most a second; Late returns the problems found afterwards.
 func (c *Clients) Changed(ctx context.Context, target string, files []tools.Before) string {
 	if target != thisMachine && target != "" {
 		if slices.ContainsFunc(files, func(f tools.Before) bool { return c.find(f.Path) != nil }) {
-			c.noticeOnce(event.Notice{Text: "language servers do not run for files on " + target + ": there are no diagnostics of them", Code: "lsp"})
+			c.noticeOnce(event.Notice{Text: "language servers do not run for files on " + target + ": these files get no diagnostics", Code: "lsp"})
 		}
 		return ""
 	}
@@ -339,9 +338,9 @@ func (c *Clients) Start() { c.work.Go(c.sweep) }
 func (c *Clients) sweep() {
 	switch ended, err := child.Sweep(c.o.State); {
 	case err != nil:
-		c.o.Publish(event.Warning{Text: "language servers that an earlier session has left were not all ended: " + err.Error(), Code: "lsp"})
+		c.o.Publish(event.Warning{Text: "not all language servers left by an earlier session were ended: " + err.Error(), Code: "lsp"})
 	case ended > 0:
-		c.o.Publish(event.Notice{Text: fmt.Sprintf("ended language servers that an earlier session had left behind (%d)", ended), Code: "lsp"})
+		c.o.Publish(event.Notice{Text: fmt.Sprintf("ended language servers left by an earlier session (%d)", ended), Code: "lsp"})
 	}
 }
 

@@ -39,6 +39,6 @@ func (p part) Around(_ context.Context, _ turn.Access, call *tools.Call) func(co
 
 func (p part) Brief(_ context.Context, b turn.Briefing) {
 	if text := p.Late(); text != "" {
-		b.Tell(reminder.Diagnostics, b.Foreign("what language servers say", text))
+		b.Tell(reminder.Diagnostics, b.Foreign("language servers' reports", text))
 	}
 }

@@ -122,7 +122,7 @@ func (r *report) text() string {
 		fmt.Fprintf(&b, "\n… %d more (use_tool diagnostics lists those of a file)", left)
 	}
 	if len(r.cleared) > 0 {
-		b.WriteString("\nnothing is left of what was reported in " + texts.Some(r.cleared))
+		b.WriteString("\nall reported problems are gone in " + texts.Some(r.cleared))
 	}
 	return b.String()
 }

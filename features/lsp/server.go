@@ -216,7 +216,7 @@ func (s *server) rest() {
 	}
 }
 
-// fail gives the server up for this session and publishes the reason.
+// fail stops using the server in this session and publishes the reason.
 func (s *server) fail(err error) {
 	if s.ctx.Err() != nil {
 		return
@@ -269,7 +269,7 @@ func (s *server) fresh() {
 	s.findings = newFindings()
 }
 
-// work judges the queued changes. The error is why the server is given up.
+// work judges the queued changes. The error is the reason why the server is no longer used.
 func (s *server) work() error {
 	defer s.rest()
 	s.mu.Lock()

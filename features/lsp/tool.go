@@ -55,9 +55,9 @@ func (t *diagnosticsTool) RunArgs(ctx context.Context, _ tools.Call, args toolAr
 	note := ""
 	switch {
 	case len(servers) == 0:
-		note = "no language server runs: one starts with the first change of a file that it is for"
+		note = "no language server runs: one starts when a file of its language is first changed"
 	case len(lines) == 0:
-		note = "nothing is wrong, say " + strings.Join(servers, ", ")
+		note = "no problems, according to " + strings.Join(servers, ", ")
 	case left > 0:
 		note = fmt.Sprintf("%d more are not listed", left)
 	}
@@ -80,7 +80,7 @@ func (c *Clients) ask(ctx context.Context, path string) string {
 	}
 	text, ok := readText(path)
 	if !ok {
-		return c.show(path) + " is no text that a language server reads"
+		return c.show(path) + " is not a text that a language server reads"
 	}
 	if !s.isOpen(path) {
 		s.add(change{path: path, before: text, after: text, had: true, has: true, there: true})

@@ -24,7 +24,7 @@ type fault string
 
 func (f fault) Error() string { return string(f) }
 
-var errHeader = fault(fmt.Sprintf("it sent a header that is no header of a message, or is over %d KiB", maxHeader>>10))
+var errHeader = fault(fmt.Sprintf("it sent a header that is invalid or over %d KiB", maxHeader>>10))
 
 // wire reads and writes framed messages. It is a channel of jrpc2, which gets only answers and calls: wire handles
 // notifications itself, because their order matters and the library does not keep it.

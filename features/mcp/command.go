@@ -21,7 +21,7 @@ import (
 var Feature = &feature.Feature{Commands: []feature.Command{{
 	Command: slash.Command{
 		Name: "mcp", Args: "[NAME|on NAME|off NAME|restart NAME]", Brief: "MCP servers, their tools and errors", Means: []string{"servers", "tools", "connectors"},
-		Help: "the MCP servers of this session: their states, tools and errors; starts and ends them",
+		Help: "list this session's MCP servers with their states, tools and errors; start or stop them",
 	},
 	Run: onServers,
 }}}
@@ -62,12 +62,12 @@ func onServers(_ context.Context, asked feature.Asked, args []string) (show.Answ
 	return show.Say(strings.Join(all[i].Details(), "\n")), err
 }
 
-// serverList lists servers; err is why some are missing.
+// serverList lists servers; err is the reason why some are missing.
 func serverList(all []Status, err error) *show.List {
 	list := show.List{
 		Title: "MCP servers", Columns: []string{"name", "state", "tools", "last error"}, Changes: true,
 		Empty: "none: buddy mcp add adds one, and a project's .mcp.json may name some",
-		Usage: "/mcp NAME says all about one; /mcp on|off|restart NAME starts and ends it",
+		Usage: "/mcp NAME shows a server's details; /mcp on|off|restart NAME starts, stops or restarts it",
 	}
 	if err != nil {
 		list.Note = err.Error()
@@ -95,7 +95,7 @@ func serverRow(s Status) show.Row {
 	}
 	if s.Withheld || slices.ContainsFunc(s.Tools, func(t ToolInfo) bool { return t.Withheld != "" }) {
 		r.Whole = true // so that the person sees the text before releasing it
-		do("let the model read what was hidden", "read")
+		do("let the model read the hidden text", "read")
 	}
 	switch {
 	case s.Barred:
@@ -166,9 +166,9 @@ func toolLines(t ToolInfo) []string {
 	lines := []string{"  " + t.Name}
 	switch {
 	case t.ReadOnly:
-		lines[0] += "  (it says that this only reads)"
+		lines[0] += "  (declared as read-only)"
 	case t.Destructive:
-		lines[0] += "  (it says that this destroys)"
+		lines[0] += "  (declared as destructive)"
 	}
 	most := 300 // bytes
 	if t.Withheld != "" {
@@ -195,7 +195,7 @@ func (s *Servers) AsPrompt(ctx context.Context, words []string) (string, error) 
 	}
 	found := inject.Scan(text)
 	if inject.Worst(found) >= inject.High {
-		return "", fmt.Errorf("the text of %s reads like an order of somebody else: it %s: %q", words[0], found[0].Reason, found[0].Excerpt)
+		return "", fmt.Errorf("the text of %s looks like an instruction from somebody else: it %s: %q", words[0], found[0].Reason, found[0].Excerpt)
 	}
 	return "/" + strings.Join(words, " ") + "\n\nThis is a prompt of an MCP server; its text is:\n" + inject.Defuse(text, found), nil
 }

@@ -71,7 +71,7 @@ func (s *server) connect(ctx context.Context) (*connection, error) {
 	c, err := s.try(ctx, legacyVersion, time.Until(late))
 	switch {
 	case err != nil && remembered && ctx.Err() == nil:
-		return s.try(ctx, "", time.Until(late)) // the program was replaced by a newer one
+		return s.try(ctx, "", time.Until(late)) // perhaps the program was replaced by a newer one
 	case err == nil && !s.def.Legacy && !remembered:
 		_ = s.all.pins.setLegacy(s.def.key(), true) // on an error the next start probes again
 	}

@@ -23,8 +23,8 @@ const (
 // page fetches the page of a list at a cursor.
 type page[T any] func(ctx context.Context, cursor string) (items []T, next string, err error)
 
-// listAll returns all pages of a list within the limits. cut is why the rest is missing, or "". An error of the first
-// page is returned; after an error of a later page the earlier pages count.
+// listAll returns all pages of a list within the limits. cut is the reason why the rest is missing, or "". An error of
+// the first page is returned; after an error of a later page the earlier pages are returned.
 func listAll[T any](ctx context.Context, get page[T]) (all []T, cut string, err error) {
 	cursor, size := "", 0
 	seen := make(map[string]bool)
@@ -42,10 +42,10 @@ func listAll[T any](ctx context.Context, get page[T]) (all []T, cut string, err 
 				continue // can't happen: it came as JSON
 			}
 			if size += len(text); size > maxList {
-				return all, fmt.Sprintf("its list has more than %d MiB; the first %d entries count", maxList>>20, len(all)), nil
+				return all, fmt.Sprintf("its list has more than %d MiB; only the first %d entries are used", maxList>>20, len(all)), nil
 			}
 			if len(all) == maxItems {
-				return all, fmt.Sprintf("its list has more than %d entries; those count", maxItems), nil
+				return all, fmt.Sprintf("its list has more than %d entries; the others are ignored", maxItems), nil
 			}
 			all = append(all, item)
 		}
@@ -58,7 +58,7 @@ func listAll[T any](ctx context.Context, get page[T]) (all []T, cut string, err 
 		seen[next] = true
 		cursor = next
 	}
-	return all, fmt.Sprintf("its list has more than %d pages; those count", maxPages), nil
+	return all, fmt.Sprintf("its list has more than %d pages; the others are ignored", maxPages), nil
 }
 
 // definition is the definition of a tool by its server.
@@ -131,7 +131,7 @@ func listTools(ctx context.Context, session *sdk.ClientSession, wanted func(stri
 			continue
 		}
 		if known[t.Name] {
-			notes = append(notes, "left out: "+shortName(t.Name)+" is defined twice; the first counts")
+			notes = append(notes, "left out: "+shortName(t.Name)+" is defined twice; the first definition is used")
 			continue
 		}
 		known[t.Name] = true

@@ -33,7 +33,7 @@ type pins struct {
 
 	last   sync.Mutex // guards the fields below
 	seen   fs.FileInfo
-	latest pinFile // content of the file with the info seen; must not be changed
+	latest pinFile // content of the file when its info was seen; must not be changed
 }
 
 type pinned struct {
@@ -78,7 +78,7 @@ func hashOf(text string) string {
 func (p *pins) changed(server string, t *sdk.Tool, now pinned) string {
 	all, err := p.read()
 	if err != nil {
-		return "what it was when you approved it is not known: " + err.Error()
+		return "the version that you approved is not known: " + err.Error()
 	}
 	before, ok := all.Tools[server][t.Name]
 	if !ok || before.Hash == now.Hash {
@@ -118,7 +118,7 @@ func (p *pins) markRead(server string, hashes []string) error {
 }
 
 // read returns the content of the file, which the caller must not change. It loads the file only when it was replaced.
-// The content is empty for a missing file and with an error.
+// The content is empty if the file is missing or there is an error.
 func (p *pins) read() (pinFile, error) {
 	now, err := os.Stat(p.path)
 	p.last.Lock()
@@ -148,7 +148,7 @@ func (p *pins) load() (pinFile, error) {
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	if info, err := f.Stat(); err != nil || info.Size() > maxPins || !info.Mode().IsRegular() {
-		return empty(), fmt.Errorf("%s is no file of at most %d MiB", p.path, maxPins>>20)
+		return empty(), fmt.Errorf("%s is not a file of at most %d MiB", p.path, maxPins>>20)
 	}
 	if err := owners.CheckOwn(p.path); err != nil {
 		return empty(), fmt.Errorf("%s: %w", p.path, err)

@@ -73,11 +73,11 @@ func (c *connection) refusal(err error) error {
 	case names != "":
 		return &errRefused{fmt.Sprintf("it does not accept the value of %s (HTTP 401): set the variable to a valid token and start buddy again", names)}
 	case def.authorized():
-		return &errRefused{"it does not accept the Authorization header of its definition (HTTP 401): write a valid one there"}
+		return &errRefused{"it does not accept the Authorization header of its definition (HTTP 401): correct the header"}
 	case def.Transport == HTTP:
 		return &errRefused{"it does not accept the login (HTTP 401): " + LoginHint + def.Name}
 	}
-	return &errRefused{fmt.Sprintf("it wants a login (HTTP 401): for type %s give it one with bearer_env or headers", def.Transport)}
+	return &errRefused{fmt.Sprintf("it requires a login (HTTP 401): for type %s, set bearer_env or headers", def.Transport)}
 }
 
 // answered records the status of an HTTP answer to a request of the call.

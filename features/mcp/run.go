@@ -387,7 +387,7 @@ func (s *server) offer(before, now []*tool) {
 	}
 }
 
-// forget removes the server's tools from that set.
+// forget removes the server's tools from the set that the model can find.
 func (s *server) forget() {
 	s.mu.Lock()
 	before := s.tools
@@ -420,7 +420,7 @@ func (s *server) follow(ctx context.Context, c *connection) {
 	}
 }
 
-// refetch fetches the lists again. On an error the old ones stay.
+// refetch fetches the lists again. After an error the old lists stay.
 func (s *server) refetch(ctx context.Context, c *connection) {
 	limited, cancel := context.WithTimeout(ctx, s.def.StartTimeout)
 	defer cancel()

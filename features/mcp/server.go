@@ -2,9 +2,7 @@
 // model, and limits their output.
 //
 //	all := mcp.New(mcp.Options{Servers: servers, Deferred: deferred, State: dir, Publish: publish})
-//
-// returns at once; only a call of a server's tools waits for it
-//
+//	all.Start() // returns at once; only a call of a server's tools waits for the server
 //	defer all.Close()
 //
 // A server is foreign software: its texts are untrusted, and its failures end in one state with a reason, without

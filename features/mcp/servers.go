@@ -60,7 +60,7 @@ type Servers struct {
 	mu      sync.Mutex // guards the fields below and o.HTTP
 	servers []*server  // in the order of the options
 	started bool
-	pending map[string]bool // servers that are neither ready nor failed since the start; also the key starting
+	pending map[string]bool // servers neither ready nor failed since the start, and the key starting
 	failed  []string        // failures that were not reported yet
 }
 
@@ -93,14 +93,15 @@ func New(o Options) *Servers {
 	return s
 }
 
-// checked adds default limits to definitions, and a problem to a server whose tools would have the names of another's.
+// checked adds default limits to definitions, and a problem to a server whose tools would have the same names as
+// another server's.
 func checked(all []Server) []Server {
 	taken := make(map[string]string)
 	all = slices.Clone(all)
 	for i := range all {
 		def := &all[i]
 		if other, ok := taken[prefix(def.Name)]; ok && def.Problem == "" {
-			def.Problem = fmt.Sprintf("its tools would have the names of those of %s (rename one of the two)", other)
+			def.Problem = fmt.Sprintf("its tools would have the same names as those of %s (rename one of the servers)", other)
 		}
 		taken[prefix(def.Name)] = cmp.Or(taken[prefix(def.Name)], def.Name)
 		def.MCPTimes = def.WithDefaults()
@@ -167,7 +168,7 @@ func (s *Servers) Replace(all []Server, client *http.Client) {
 	s.register()
 }
 
-// runAfter runs a server once another one has ended whose tools have the same names; other may be nil.
+// runAfter runs a server once other, a server whose tools have the same names, has ended; other may be nil.
 func (s *Servers) runAfter(one, other *server) {
 	if other != nil {
 		<-other.ended
@@ -180,8 +181,8 @@ func (s *Servers) runAfter(one, other *server) {
 	one.run()
 }
 
-// Start ends the programs of killed processes and starts the servers, eight at a time without slow ones. It returns at
-// once. Call it once.
+// Start ends the programs of killed processes and starts the servers, eight at a time, not counting slow ones. It
+// returns at once. Call it once.
 func (s *Servers) Start() {
 	s.mu.Lock()
 	s.started = true
@@ -206,9 +207,9 @@ func (s *Servers) Start() {
 
 func sweepNotice(ended int, err error) event.Event {
 	if err != nil {
-		return event.Warning{Text: "programs that an earlier session has left were not all ended: " + err.Error(), Code: "mcp"}
+		return event.Warning{Text: "not all programs left by an earlier session were ended: " + err.Error(), Code: "mcp"}
 	}
-	return event.Notice{Text: "ended " + texts.Plural(int(ended), "program") + " that an earlier session had left behind", Code: "mcp"}
+	return event.Notice{Text: "ended " + texts.Plural(int(ended), "program") + " left by an earlier session", Code: "mcp"}
 }
 
 // Close ends all servers and the processes that they started. It takes at most about six seconds.
@@ -292,7 +293,7 @@ func failureWarning(failed []string) event.Warning {
 	return event.Warning{Text: text, Code: "mcp", NextStep: howFailed}
 }
 
-const howFailed = "each call of its tools tries it again; buddy mcp check shows why"
+const howFailed = "each call of its tools tries to start it again; buddy mcp check shows why"
 
 // find returns the server with a name.
 func (s *Servers) find(name string) (*server, error) {

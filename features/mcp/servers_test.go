@@ -143,7 +143,7 @@ func TestHostileServersEndInOneStateAndOthersWork(t *testing.T) {
 		tools []string
 	}{
 		{"good", Ready, "", []string{"mcp__good__echo"}},
-		{"noisy", Ready, "5 lines of its output that are no messages were dropped", []string{"mcp__noisy__echo"}},
+		{"noisy", Ready, "5 lines of its output that are not messages were dropped", []string{"mcp__noisy__echo"}},
 		{"cursor", Ready, "its list repeats itself after 2 pages", []string{"mcp__cursor__echo"}},
 		{"pages", Ready, "its list has more than 50 pages", nil},
 		{"deep", Ready, `left out: "deep": its schema has more than 32 levels`, []string{"mcp__deep__echo"}},

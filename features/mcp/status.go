@@ -105,7 +105,7 @@ func (s *server) known() Status {
 		}
 		if c.lines != nil {
 			if n := c.lines.noise.Load(); n > 0 {
-				st.Notes = append(st.Notes, texts.Plural(int(n), "line")+" of its output that are no messages were dropped")
+				st.Notes = append(st.Notes, texts.Plural(int(n), "line")+" of its output that are not messages were dropped")
 			}
 		}
 		if res := c.session.InitializeResult(); res != nil {

@@ -115,7 +115,7 @@ func (s *server) plan(tool, op string, args map[string]any) action.Action {
 	}
 	if s.all.o.Secret(shown) || s.all.o.Secret(string(tools.JSON(args))) {
 		act.Risk = action.High
-		act.Preview += "\n\nAn argument holds what looks like a secret; the server gets it."
+		act.Preview += "\n\nAn argument seems to contain a secret, which the server would get."
 	}
 	return act
 }
@@ -169,7 +169,7 @@ func (t *tool) compileSchema() {
 	t.schema = nil
 	t.server.mu.Lock()
 	defer t.server.mu.Unlock()
-	t.server.notes = append(t.server.notes, fmt.Sprintf("the arguments of %s are sent unchecked, its schema is not understood: %s", shortName(t.def.Name), oneLine(err.Error())))
+	t.server.notes = append(t.server.notes, fmt.Sprintf("the arguments of %s are sent unchecked, because its schema is not understood: %s", shortName(t.def.Name), oneLine(err.Error())))
 }
 
 // Parallel allows a call to run at the same time as others: the server declares it read-only, and the person trusts
@@ -197,7 +197,7 @@ func (t *tool) run(ctx context.Context, call tools.Call) tools.Result {
 		return tools.Failure(err)
 	}
 	if err := t.server.all.pins.pin(t.server.def.key(), t.def.Tool, t.known); err != nil {
-		return tools.Failure(fmt.Errorf("nothing was called, because it could not be noted what was approved: %w", err))
+		return tools.Failure(fmt.Errorf("nothing was called, because the approval could not be recorded: %w", err))
 	}
 	return t.server.call(ctx, call, t.def.Name, args)
 }
@@ -209,7 +209,7 @@ func (t *tool) runPending(ctx context.Context, call tools.Call) tools.Result {
 		return tools.Failure(err)
 	}
 	if act.Changed || act.Risk == action.High && call.Planned.Risk != action.High {
-		return tools.Again("the server is ready now, and what this tool does needs an approval of its own; nothing was called. Call it again.")
+		return tools.Again("the server is ready now, but this tool needs its own approval; nothing was called. Call it again.")
 	}
 	call.Planned = act
 	return t.run(ctx, call)

@@ -19,7 +19,7 @@ import (
 var memoryCommand = feature.Command{
 	Command: slash.Command{
 		Name: "memory", Args: "[why ID|edit ID TEXT|keep ID|share ID|forget ID|accept ID|reject ID|undo|off]", Brief: "what you taught buddy",
-		Help: "what you taught: rules, corrections and facts with their sources; proposals to accept; takes back what was learned last; off for this session",
+		Help: "list what you taught buddy (rules, corrections, facts) with sources, and proposals to accept; undo the latest change; switch memory off for this session",
 	},
 	Run: feature.Verbs(
 		"memory",
@@ -40,7 +40,7 @@ var memoryCommand = feature.Command{
 var rememberCommand = feature.Command{
 	Command: slash.Command{
 		Name: "remember", Args: "[--scope folder|person|team] [--kind KIND] [--paths GLOBS] [--target NAME] TEXT", Brief: "keep a rule for later sessions",
-		Help: "keep a rule for the sessions to come: in this folder, for you everywhere, or for the team; for some files or a target only",
+		Help: "keep a rule for later sessions: in this folder, for you everywhere, or for the team; if you want, only for some files or a target",
 	},
 	Run: func(ctx context.Context, a feature.Asked, args []string) (show.Answer, error) {
 		return memoryCommand.Run(ctx, a, append([]string{"add"}, args...))
@@ -72,7 +72,7 @@ func onMemory(do func(context.Context, *Store, []string) (show.Answer, error)) f
 	}
 }
 
-// onEntry makes a command of a method that changes one entry; the text after the id is passed on.
+// onEntry turns a method that changes one entry into a command, which passes the text after the id to the method.
 func onEntry(change func(*Store, context.Context, string, string) (Change, error), label string) func(context.Context, feature.Asked, []string) (show.Answer, error) {
 	return onMemory(func(ctx context.Context, store *Store, args []string) (show.Answer, error) {
 		c, err := change(store, ctx, args[0], joined(args[1:]))
@@ -114,14 +114,14 @@ type remembered struct {
 	id, kind, text string
 	scope          Scope
 	state          string // why it does not hold, or "proposed"; "" for an entry that simply holds
-	limits         string // its files or its target
+	limits         string // the files or the target that the entry holds for
 	source         string // who proposes it
 	place, note    string // file and line, and its comment; "" for a proposal
 	from           []string
 	proposed       bool
 }
 
-// rememberedIn returns proposals, then entries, and one line about what was skipped.
+// rememberedIn returns proposals, then entries, and one line about skipped parts of files.
 func rememberedIn(ctx context.Context, store *Store) (all []remembered, skipped string, err error) {
 	proposals, err := store.Proposals(ctx)
 	if err != nil {
@@ -149,11 +149,11 @@ func whyNot(e Entry) string {
 	case e.Overridden != "":
 		return "does not hold: " + e.Overridden + " says the opposite"
 	case e.Opposed != "":
-		return "told with " + e.Opposed + ", which says the opposite"
+		return "sent to the model with " + e.Opposed + ", which says the opposite"
 	case e.Asked:
 		return "nothing confirmed it for 180 days: keep or forget it"
 	case e.Sinking:
-		return "told last: nothing confirmed it for 90 days"
+		return "sent to the model last: nothing confirmed it for 90 days"
 	}
 	return ""
 }
@@ -185,8 +185,8 @@ func listEntries(ctx context.Context, store *Store, _ []string) (show.Answer, er
 	records, err := store.Records(ids)
 	list := show.List{
 		Title: "Memory", Columns: []string{"text", "kind", "scope", "state"}, Note: skipped,
-		Empty: "memory is empty: /remember TEXT writes into it, and a denial with a reason teaches it",
-		Usage: "why, edit, keep, share, forget take an ID; accept and reject that of a proposal",
+		Empty: "memory is empty: /remember TEXT adds an entry, and so does a denial with a reason",
+		Usage: "why, edit, keep, share and forget take an entry's ID; accept and reject take a proposal's ID",
 	}
 	for _, e := range all {
 		list.Rows = append(list.Rows, e.row(records))
@@ -335,7 +335,7 @@ func undoLast(ctx context.Context, store *Store, _ []string) (show.Answer, error
 
 func switchOff(_ context.Context, store *Store, _ []string) (show.Answer, error) {
 	store.Off()
-	return show.Say("memory is off in this session: nothing more of it is noted, learned or told; [memory] enabled = false (buddy memory off) ends it for good"), nil
+	return show.Say("memory is off in this session: buddy records, learns and sends nothing more; [memory] enabled = false (buddy memory off) turns it off for good"), nil
 }
 
 func joined(args []string) string { return strings.TrimSpace(strings.Join(args, " ")) }

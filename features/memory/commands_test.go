@@ -69,10 +69,10 @@ func TestMemoryVerbs(t *testing.T) {
 	path := f.memory
 	for _, c := range []struct{ args, want, err string }{
 		{"", "memory is empty: /remember TEXT", ""},
-		{"list all", "", `memory list takes nothing more, such as "all"`},
+		{"list all", "", `memory list takes no arguments, such as "all"`},
 		{"frobnicate", "", `"frobnicate" is not known (have: list, why, add, edit, keep, share, forget, accept, reject, undo, off)`},
 		{"why", "", "memory why needs ID"},
-		{"add --scope team", "", "an entry of memory needs a text"},
+		{"add --scope team", "", "a memory entry needs a text"},
 		{"add --paths", "", "--paths needs a value"},
 		{"add --color red Use x.", "", "--color is not known (have: --scope, --kind, --paths, --target)"},
 		{"add --scope moon Use x.", "", `unknown scope "moon"`},

@@ -190,7 +190,8 @@ func candidates(news []Record) (all []candidate) {
 	return all
 }
 
-// limitOf returns the target to which a rule learned there is limited, "" for this machine and for globs.
+// limitOf returns the target to which a rule learned on a target is limited, "" for this machine and for names with
+// glob characters.
 func limitOf(target string) string {
 	name, _, _ := strings.Cut(target, " (")
 	if name == "local" || strings.ContainsAny(name, ", *?[{") {

@@ -57,7 +57,7 @@ func noted(text string) (content string, note Note) {
 	return before, parseNote(inside)
 }
 
-// parse reads a memory file. Lines that are no entries stay as text.
+// parse reads a memory file. Lines that are not entries stay as text.
 func parse(data []byte) (document, []Problem) {
 	p := parser{}
 	for raw := range bytes.Lines(data) {
@@ -194,7 +194,7 @@ func (p *parser) entry(at *line, text string) {
 	case content == "":
 		return
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }):
-		p.report(number, "is skipped: it holds bytes that are no text")
+		p.report(number, "is skipped: it has bytes that are not text")
 	case utf8.RuneCountInString(content) > MaxText:
 		p.report(number, fmt.Sprintf("is skipped: it has more than %d characters", MaxText))
 	default:
@@ -202,7 +202,7 @@ func (p *parser) entry(at *line, text string) {
 	}
 }
 
-// dropDoubles keeps one entry of each id: the newest, or the later one of the same day. Entries without an id get one
+// dropDoubles keeps one entry of each id: the newest, or the last one of the same day. Entries without an id get one
 // derived from their text.
 func (p *parser) dropDoubles() {
 	known := make(map[string]*line)
@@ -222,7 +222,7 @@ func (p *parser) dropDoubles() {
 		} else {
 			known[l.entry.ID] = l
 		}
-		p.report(older.entry.Line, fmt.Sprintf("is skipped: %s is there again, newer, in line %d", older.entry.ID, known[older.entry.ID].entry.Line))
+		p.report(older.entry.Line, fmt.Sprintf("is skipped: a newer %s is in line %d", older.entry.ID, known[older.entry.ID].entry.Line))
 		older.entry = nil
 	}
 	for i := range p.doc.lines {

@@ -59,7 +59,7 @@ func TestFilesThatPeopleAndGitLeave(t *testing.T) {
 		"commented out":     {"## Rules\n<!--\n- Use that.\n-->\n- Use tabs.\n", []string{"Use tabs."}, nil},
 		"conflict":          {"## Rules\n<<<<<<< HEAD\n- Use tabs. <!-- r-aaaa 2026-01-01 -->\n=======\n- Use spaces. <!-- r-bbbb 2026-01-02 -->\n>>>>>>> other\n", []string{"Use tabs.", "Use spaces."}, []string{":2 has marks of a merge conflict"}},
 		"conflict of three": {"## Rules\n<<<<<<< HEAD\n- Use tabs.\n||||||| base\n- Use both.\n=======\n- Use spaces.\n>>>>>>> other\n", []string{"Use tabs.", "Use spaces."}, []string{":2 has marks"}},
-		"an id twice":       {"## Rules\n- Use new tabs. <!-- r-aaaa 2026-03-01 -->\n- Use tabs. <!-- r-aaaa 2026-01-01 -->\n", []string{"Use new tabs."}, []string{":3 is skipped: r-aaaa is there again, newer, in line 2"}},
+		"an id twice":       {"## Rules\n- Use new tabs. <!-- r-aaaa 2026-03-01 -->\n- Use tabs. <!-- r-aaaa 2026-01-01 -->\n", []string{"Use new tabs."}, []string{":3 is skipped: a newer r-aaaa is in line 2"}},
 		"an id thrice":      {"## Rules\n- A b. <!-- r-aaaa -->\n- C d. <!-- r-aaaa -->\n- E f. <!-- r-aaaa -->\n", []string{"E f."}, []string{":2 is skipped", ":3 is skipped"}},
 		"too long":          {"## Rules\n- " + strings.Repeat("ä", MaxText) + "\n- " + strings.Repeat("ä", MaxText+1) + "\n", []string{strings.Repeat("ä", MaxText)}, []string{":3 is skipped: it has more than 200"}},
 		"no text":           {"## Rules\n- a\xffb\n- a\x1bb\n- Use tabs.\n", []string{"Use tabs."}, []string{":2 is skipped", ":3 is skipped"}},

@@ -71,8 +71,8 @@ type Entry struct {
 	Overridden string
 	// Opposed is the id of a project's entry that contradicts this entry of the person; the model sees both.
 	Opposed string
-	// Sinking entries come last, Asked ones the person should confirm or drop: 90 and 180 days after the last
-	// confirmation.
+	// Sinking entries, 90 days after the last confirmation, come last. Asked entries, after 180 days, should be
+	// confirmed or dropped by the person.
 	Sinking, Asked bool
 
 	support   int       // of Note, set by age
@@ -206,7 +206,7 @@ func list(s string) []string {
 	return slices.DeleteFunc(strings.Split(s, ","), func(w string) bool { return w == "" })
 }
 
-// comment returns a word that ends no comment and stays one word.
+// comment changes a word so that it can't end the comment, and quotes it if it has spaces.
 func comment(s string) string {
 	s = strings.NewReplacer("-->", "→", "<!--", "←").Replace(texts.OneLine(s))
 	if strings.Contains(s, " ") && strings.Count(s, `"`)%2 != 0 {
@@ -229,9 +229,9 @@ func cleanText(text string) (string, error) {
 	}, text))
 	switch n := utf8.RuneCountInString(text); {
 	case text == "":
-		return "", errors.New("an entry of memory needs a text")
+		return "", errors.New("a memory entry needs a text")
 	case n > MaxText:
-		return "", fmt.Errorf("an entry of memory has at most %d characters, this one has %d: say it shorter, or make two of it", MaxText, n)
+		return "", fmt.Errorf("a memory entry has at most %d characters, this one has %d: shorten or split it", MaxText, n)
 	}
 	return text, nil
 }

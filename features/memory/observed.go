@@ -276,7 +276,7 @@ func within(all []Record) []Record {
 	return out
 }
 
-// maxLines is the length at which the file is compacted: twice what is kept.
+// maxLines is the number of lines at which the file is compacted: twice the number that is kept.
 const maxLines = 2 * (MaxObservations + 2*MaxCorrections + maxProposals)
 
 // store appends records and compacts the file when it is too long. lines is the known length, -1 if unknown.

@@ -139,7 +139,7 @@ func (s *Store) touch(target string) {
 	}
 }
 
-// what describes the call in one line: its command, or the tool and its path, URL or arguments.
+// what returns a description of the call in one line: its command, or the tool and its path, URL or arguments.
 func (c call) what() string {
 	switch {
 	case c.act.Command != "":
@@ -275,8 +275,8 @@ func tags(c call) []string {
 	return all
 }
 
-// put queues a record and returns its id, or "" if the queue is full. Texts are still uncut: write removes secrets. The
-// caller holds r.mu.
+// put queues a record and returns its id, or "" if the queue is full. Texts are still uncut, because write removes
+// secrets first. The caller holds r.mu.
 func (r *recorder) put(env event.Envelope, one Record) string {
 	if len(r.queue) >= maxQueued || r.s.o.Dir == "" {
 		return ""

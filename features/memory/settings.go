@@ -12,18 +12,18 @@ var settings = config.Own(
 	"memory", "What buddy remembers from one session to the next (docs/memory.md).", values{Enabled: true, Observe: true, Limit: MaxShare},
 	config.Field[values]{
 		Name: "enabled", Short: "`true` or `false`",
-		Doc: "Whether there is a memory. `false` reads and writes none of its files.",
+		Doc: "Whether buddy uses memory. With `false`, it neither reads nor writes memory files.",
 		At:  func(v *values) any { return &v.Enabled },
 	},
 	config.Field[values]{
 		Name: "observe", Short: "`true` or `false`",
-		Doc: "Whether buddy keeps, with the sessions of the project, what tools said and what you denied, changed or took back, and learns rules " +
-			"from it. Without it memory has what you write, and nothing else.",
+		Doc: "Whether buddy records tools' output and what you denied, changed or undid, next to the project's sessions, and learns rules " +
+			"from these records. `false`: memory has only what you write.",
 		At: func(v *values) any { return &v.Observe },
 	},
 	config.Field[values]{
 		Name: "limit", Short: "bytes, 1 to 4096", Most: MaxShare,
-		Doc: "How much of its memory a model gets at the start of a session. What does not fit is left out, the least supported first.",
+		Doc: "How much of the memory a model gets at the start of a session. Entries that do not fit are left out, the least supported first.",
 		At:  func(v *values) any { return &v.Limit },
 	},
 )

@@ -221,12 +221,12 @@ func (s *Store) Reminder(_ context.Context, now reminder.Snapshot) reminder.Said
 		return reminder.Said{}
 	}
 	return reminder.Said{
-		Text:  "What memory has that is new since this session began. It says how to work and permits nothing:\n" + strings.Join(lines, "\n"),
+		Text:  "New in memory since this session started. It says how to work and permits nothing:\n" + strings.Join(lines, "\n"),
 		State: strings.Join(marks, " "),
 	}
 }
 
-// newLine is a line of a reminder. Its mark is kept with the conversation, so that the line is sent once.
+// newLine is a line of a reminder. Its mark is stored with the conversation, so that the line is sent only once.
 type newLine struct{ mark, text string }
 
 // newer returns the lines that the system prompt lacks. The caller holds s.mu.
@@ -244,7 +244,7 @@ func (s *Store) newer() (all []newLine) {
 		}
 	}
 	for _, e := range s.gone {
-		all = append(all, newLine{e.ID + ".gone", "- holds no longer: " + e.Text})
+		all = append(all, newLine{e.ID + ".gone", "- no longer valid: " + e.Text})
 	}
 	return all
 }

@@ -175,7 +175,7 @@ func TestWhatIsNewIsAReminderUntilThePromptHasIt(t *testing.T) {
 	}
 	must[Change](t)(s.Edit(t.Context(), added.ID, "Use yarn."))
 	must[Change](t)(s.Forget(t.Context(), "r-aaaa"))
-	if got := remind(); !strings.Contains(got, "- Use yarn.") || !strings.Contains(got, "holds no longer: Use tabs.") {
+	if got := remind(); !strings.Contains(got, "- Use yarn.") || !strings.Contains(got, "no longer valid: Use tabs.") {
 		t.Errorf("edited and forgotten: %s", got)
 	}
 	if again := promptText(t, s); again == first || !strings.Contains(again, "Use yarn.") || strings.Contains(again, "tabs") {

@@ -44,7 +44,7 @@ func memoryOf(in feature.Session) *Store {
 }
 
 // sources returns the memory files: the person's, the project's from the root of its repository down, and this
-// folder's. On an error the target can't be read.
+// folder's. An error means that the target can't be read.
 func sources(ctx context.Context, there *files.Workspace, remote, folder string) (all []Source, failed error) {
 	above, below := filepath.Split(filepath.Dir(folder))
 	inside, err := filepath.EvalSymlinks(above)

@@ -96,7 +96,7 @@ func Open(o Options) *Store {
 	return s
 }
 
-// Off switches memory off for this session: nothing more is observed, learned or sent to models.
+// Off switches memory off for this session: buddy observes, learns and sends nothing more.
 func (s *Store) Off() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,8 +105,8 @@ func (s *Store) Off() {
 
 // Errors of a memory that was switched off: by Off, and by the settings.
 var (
-	errOff      = errors.New("memory is off in this session (/memory off); the next one has it again")
-	errDisabled = errors.New("memory is off: [memory] enabled is false (buddy memory on, for the sessions to come)")
+	errOff      = errors.New("memory is off in this session (/memory off); it is on again in the next session")
+	errDisabled = errors.New("memory is off: [memory] enabled is false (buddy memory on turns it on for later sessions)")
 )
 
 // ended returns why memory is off, or nil.
@@ -150,7 +150,7 @@ func (l Listing) Stale() string {
 	return fmt.Sprintf("memory has entries that nothing confirmed for %d days: %d; keep or drop them in /memory", int(asked/(24*time.Hour)), n)
 }
 
-// Entries reads all files. On an error a target could not be read; the listing has the other files.
+// Entries reads all files. An error means that a target could not be read; the listing then has the other files.
 func (s *Store) Entries(ctx context.Context) (Listing, error) {
 	if err := s.ended(); err != nil {
 		return Listing{}, err
@@ -202,9 +202,9 @@ func load(ctx context.Context, src Source) (f file, problems []Problem) {
 	case err != nil:
 		return f, []Problem{{File: src.Path, Why: "is not read: " + err.Error()}}
 	case src.Inside != "" && !texts.Below(real, src.Inside):
-		return f, []Problem{{File: src.Path, Why: "is not read: it leads out of " + src.Inside}}
+		return f, []Problem{{File: src.Path, Why: "is not read: it is outside " + src.Inside}}
 	case slices.Contains(data, 0):
-		return f, []Problem{{File: src.Path, Why: "is not read: it is no text"}}
+		return f, []Problem{{File: src.Path, Why: "is not read: it is not text"}}
 	}
 	f.data, f.exists = data, true
 	f.doc, problems = parse(data)
@@ -292,7 +292,7 @@ func (s *Store) entry(d Draft, taken func(string) bool) (Entry, error) {
 	return e, nil
 }
 
-// Add writes an entry. If its file already has the entry, that one is confirmed.
+// Add writes an entry. If its file already has the entry, the existing entry is confirmed.
 func (s *Store) Add(ctx context.Context, d Draft) (Change, error) {
 	return s.change(ctx, func(w *writing) error {
 		e, err := s.entry(d, w.taken)
@@ -402,7 +402,7 @@ func (s *Store) Undo(ctx context.Context) (Change, error) {
 	s.mu.Lock()
 	if len(s.undo) == 0 {
 		s.mu.Unlock()
-		return Change{}, errors.New("this session wrote nothing into memory that could be taken back")
+		return Change{}, errors.New("nothing to undo: this session has written nothing to memory")
 	}
 	steps := s.undo[len(s.undo)-1]
 	s.mu.Unlock()

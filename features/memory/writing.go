@@ -35,7 +35,7 @@ type writing struct {
 	after func() error // called after the files are written, still under the locks; may be nil
 }
 
-// change calls edit on the files and writes them. An error of edit leaves the files as they are.
+// change calls edit, which changes the files, and writes them. An error of edit leaves the files as they are.
 func (s *Store) change(ctx context.Context, edit func(*writing) error) (Change, error) {
 	if err := s.mayWrite(); err != nil {
 		return Change{}, err
@@ -213,7 +213,7 @@ func (w *writing) revert(steps []step) error {
 		}
 		switch {
 		case st.now != "" && at < 0:
-			return fmt.Errorf("%s was changed meanwhile: take it back there", st.src.Path)
+			return fmt.Errorf("%s was changed meanwhile: undo the change there", st.src.Path)
 		case st.now == "":
 			w.add(f, *before)
 		case before == nil:
@@ -320,7 +320,7 @@ func replaceFile(src Source, data []byte, perm fs.FileMode) error {
 		return fmt.Errorf("%s is a link that leads nowhere", path)
 	}
 	if src.Inside != "" && !texts.Below(path, src.Inside) {
-		return fmt.Errorf("%s leads out of %s", src.Path, src.Inside)
+		return fmt.Errorf("%s is outside %s", src.Path, src.Inside)
 	}
 	return renameio.WriteFile(path, data, perm, renameio.WithTempDir(filepath.Dir(path)))
 }

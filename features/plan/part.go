@@ -92,9 +92,9 @@ func (m planning) Enter() (string, error) {
 		return "", err
 	}
 	if !m.by.Approvals().EnterPlan(m.by.Task()) {
-		return "mode is plan already; nothing has changed", nil
+		return "plan mode is already on; nothing has changed", nil
 	}
-	return "mode is plan from now on", nil
+	return "plan mode is on from now on", nil
 }
 
 // Exit shows the plan to the person until they decide; they may edit it.
@@ -103,7 +103,7 @@ func (m planning) Exit(ctx context.Context) (tools.PlanDecision, error) {
 		return tools.PlanDecision{}, err
 	}
 	if mode, _ := m.by.Approvals().Mode(); mode != action.ModePlan {
-		return tools.PlanDecision{}, fmt.Errorf("mode is %s, not plan: there is no plan to be approved; enter_plan begins one", mode)
+		return tools.PlanDecision{}, fmt.Errorf("mode is %s, not plan: there is no plan to approve; enter_plan starts plan mode", mode)
 	}
 	text, err := m.file.Read()
 	if err != nil {
@@ -136,12 +136,12 @@ func (m planning) Exit(ctx context.Context) (tools.PlanDecision, error) {
 // and invalid steps are dropped: a warning reports either.
 func (m planning) edited(before, after string, steps []event.PlanStep) (string, []event.PlanStep) {
 	if err := m.file.Replace(after); err != nil {
-		m.by.Publish(event.Warning{Text: "your change of the plan was not taken: " + err.Error(), Code: "plan"})
+		m.by.Publish(event.Warning{Text: "your edit of the plan was not saved: " + err.Error(), Code: "plan"})
 		return before, steps
 	}
 	steps, err := plan.Steps(after)
 	if err != nil {
-		m.by.Publish(event.Warning{Text: err.Error(), Code: "plan", NextStep: "as it is, the plan has no list of steps"})
+		m.by.Publish(event.Warning{Text: err.Error(), Code: "plan", NextStep: "the plan now has no list of steps"})
 	}
 	return after, steps
 }
@@ -154,14 +154,14 @@ func (m planning) decide(answer, text string, steps []event.PlanStep, before act
 		e := event.PlanExited{Approved: true, Edits: answer == event.PlanEdits, Plan: m.by.Redact(text), Steps: steps}
 		mode := approvals.EndPlan(task, e, before)
 		d := tools.PlanDecision{Decision: "approved", Plan: text, Todo: plan.Checklist(steps)}
-		d.Note = fmt.Sprintf("the user approved this plan, as it stands here; the mode is now %s. Carry it out now; each call is judged as always", mode)
+		d.Note = fmt.Sprintf("the user approved this plan, as it is here; the mode is now %s. Carry it out now; each call is judged as always", mode)
 		if len(steps) > 0 {
-			d.Note += ". todo is its list: keep it up to date with the tool todo"
+			d.Note += ". todo has its steps: keep them up to date with the tool todo"
 		}
 		return d
 	case event.PlanDiscard:
 		mode := approvals.EndPlan(task, event.PlanExited{}, before)
-		d := tools.PlanDecision{Decision: "discarded", Note: fmt.Sprintf("the user does not want this plan; mode is %s again. Do nothing of it, ask what they want instead", mode)}
+		d := tools.PlanDecision{Decision: "discarded", Note: fmt.Sprintf("the user does not want this plan; mode is %s again. Don't carry it out; ask what they want instead", mode)}
 		if err := m.file.Discard(); err != nil {
 			d.Note += "; " + err.Error()
 		}
@@ -171,6 +171,6 @@ func (m planning) decide(answer, text string, steps []event.PlanStep, before act
 	}
 	return tools.PlanDecision{
 		Decision: "keep planning", Remark: tools.Head(answer, tools.OutputBytes),
-		Note: "mode is still plan: change the plan in " + string(m.file) + ", then call exit_plan again",
+		Note: "plan mode is still on: change the plan in " + string(m.file) + ", then call exit_plan again",
 	}
 }

@@ -111,7 +111,7 @@ func (c *Change) from(ctx context.Context, git Git, base, head string) error {
 		}
 		c.Commit = strings.TrimSpace(string(out))
 	}
-	c.Of = fmt.Sprintf("what HEAD and the files here add to %s (from %s)", texts.Clip(base, 80), short(c.Commit))
+	c.Of = fmt.Sprintf("changes since %s (from %s)", texts.Clip(base, 80), short(c.Commit))
 	return nil
 }
 
@@ -119,10 +119,10 @@ func (c *Change) from(ctx context.Context, git Git, base, head string) error {
 func (c *Change) choose(ctx context.Context, git Git, head string) error {
 	status, err := git(ctx, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=dirty")
 	if err != nil {
-		return fmt.Errorf("what is not committed is not known: %w", err)
+		return fmt.Errorf("the uncommitted changes can't be listed: %w", err)
 	}
 	if len(status) > 0 {
-		c.Commit, c.Of = head, "what is not committed"
+		c.Commit, c.Of = head, "uncommitted changes"
 		return nil
 	}
 	for _, name := range defaultBranches(ctx, git) {
@@ -160,7 +160,7 @@ func (c *Change) read(ctx context.Context, git Git) error {
 	quiet := []string{"--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--relative", "--submodule=short", "--ignore-submodules=dirty"}
 	names, err := git(ctx, append(append([]string{"diff", "--name-only", "-z"}, quiet...), c.Commit, "--")...)
 	if err != nil {
-		return fmt.Errorf("the files that differ are not known: %w", err)
+		return fmt.Errorf("the changed files can't be listed: %w", err)
 	}
 	all := splitNames(c.whole(names))
 	patch, err := git(ctx, append(append([]string{"diff", "--src-prefix=a/", "--dst-prefix=b/"}, quiet...), append([]string{c.Commit, "--", "."}, withoutSecrets(all)...)...)...)
@@ -169,7 +169,7 @@ func (c *Change) read(ctx context.Context, git Git) error {
 	}
 	others, err := git(ctx, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
-		return fmt.Errorf("the new files are not known: %w", err)
+		return fmt.Errorf("the new files can't be listed: %w", err)
 	}
 	c.add(all, c.whole(patch), len(patch) > MaxDiff)
 	for _, name := range splitNames(c.whole(others)) {

@@ -52,7 +52,7 @@ func TestFindTakesWhatIsMeant(t *testing.T) {
 	find("", "there is nothing to review")
 	write(t, dir, "a.txt", "one\n")
 	write(t, dir, ".env", "KEY=1\n")
-	c := find("", "what is not committed")
+	c := find("", "uncommitted changes")
 	if len(c.Files) != 2 || !c.Files[0].Secret || !c.Files[1].New || c.Diff != "" {
 		t.Errorf("%+v", c)
 	}
@@ -65,7 +65,7 @@ func TestFindTakesWhatIsMeant(t *testing.T) {
 	if len(c.Files) != 2 || !strings.Contains(c.Diff, "+one") || strings.Contains(c.Diff, "KEY") {
 		t.Errorf("the diff of a branch: %q", c.Diff)
 	}
-	if c = find("HEAD", "add to HEAD"); len(c.Files) != 0 {
+	if c = find("HEAD", "changes since HEAD"); len(c.Files) != 0 {
 		t.Errorf("nothing differs from HEAD, got %+v", c.Files)
 	}
 	for _, hostile := range []string{"--output=x", ";touch x", "$(touch x)", "main..work", "-h", "no\x1b[31mcolour"} {

@@ -92,7 +92,7 @@ func lastReview(s feature.Asked, task int) (*event.ReviewFinished, error) {
 		return true
 	})
 	if err == nil && r == nil {
-		err = errors.New("no review of this session has found anything; /review reviews what is not committed")
+		err = errors.New("no review of this session has found anything; /review reviews uncommitted changes")
 	}
 	return r, err
 }

@@ -155,8 +155,8 @@ func runGit(ctx context.Context, run runner, emptied []string, args ...string) (
 // errFull ends a program whose output exceeds the limit.
 var errFull = errors.New("it printed more than is read")
 
-// limited keeps the first max bytes written to it; more return the error full. It does not embed its buffer, whose
-// ReadFrom would bypass the limit.
+// limited keeps the first max bytes written to it; a write beyond them returns the error full. It does not embed its
+// buffer, whose ReadFrom would bypass the limit.
 type limited struct {
 	kept bytes.Buffer
 	max  int

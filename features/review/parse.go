@@ -27,7 +27,7 @@ const (
 var errNothing = errors.New("the answer has no findings that can be read, and does not say that there are none")
 
 // Parse reads the findings of an answer, most severe first. The JSON may be surrounded by text or a code fence; of
-// several documents the last one with findings counts. A truncated answer returns the complete findings and an error.
+// several documents the last one with findings is used. A truncated answer returns the complete findings and an error.
 func Parse(answer string) ([]event.Finding, error) {
 	if len(answer) > maxAnswer {
 		answer = strings.ToValidUTF8(answer[len(answer)-maxAnswer:], "")
@@ -116,7 +116,7 @@ func beginning(text string) (list []rawFinding, ok bool) {
 // rawFinding is a finding with the fields and types that the model chose.
 type rawFinding map[string]json.RawMessage
 
-// UnmarshalJSON accepts anything but an object as an empty finding, so that the other findings count.
+// UnmarshalJSON accepts anything but an object as an empty finding, so that the other findings can be used.
 func (r *rawFinding) UnmarshalJSON(data []byte) error {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) != nil {

@@ -29,12 +29,12 @@ import (
 var Feature = &feature.Feature{Commands: []feature.Command{
 	{Command: slash.Command{
 		Name: "review", Means: []string{"check", "defects"}, Use: 5, Args: "[BASE]", Brief: "let a subagent review your changes",
-		Help:   "let a subagent that only reads list the defects of a change: of what is not committed, else of what this branch adds; or of what differs from a commit or branch",
+		Help:   "let a read-only subagent list the defects in your uncommitted changes, or else in what this branch adds; with BASE, in the changes since that commit or branch",
 		Events: func(base string) ([]event.Command, error) { return []event.Command{event.Review{Base: base}}, nil },
 	}},
 	{Command: slash.Command{
-		Name: "findings", Args: "[N]", Brief: "what the last review found", Early: true,
-		Help: "what the last review found, as a list that opens their files in your editor; with a number, opens that one's file at its line",
+		Name: "findings", Args: "[N]", Brief: "list the last review's findings", Early: true,
+		Help: "list the findings of the last review, and open their files in your editor; with a number, open the file of that finding at its line",
 	}, Run: onFindings},
 }}
 

@@ -79,8 +79,8 @@ func (b *below) forget(dirs []string) {
 	}
 }
 
-// newFolders returns the folders of files that were not searched yet, and marks them as searched. For a file of a skill
-// it returns the folder again: the skill may be new.
+// newFolders returns the folders of files that were not searched yet, and marks them as searched. For a skill's own
+// file it always returns the folder: the skill may be new.
 func (b *below) newFolders(workspace string, files []string) (dirs []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,8 +102,8 @@ func (b *below) newFolders(workspace string, files []string) (dirs []string) {
 	return dirs
 }
 
-// lookBelow adds the skills in the folders of recently used files, at most the newest of them, and wakes skills limited
-// to such files.
+// lookBelow adds the skills in the folders of recently used files, and wakes skills limited to such files. It looks at
+// no more than most files, the newest ones.
 func (b *Book) lookBelow(ctx context.Context, most int) {
 	b.below.looking.Lock()
 	defer b.below.looking.Unlock()
@@ -125,7 +125,7 @@ func (b *Book) lookBelow(ctx context.Context, most int) {
 	b.wake(files)
 }
 
-// wake lists the skills limited to some files if one of these is among files. The caller holds b.mu.
+// wake lists the skills that are limited to certain files, if one of files is such a file. The caller holds b.mu.
 func (b *Book) wake(files []string) {
 	for i, s := range b.set.Skills {
 		if s.Asleep && slices.ContainsFunc(files, func(file string) bool { return s.For(b.s.Workspace, file) }) {

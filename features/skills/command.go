@@ -26,7 +26,7 @@ func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, erro
 	b, ok := a.Part.(*Book)
 	switch {
 	case switches && name == "":
-		return show.Answer{}, errors.New("say off NAME or on NAME, or nothing for a list")
+		return show.Answer{}, errors.New("use off NAME or on NAME, or nothing for a list")
 	case !ok:
 		return show.Answer{}, feature.ErrNoSession
 	}
@@ -43,7 +43,7 @@ func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, erro
 	return b.files(ctx).Answer(args)
 }
 
-// perToken is an estimate of the bytes of a token.
+// perToken is the estimated number of bytes in a token.
 const perToken = 4
 
 func tokens(bytes int) int { return (bytes + perToken - 1) / perToken }
@@ -63,7 +63,7 @@ func (b *Book) files(ctx context.Context) *feature.FileList {
 	defer b.mu.Unlock()
 	list := &feature.FileList{Command: "skills", Away: b.o.Away, List: show.List{
 		Title: "Skills and commands", Columns: []string{"name", "kind", "from", "tokens", "state"}, Empty: "there are no skills and no custom commands",
-		Usage: "/skills off NAME and /skills on NAME switch one for this session, [skills] off in your settings for all; /skills NAME says all about one",
+		Usage: "/skills on|off NAME switches one for this session, [skills] off in your settings for all sessions; /skills NAME shows its details",
 	}}
 	cost, sum := make(map[string]int), 0
 	for _, line := range skill.Lines(b.on(), b.s.Selection.KnownWindow(), b.used) {

@@ -61,7 +61,7 @@ func TestSwitchingSkills(t *testing.T) {
 		{"off /Git:PR", "", ""},
 		{"on /Git:PR", "", "git:pr"},
 		{"on pdf", "", "pdf git:pr"},
-		{"off", "say off NAME or on NAME, or nothing for a list", "pdf git:pr"},
+		{"off", "use off NAME or on NAME, or nothing for a list", "pdf git:pr"},
 		{"off none", `there is no skill "none" (/skills lists them all)`, "pdf git:pr"},
 	} {
 		got := run(c.line)

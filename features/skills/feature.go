@@ -16,7 +16,7 @@ import (
 var Feature = &feature.Feature{Commands: []feature.Command{{
 	Command: slash.Command{
 		Name: "skills", Means: []string{"plugins"}, Args: "[NAME|off NAME|on NAME|open NAME]", Brief: "skills and custom commands",
-		Help: "skills and custom commands: what each costs, what was left out and why; switches one off or on for this session",
+		Help: "list skills and custom commands with their costs, and those left out with the reasons; switch one off or on for this session",
 	},
 	Run: run,
 }}}

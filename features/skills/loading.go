@@ -56,7 +56,7 @@ func (l loading) lend() {
 	}
 	switch other, err := l.AnswerWith(s.Model); {
 	case err != nil:
-		l.note(fmt.Sprintf("the model of %s does not answer, but the one that did before: %v", s.Call(), err))
+		l.note(fmt.Sprintf("the model of %s can't be used, so the previous one answers: %v", s.Call(), err))
 	case other:
 		l.note(s.Call() + " lets the model " + s.Model + " answer this prompt")
 	}

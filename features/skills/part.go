@@ -61,7 +61,7 @@ func (b *Book) call(ctx context.Context, to turn.Briefing, line string) {
 	b.countUse(s.Name)
 	to.Conversation().LoadSkill(to.Task(), 0, event.SkillLoaded{
 		Name: s.Name, Args: args, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByPerson, Line: line,
-		Text: "The user's prompt " + s.Call() + " stands for this:\n" + toAgent(s) + text,
+		Text: "The user's prompt " + s.Call() + " means this:\n" + toAgent(s) + text,
 	})
 }
 
@@ -83,7 +83,7 @@ func (b *Book) preload(ctx context.Context, to turn.Briefing) {
 	for _, name := range agent.Skills {
 		s, ok := b.find(name)
 		if !ok {
-			to.Publish(event.Notice{Text: fmt.Sprintf("there is no skill %q, which the agent %s is to have", name, agent.Type), Code: "agents"})
+			to.Publish(event.Notice{Text: fmt.Sprintf("there is no skill %q, which the agent %s needs", name, agent.Type), Code: "agents"})
 			continue
 		}
 		text := loading{b, to.Access, s, ""}.text(ctx)
@@ -165,7 +165,7 @@ func (b *Book) restore(to turn.Briefing) {
 		if !was.Gone || !ok {
 			continue
 		}
-		text := s.Wrap(to.Redact(s.Expand(was.Args, b.o.Fill, func(string) string { return "[what a command gave stood here]" })))
+		text := s.Wrap(to.Redact(s.Expand(was.Args, b.o.Fill, func(string) string { return "[a command's output was here]" })))
 		if s.Origin == extensions.Project || s.Origin == extensions.Plugin {
 			text = inject.Defuse(text, inject.Scan(text))
 		}

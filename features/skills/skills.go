@@ -18,7 +18,7 @@ import (
 	"buddy/extensions/skill"
 )
 
-// readTime limits the reading of skills. Those read later are left out.
+// readTime limits the reading of skills. Skills not read by then are left out.
 const readTime = 5 * time.Second
 
 // Set holds skills in the order of precedence, and the problems of others.
@@ -153,7 +153,7 @@ func (b *Book) Refresh() {
 	}
 }
 
-// read reads the skills, unless another reading has done so since they became stale.
+// read reads the skills, unless another call has done so since they became stale.
 func (b *Book) read(ctx context.Context) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
@@ -167,7 +167,7 @@ func (b *Book) read(ctx context.Context) {
 	defer cancel()
 	set, err := b.o.Read(ctx)
 	if err != nil && b.s.Context.Err() == nil {
-		b.s.Stream.Publish(0, 0, event.Warning{Text: "skills and commands were not all read: " + err.Error(), Code: "skills", NextStep: "/compact or a new session tries again"})
+		b.s.Stream.Publish(0, 0, event.Warning{Text: "not all skills and commands were read: " + err.Error(), Code: "skills", NextStep: "/compact or a new session tries again"})
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

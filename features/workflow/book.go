@@ -91,7 +91,7 @@ func (b *Book) find(run int) *Record {
 	return b.runs[i]
 }
 
-// publish applies an event of a run and publishes it. The error is that it can't be stored.
+// publish applies an event of a run and publishes it. An error means that the event can't be stored.
 func (b *Book) publish(task int, e event.Event) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

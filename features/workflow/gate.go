@@ -14,7 +14,7 @@ import (
 	"buddy/tools"
 )
 
-// pass is the outcome of a gate. state is the state of a step that did not pass.
+// pass is the outcome of a gate. If the step may not start, state is the step's state.
 type pass struct {
 	ok    bool
 	state event.WorkflowState
@@ -38,7 +38,7 @@ func (r *run) gate(ctx context.Context, s *workflow.Step, n int, item string) pa
 		asks, err := g.When.Holds(sc, func(path string) (bool, error) { return r.p.Exists(ctx, s.On(sc), path) })
 		switch {
 		case err != nil:
-			return pass{state: event.WorkflowFailed, why: "when its gate asks: " + err.Error()}
+			return pass{state: event.WorkflowFailed, why: "its gate's condition: " + err.Error()}
 		case !asks:
 			return pass{ok: true}
 		}

@@ -47,7 +47,8 @@ func (r *run) nested(ctx context.Context, s *workflow.Step, n int, item string) 
 	}
 }
 
-// try executes the open run of a step, or a new one, within the step's time limit. The error is why it could not start.
+// try executes the open run of a step, or a new one, within the step's time limit. The error is the reason why the run
+// could not start.
 func (r *run) try(ctx context.Context, s *workflow.Step, n int, item string, open int) error {
 	child, err := r.child(ctx, s, n, item, open)
 	if err != nil {

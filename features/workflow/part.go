@@ -46,8 +46,8 @@ func (p *Part) Bind(d turn.Driving) { p.Driving, p.book.stream, p.book.now = d, 
 // Replay applies a stored event of an earlier process.
 func (p *Part) Replay(env event.Envelope) { p.book.Replay(env) }
 
-// Brief suggests a workflow that fits a prompt to the person, each one once. It does not wait for files, so the line
-// may appear during the answer.
+// Brief suggests to the person a workflow that fits a prompt, each workflow once. It does not wait for files, so the
+// line may appear during the answer.
 func (p *Part) Brief(_ context.Context, b turn.Briefing) {
 	if p.Fitting == nil || b.Subagent() {
 		return

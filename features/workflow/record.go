@@ -15,8 +15,8 @@ import (
 	"buddy/tools"
 )
 
-// Record holds the state of a run as its events define it: progress, and the output of calls as far as later steps use
-// it. It is not safe for concurrent use.
+// Record holds the state of a run as its events define it: progress, and the output of calls if later steps use it. It
+// is not safe for concurrent use.
 type Record struct {
 	event.WorkflowStarted
 	Task    int   // the task that last worked on it
@@ -196,7 +196,7 @@ func (s *stepRecord) result() workflow.Result {
 	return res
 }
 
-// ended adds a newline to a text if another one follows.
+// ended adds a newline to a text if another text follows.
 func ended(text string, more bool) string {
 	if more && text != "" && !strings.HasSuffix(text, "\n") {
 		return text + "\n"

@@ -47,8 +47,8 @@ type run struct {
 	panes   map[string]int
 }
 
-// start starts a run. given has the inputs as text, e the run and step that started it. After an error nothing has
-// started.
+// start starts a run. given has the inputs as text; e has the run and the step that started this run. After an error
+// nothing has started.
 func (b *Book) start(def *workflow.Workflow, given map[string]string, p working, e event.WorkflowStarted) (*run, error) {
 	inputs, err := def.Values(given)
 	if err != nil {

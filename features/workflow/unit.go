@@ -25,7 +25,7 @@ func (r *run) unit(ctx context.Context, s *workflow.Step, n int, item string) {
 	case done || r.over(ctx):
 		return
 	case at.call != "" && at.began == nil:
-		attempt-- // it never started
+		attempt-- // the call never started
 	}
 	if s.Gate != nil && s.Gate.PerItem && at.state != event.WorkflowRunning {
 		if pass := r.gate(ctx, s, n, item); !pass.ok {
@@ -170,7 +170,7 @@ const (
 
 // settle ends a call of an earlier process if its outcome is known, or asks the person.
 func (r *run) settle(ctx context.Context, s *workflow.Step, n int, item string, at unit) (done bool) {
-	if at.call == "" || at.began == nil && (at.got == nil || !at.got.ok) { // it never ran
+	if at.call == "" || at.began == nil && (at.got == nil || !at.got.ok) { // the call never ran
 		return false
 	}
 	end := turn.StepEnd{}

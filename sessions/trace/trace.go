@@ -204,7 +204,7 @@ func (t *Trace) model(env event.Envelope) {
 		t.count(env, Counts{Retries: 1})
 		t.failure(env, p.Why)
 	case event.ModelStalled:
-		t.failure(env, "nothing of the answer came for a while")
+		t.failure(env, "the server sent nothing for a while")
 	case event.ModelFallback:
 		t.failure(env, p.Reason())
 	case event.Error:

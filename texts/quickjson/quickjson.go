@@ -1,6 +1,6 @@
 // Package quickjson reads JSON of the usual form several times faster than encoding/json, which scans long texts byte
 // by byte, and again for each level of nesting. The results are the same. Unmarshal passes all other JSON, valid or
-// not, to encoding/json; Members and String report it.
+// not, to encoding/json; Members and String return false for it.
 //
 //	var m struct { Role string `json:"role"` }
 //	err := quickjson.Unmarshal([]byte(`{"role":"user"}`), &m) // as json.Unmarshal

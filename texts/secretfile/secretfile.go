@@ -105,7 +105,7 @@ func (t *table) match(part string, free bool) *row {
 }
 
 // Find returns the part of a path that marks the file, or a folder above it, as holding secrets, and a description of
-// them. Both are "" for other files. Only names count, in any case; the caller must resolve links.
+// them. Both are "" for other files. Only names count, ignoring case; the caller must resolve links.
 func Find(file string) (part, why string) {
 	file = strings.ToLower(file)
 	file = strings.ReplaceAll(file, `\`, "/")

@@ -25,7 +25,7 @@ var rows = []row{
 	{names: "token .token *.token .token.* token.json token.txt tokens.txt *_token *-token *_token.txt *-token.txt *_token.json *-token.json .auth storage_state.json", why: "a token", loose: true},
 	{names: "*.secret *.secrets *.cred *.creds *.credential *.passwd *.password pass.txt pwd.txt pw.txt login.txt logins.txt logins.csv rootkey.csv .*_key .*-key .*_pass", why: "a secret"},
 
-	{names: "*.tfstate *.tfstate.* *.tfvars *.tfvars.json *.tfplan .terraformrc terraform.rc .terraform.d .pulumi", why: "terraform's state and variables, with passwords in them"},
+	{names: "*.tfstate *.tfstate.* *.tfvars *.tfvars.json *.tfplan .terraformrc terraform.rc .terraform.d .pulumi", why: "terraform's state and variables, with passwords"},
 	{names: "kubeconfig kubeconfig.* kubeconfig-* kubeconfig_* *.kubeconfig *-kubeconfig *_kubeconfig *kubeconfig.yaml *kubeconfig.yml .kube k3s.yaml talosconfig", why: "the login to a cluster", loose: true},
 	{names: "vault.yml vault.yaml .vault-token .vault_pass* .vault-pass* vault_pass* vault-pass* *.vault", why: "a vault"},
 	{names: "*firebase-adminsdk*.json *service_account*.json *service-account*.json *serviceaccount*.json gha-creds-*.json *-key.json *_key.json", why: "the key of a service account"},
@@ -39,7 +39,7 @@ var rows = []row{
 
 	{names: ".claude.json .claude.json.* .aider.conf.yml .aider.conf.yaml .aider.input.history .aider.chat.history.md oauth_creds.json oauth_creds*.json google_accounts.json .sgptrc mcp-auth.json .codeium", why: "the login of another agent"},
 
-	{names: "*_history *_history-*.tmp *.history .rhistory .dbshell .zsh_sessions .xonsh-history.json .histfile .history .zhistory .lesshst .viminfo consolehost_history.txt history.sqlite repl_history.jl .sh_history .recently-used.xbel", why: "what was typed, passwords among it"},
+	{names: "*_history *_history-*.tmp *.history .rhistory .dbshell .zsh_sessions .xonsh-history.json .histfile .history .zhistory .lesshst .viminfo consolehost_history.txt history.sqlite repl_history.jl .sh_history .recently-used.xbel", why: "typed text, perhaps with passwords"},
 	{names: "cookies .cookies cookies.txt cookies.json cookies.sqlite cookies.sqlite-wal cookies.db cookies-journal cookiejar cookiejar.* cookie-jar cookie_jar .cookiejar *.cookies *.binarycookies logins.json logins-backup.json key3.db key4.db signons.sqlite formhistory.sqlite places.sqlite sessionstore*.jsonlz4 login@data web@data local@state", why: "a browser's logins", loose: true},
 }
 

@@ -18,16 +18,16 @@ var variableWords = []struct {
 	{"TOKEN TOKENS JWT BEARER MACAROON OTP TOTP", inside, "a token"},
 	{"PAT", atEnd, "a token"},
 	{"CREDENTIAL CREDENTIALS CREDS CRED", inside, "credentials"},
-	{"AUTH OAUTH OAUTH2 AUTHORIZATION", inside, "what is sent to log in"},
-	{"COOKIE COOKIES", inside, "a session that is logged in"},
+	{"AUTH OAUTH OAUTH2 AUTHORIZATION", inside, "a login header or token"},
+	{"COOKIE COOKIES", inside, "a logged-in session"},
 	{"DSN CONNSTR CONNECTIONSTRING CONNECTIONSTRINGS", inside, "the address of a service, with its password"},
-	{"SALT PEPPER HMAC MNEMONIC", atEnd, "what signatures and hashes are made with"},
+	{"SALT PEPPER HMAC MNEMONIC", atEnd, "an ingredient of signatures and hashes"},
 	{"APIKEY ACCESSKEY PRIVATEKEY SECRETKEY SSHKEY SIGNINGKEY ENCRYPTIONKEY APPKEY", inside, "a key"},
 	{"KEY KEYS", atEnd, "a key"},
-	{"WEBHOOK", inside, "an address that lets everybody post who knows it"},
+	{"WEBHOOK", inside, "an address at which anybody who knows it can post"},
 }
 
-// wordPlace tells where in a name a word counts.
+// wordPlace defines where in a name a word counts.
 type wordPlace int
 
 const (
@@ -51,21 +51,21 @@ var variableParts = []struct{ part, why string }{
 	{"KUBECONFIG_B64", "the login to a cluster"},
 	{"KUBECONFIG_BASE64", "the login to a cluster"},
 	{"NETRC_CONTENT", "the login to a server"},
-	{"OP_SESSION", "a session that is logged in"},
-	{"BW_SESSION", "a session that is logged in"},
+	{"OP_SESSION", "a logged-in session"},
+	{"BW_SESSION", "a logged-in session"},
 	{"KUBE_CONFIG_DATA", "the login to a cluster"},
 	{"KUBECONFIG_DATA", "the login to a cluster"},
-	{"OTLP_HEADERS", "what is sent to log in"},
-	{"CUSTOM_HEADERS", "what is sent to log in"},
+	{"OTLP_HEADERS", "a login header or token"},
+	{"CUSTOM_HEADERS", "a login header or token"},
 }
 
-// gluedWords are endings of a word of a name: PGPASSWORD, SSHPASS, MYTOKEN.
+// gluedWords are endings of words that mark a secret: PGPASSWORD, SSHPASS, MYTOKEN.
 var gluedWords = []string{"PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY", "PASS", "AUTH", "DSN", "COOKIE"}
 
-// qualifiers may follow the word that counts.
+// qualifiers may follow a word that marks a secret.
 var qualifiers = []string{"BASE64", "B64", "HEX", "PEM", "JSON", "DATA", "VALUE", "PROD", "PRODUCTION", "DEV", "STAGING", "TEST", "CI", "OLD", "NEW", "PRIMARY", "SECONDARY", "CONFIG"}
 
-// endings end names whose values are a setting of a secret, or the path of a file with it.
+// endings are last words of names whose values describe a secret, or are the path of a file with one.
 var endings = []string{
 	"DIR", "DIRS", "FILE", "PATH", "PATHS", "SOCK", "SOCKET", "PROFILE", "STORE", "COMMAND", "CMD", "HELPER", "NAME", "TTY", "LENGTH", "SIZE", "TIMEOUT", "TTL", "EXPIRY",
 	"EXPIRES", "TYPE", "METHOD", "MODE", "ENABLED", "DISABLED", "URL", "URI", "HOST", "PORT", "DOMAIN", "REGION", "ISSUER", "AUDIENCE", "ENDPOINT", "PROVIDER", "USER", "USERNAME",
@@ -81,13 +81,13 @@ var before = map[string][]string{
 	"PASS":   {"BY", "MULTI", "SINGLE"},
 }
 
-// falseFriends are words similar to those of secrets, with their meanings.
+// falseFriends maps words that only look like words of secrets to their meanings.
 var falseFriends = map[string]string{
-	"ASKPASS": "a program that asks", "GOAUTH": "how go logs in, not what with",
+	"ASKPASS": "a program that asks for a password", "GOAUTH": "the way in which go logs in, without a secret",
 	"COMPASS": "another word", "BYPASS": "another word", "TRESPASS": "another word", "UNDERPASS": "another word", "OVERPASS": "another word", "ENCOMPASS": "another word",
 }
 
-// falseNames are complete names similar to those of secrets, with their meanings.
+// falseNames maps complete names that only look like names of secrets to their meanings.
 var falseNames = map[string]string{
 	"PWD": "the folder of the shell", "OLDPWD": "the folder of the shell", "GOOGLE_APPLICATION_CREDENTIALS": "the path of a file",
 	"PASSWORD_STORE_ENABLE_EXTENSIONS": "a setting of pass", "PASSWORD_STORE_CLIP_TIME": "a setting of pass", "PASSWORD_STORE_UMASK": "a setting of pass",

@@ -55,7 +55,7 @@ type header struct {
 	Since  time.Time `json:"since"`
 }
 
-// The bytes appended to a mark.
+// The bytes that are appended to a mark.
 const (
 	byAuto  = "A\n"
 	byOther = "O\n"

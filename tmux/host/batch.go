@@ -36,8 +36,8 @@ func (l *limited) Write(p []byte) (int, error) {
 }
 
 // ReadDirs is [Host.ReadDir] for many folders in one round trip. top must be real; dirs are paths below it, "." for top
-// itself. lists lacks the folders that cannot be read; more means that lists are not complete. If a folder of dirs,
-// unlike top, has just been replaced by a link, the link may be followed.
+// itself. Folders that cannot be read are missing from lists; more means that lists are not complete. If one of dirs
+// has just been replaced by a link, the link may be followed.
 func (h *Host) ReadDirs(ctx context.Context, top string, dirs []string) (lists map[string][]FileInfo, more bool, err error) {
 	call := []string{"lists", strconv.Itoa(manyMax), top}
 	lists = make(map[string][]FileInfo, len(dirs))
@@ -86,8 +86,8 @@ type Texts struct {
 // FileData is the result of ReadFiles for one file.
 type FileData struct {
 	Data []byte
-	Skip bool  // it contains none of the texts
-	Err  error // why it cannot be read, an [fs.PathError]
+	Skip bool  // the file contains none of the texts
+	Err  error // an [fs.PathError] with the reason why the file cannot be read
 }
 
 // ReadFiles reads many regular files in one round trip, at most limit bytes of each and 64 MiB

@@ -119,10 +119,10 @@ func (c *container) command(ctx context.Context, argv []string) *exec.Cmd {
 
 func (c *container) attach(argv []string) string { return Line(c.argv("-it", argv)...) }
 
-// explain asks the engine for the reason: its exit codes and messages vary, and some may come from a command.
+// explain asks the engine for the reason, because its exit codes and messages vary, and some may come from a command.
 func (c *container) explain(ctx context.Context, message string, err error) *DownError {
 	c.mu.Lock()
-	c.engine = "" // it may come back in another engine
+	c.engine = "" // the container may be started again by another engine
 	c.mu.Unlock()
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), inspectLimit)
 	defer stop()

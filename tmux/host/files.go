@@ -34,14 +34,14 @@ var causes = map[int]error{
 	96: errors.New("a symbolic link that leads to nothing"),
 	89: ErrHalf,
 	90: ErrLoses,
-	97: errors.New("the content did not arrive completely; the file is as it was"),
+	97: errors.New("the content did not arrive completely; the file is unchanged"),
 	98: syscall.ELOOP,
 }
 
 var (
 	// ErrLoses means that a rename would lose attributes of the file that WriteFile was to replace. The file is
 	// unchanged.
-	ErrLoses = errors.New("a rename would take from the file what it carries")
+	ErrLoses = errors.New("a rename would lose attributes of the file")
 	// ErrHalf means that the file that Overwrite was to write may be incomplete.
 	ErrHalf = errors.New("neither its new content nor the old one could be written")
 )
@@ -52,7 +52,7 @@ type FileInfo struct {
 	Size    int64       // bytes
 	Mode    fs.FileMode // kind and permissions
 	ModTime time.Time   // in whole seconds
-	Links   int         // names that the file has; 0 in lists
+	Links   int         // number of hard links; 0 in lists
 }
 
 // files runs a function of files.sh. Errors are of type [fs.PathError].
@@ -222,8 +222,8 @@ func parseList(text string) ([]FileInfo, error) {
 }
 
 // WriteFile writes content, of exactly size bytes, to the file at path, completely or not at all. An existing file
-// keeps its mode and its owner; a new one gets perm. path must be real and its folder must exist. If that would lose
-// attributes of the file, the error is [ErrLoses], unless anyway is set.
+// keeps its mode and its owner; a new one gets perm. path must be real and its folder must exist. If the write would
+// lose attributes of the file, the error is [ErrLoses], unless anyway is set.
 func (h *Host) WriteFile(ctx context.Context, path string, content io.Reader, size int64, perm fs.FileMode, anyway bool) error {
 	more := []string{strconv.FormatUint(uint64(perm.Perm()), 8)}
 	if anyway {
@@ -249,8 +249,8 @@ func (h *Host) write(ctx context.Context, path string, content io.Reader, size i
 	return changeError(op, path, code, message, err)
 }
 
-// changeError is pathError for an operation that changes the file. After a signal, or a confused shell, the result is
-// unknown, as after a lost connection.
+// changeError is pathError for an operation that changes the file. The result is unknown after a lost connection, a
+// signal, or an unexpected answer of the shell.
 func changeError(op, path string, code int, message string, err error) error {
 	failed := pathError(op, path, code, message, err)
 	if err != nil && !errors.Is(err, ErrNotSent) || code > unwanted {

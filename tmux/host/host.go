@@ -28,8 +28,8 @@ import (
 	"syscall"
 )
 
-// shellsMax limits the shells on a target. An sshd allows ten sessions per connection: with the session that holds it
-// and the client of tmux these are nine.
+// shellsMax limits the shells on a target. An sshd allows ten sessions per connection; together with the master's
+// session and the tmux client, the shells use nine.
 const shellsMax = 7
 
 // idleMax limits the idle shells that are kept open.
@@ -54,8 +54,8 @@ type notSentError struct{ error }
 
 func (e notSentError) Unwrap() []error { return []error{e.error, ErrNotSent} }
 
-// DownError means that a target cannot be reached or went away; its one line includes the next step for a person. A
-// call that fails with it may have been carried out; the next call connects again.
+// DownError means that a target cannot be reached or went away. Its text is one line and includes the next step for a
+// person. A call that fails with a DownError may have been carried out; the next call connects again.
 type DownError struct {
 	Host string // its name
 	Why  string
@@ -89,9 +89,9 @@ type transport interface {
 	connect(ctx context.Context) error
 	// command returns the process on this machine that runs argv on the target.
 	command(ctx context.Context, argv []string) *exec.Cmd
-	// attach returns the shell command that runs argv there in a person's terminal.
+	// attach returns the shell command that runs argv on the target in a person's terminal.
 	attach(argv []string) string
-	// explain returns why a process was ended from outside, from its last message.
+	// explain returns the reason why a process was ended from outside, derived from its last message.
 	explain(ctx context.Context, message string, err error) *DownError
 	close() error
 }
@@ -114,10 +114,9 @@ func (h *Host) Connect(ctx context.Context) error {
 	return h.line.connect(ctx)
 }
 
-// Command returns a process that runs argv on the target, to be started by the caller. Its
-// standard streams are those of the command; Ctrl-C in our terminal is not for it. Its
-// exit code may be one of ssh or of the container engine: use [Host.Run] where that
-// matters. On this machine the Host's environment is that of the command.
+// Command returns a process that runs argv on the target, to be started by the caller. Its standard streams are
+// connected to the command; Ctrl-C in our terminal does not reach it. Its exit code may be one of ssh or of the
+// container engine: use [Host.Run] where that matters. On this machine the command gets the Host's environment.
 func (h *Host) Command(ctx context.Context, argv ...string) (*exec.Cmd, error) {
 	if err := h.Connect(ctx); err != nil {
 		return nil, err
@@ -130,11 +129,10 @@ func (h *Host) Command(ctx context.Context, argv ...string) (*exec.Cmd, error) {
 // Attach returns the shell command with which a person runs argv on the target in a terminal.
 func (h *Host) Attach(argv ...string) string { return h.line.attach(argv) }
 
-// Run runs a script for sh and returns its exit code. Its standard input is empty; its output
-// goes to the two writers as it arrives, from two goroutines. It starts in no particular
-// directory and leaves nothing behind in the shell. An error means that the end is not known:
-// a [DownError], the end of ctx, or the error of a writer. It matches [ErrNotSent] if nothing was
-// carried out.
+// Run runs a script for sh and returns its exit code. The script's standard input is empty; its output goes to the two
+// writers as it arrives, from two goroutines. The script starts in no particular directory and does not affect later
+// scripts. An error (a [DownError], the end of ctx, or the error of a writer) means that the script's end is not known.
+// It matches [ErrNotSent] if nothing was carried out.
 func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer) (code int, err error) {
 	s, err := h.acquire(ctx)
 	if err != nil {
@@ -148,14 +146,14 @@ func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer)
 	return code, err
 }
 
-// fed is the line that reads a script of so many bytes from the start of its input, not a byte more, and runs it with
-// the rest. The script is not an argument: the login shell of the target reads the whole line first, and csh accepts no
-// line break in quotes.
+// fed is a line that reads a script of exactly %d bytes from the start of its input, and runs the script with the rest
+// of the input. The script is not an argument, because the login shell of the target reads the whole line first, and
+// csh accepts no line break in quotes.
 const fed = `eval "$(dd bs=1 count=%d 2>/dev/null)"`
 
 // feed runs a script in a separate process, with input from a reader, and returns its last message. It always reads the
-// input to its end: an engine that cannot pass input on loses the answer. An error matches [ErrNotSent] if nothing was
-// carried out: the script waits for a line, which is sent after its sign of life.
+// input to its end, because an engine that cannot pass input on loses the answer. An error matches [ErrNotSent] if
+// nothing was carried out, because the script first prints began and waits for a line.
 func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code int, message string, err error) {
 	began, mark := rand.Text(), rand.Text()
 	script = "echo " + began + "; read -r go || exit\n(\n" + script + "\n); code=$?; cat >/dev/null; echo " + mark + "$code\n"
@@ -188,7 +186,7 @@ func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code i
 	err = cmd.Wait()
 	close(ended)
 	if _, rest, ok := strings.Cut(string(out.b), mark); ok {
-		// The login shell may print something after that, and end with another exit code: it may have a trap.
+		// A trap of the login shell may print something after the mark, and end with another exit code.
 		line, _, whole := strings.Cut(rest, "\n")
 		if code, err := strconv.Atoi(line); err == nil && whole {
 			return code, string(errs.b), nil
@@ -208,7 +206,7 @@ func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code i
 	return -1, "", err
 }
 
-// awaited keeps the end of what is written to it and closes seen when the text was in it.
+// awaited keeps the last bytes written to it and closes seen when these contain the text.
 type awaited struct {
 	lastBytes
 	text string
@@ -225,7 +223,7 @@ func (a *awaited) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// before returns the output of a login shell that starts nothing.
+// before returns the output of a login shell that did not start the script.
 func (a *awaited) before() string {
 	if a.once {
 		return ""

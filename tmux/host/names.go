@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxConfig   = 1 << 20 // bytes that are read of an ssh configuration
+	maxConfig   = 1 << 20 // bytes read of an ssh configuration
 	maxIncludes = 50      // included files in total
 )
 

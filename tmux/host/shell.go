@@ -31,7 +31,7 @@ type shell struct {
 	out  *bufio.Reader
 	errs *bufio.Reader
 	done chan struct{} // closed when the process has ended
-	err  error         // how it ended; valid when done is closed
+	err  error         // result of its Wait; valid when done is closed
 	once sync.Once
 }
 
@@ -95,7 +95,7 @@ func (s *shell) ended() bool {
 func (s *shell) end() {
 	s.once.Do(func() {
 		_ = s.in.Close()
-		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // on this machine that includes the script
+		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // on this machine the script is in the same group
 	})
 }
 
@@ -188,7 +188,7 @@ func copyUntil(w io.Writer, r *bufio.Reader, mark string) error {
 	}
 }
 
-// lastBytes keeps the end of what is written to it.
+// lastBytes keeps the last bytes written to it.
 type lastBytes struct{ b []byte }
 
 func (l *lastBytes) Write(p []byte) (int, error) {

@@ -76,7 +76,7 @@ func SSH(o SSHOptions) (*Host, error) {
 	return newHost(&ssh{opt: o}), nil
 }
 
-// name includes the user, as in `user@host` or from the configuration.
+// name returns the destination with the user, from `user@host` or from the configuration.
 func (s *ssh) name() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *ssh) command(ctx context.Context, argv []string) *exec.Cmd {
 	s.mu.Lock()
 	sock := s.socket()
 	s.mu.Unlock()
-	// The proxy matters when the master has gone: a client must not connect by itself.
+	// The proxy command matters when the master has gone, because a client must not connect by itself.
 	all := s.argv(append(quiet, "-o", "ControlMaster=no", "-o", "ProxyCommand=false", "-S", sock, "--", s.opt.Dest, Line(argv...))...)
 	cmd := searchpath.Command(ctx, all[0], all[1:]...)
 	cmd.WaitDelay = time.Second
@@ -128,7 +128,7 @@ func (s *ssh) command(ctx context.Context, argv []string) *exec.Cmd {
 func (s *ssh) attach(argv []string) string {
 	there := Line(argv...)
 	if strings.Contains(there, "'") {
-		there = Quote(there) // once for the shell here, once for the one on the target
+		there = Quote(there) // quoted twice: for the shell here and for the shell on the target
 	}
 	return Line(s.argv("-t", s.opt.Dest)...) + " " + there
 }
@@ -173,9 +173,9 @@ func (s *ssh) connect(ctx context.Context) error {
 	return nil
 }
 
-// socketDir is a private folder for a master's socket, with a guard: a shell that waits for the end of its input, at
-// the latest the end of this process, then ends the connection with everything that uses it, and removes the folder.
-// The master alone would wait for its clients, and the clients for the target.
+// socketDir is a private folder for a master's socket, with a guard. The guard is a shell that waits for the end of its
+// input, which comes with the end of this process at the latest. Then it ends the connection with everything that uses
+// it, and removes the folder. Without a guard, the master would wait for its clients, and the clients for the target.
 type socketDir struct {
 	path string
 	in   io.Closer     // of the guard
@@ -253,7 +253,7 @@ func (s *ssh) startMaster(ctx context.Context) (m *master, message string, err e
 	}
 	m = &master{cmd: cmd, in: in, done: make(chan struct{})}
 	up := make(chan error, 1)
-	printed := "" // by a login shell that starts nothing; read after up
+	printed := "" // output of a login shell that starts no command; read after up
 	go func() {
 		// A login script may print something first, without a final newline.
 		lines := bufio.NewScanner(io.LimitReader(out, 64<<10))
@@ -338,7 +338,7 @@ func (s *ssh) explain(_ context.Context, message string, err error) *DownError {
 		e.Why, e.Next = "the connection was lost", "the next command connects again"
 		if code := exitCode(err); code > 0 && code != 255 { // 255 is ssh's own
 			e.Why = fmt.Sprintf("the shell there ended with exit code %d and gave no answer", code)
-			e.Next = "if that comes again, look for an exit in its start-up files; " + byHand
+			e.Next = "if that happens again, look for an exit in its start-up files; " + byHand
 		}
 	}
 	return e

@@ -20,7 +20,7 @@ const commandMax = 16 << 20
 func (s *Shell) adopted() string { return filepath.Join(s.dir, "cmd") }
 
 // adopt returns the command in dir/cmd. Both dir and the file must belong to this user or root and be writable only by
-// them: the folders above dir may belong to others, who could replace it.
+// them, because the folders above dir may belong to others, who could replace dir.
 func (s *Shell) adopt(dir string) (string, error) {
 	folder, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {

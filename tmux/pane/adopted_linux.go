@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reapAgain is the pause before orphans are reaped again, while a program of this process that ended first has not been
-// waited for.
+// reapAgain is the pause before orphans are reaped again while an ended program of this process, which comes before
+// them, has not been waited for.
 const reapAgain = 200 * time.Millisecond
 
 // Adopt makes this process the parent of the orphans of programs that it starts, so that an orphan can be traced to its
@@ -51,15 +51,15 @@ func adoptAll() {
 func reapAdopted() {
 	for pid := ended(); pid != 0; pid = ended() {
 		if isStarted(pid) {
-			time.Sleep(reapAgain) // the kernel lists the others after it
+			time.Sleep(reapAgain) // the kernel lists the orphans after this child
 			continue
 		}
 		_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 	}
 }
 
-// isStarted reports whether an ended child was started here and not waited for yet: this process then has a pidfd of
-// it.
+// isStarted reports whether an ended child was started here and has not been waited for yet. This process then has a
+// pidfd of the child.
 func isStarted(child int) bool {
 	files, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

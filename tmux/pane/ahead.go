@@ -14,19 +14,21 @@ type ahead struct {
 	alike   int           // number of consecutive last commands with that sandbox
 }
 
-// aheadAfter counts the similar commands that must precede a start ahead: a pane for one command needs no second shell.
+// aheadAfter is the number of similar commands that must precede a start ahead, because a pane for one command needs no
+// second shell.
 const aheadAfter = 2
 
 // StartAhead allows starting the shell of the next command ahead of time, if the last two commands were approved, or
-// ran in the read-only sandbox: while the model thinks, the shell starts, restricts itself or loads its state. Call it
-// before the first command, in a process that adopts orphans: while such a shell waits, it does.
+// both ran in the read-only sandbox. So the shell starts and restricts itself or loads its state while the model
+// thinks. Call StartAhead before the first command, in a process that always adopts orphans, because it does so while
+// such a shell waits.
 func (s *Shell) StartAhead() { s.ahead.allowed = true }
 
 // manner holds the settings with which a command runs.
 type manner struct {
 	mode   Mode
 	within Sandboxed
-	// free means that only its folder is carried over, background that nobody watches it at first.
+	// free means that only the command's folder is carried over, background that nobody watches the command at first.
 	free, background bool
 }
 
@@ -38,13 +40,14 @@ func (m manner) set() string {
 	return Exports(confine.Unattended)
 }
 
-// shellFor returns a started shell for a command: the one started ahead if it equals a new one in every respect.
+// shellFor returns a started shell for a command: the one started ahead if it equals a new one in every respect, else a
+// new one.
 func (s *Shell) shellFor(m manner) (*waitingShell, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := &s.ahead
 	switch {
-	case m.mode != Capture || m.free || m.within == Fenced: // the workspace sandbox is mounted when its shell starts, so it cannot start ahead
+	case m.mode != Capture || m.free || m.within == Fenced: // a workspace sandbox must not be mounted ahead of time
 		a.alike = 0
 	case a.within != m.within:
 		a.alike = 1
@@ -72,7 +75,7 @@ func (s *Shell) finish(done chan struct{}) {
 	if !s.ahead.allowed || s.ahead.alike < aheadAfter {
 		return
 	}
-	runtime.Gosched() // waiters for done notify the client first
+	runtime.Gosched() // so that waiters for done notify the client first
 	h, err := s.describe(manner{mode: Capture, within: s.ahead.within})
 	if err != nil || h.at == nil || h.start() != nil {
 		return // the next command reports the error

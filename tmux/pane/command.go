@@ -21,8 +21,8 @@ const grace = 2 * time.Second
 type Command struct {
 	shell      *Shell
 	dir        string
-	free       bool // only its folder is carried over
-	unseen     bool // nobody watches it at first
+	free       bool // only the command's folder is carried over
+	unseen     bool // nobody watches the command at first
 	within     Sandboxed
 	started    *waitingShell
 	streams    []*outputStream
@@ -31,7 +31,7 @@ type Command struct {
 	lastOutput atomic.Int64  // time of its last output, or of its start, in Unix nanoseconds
 	done       chan struct{} // closed at the end, when exit is set
 	exit       Exit
-	hosts      hosts // hosts that it asked to reach
+	hosts      hosts // hosts that the command asked to reach
 
 	mu        sync.Mutex // guards the fields below and the streams' records
 	boxes     []*Mailbox
@@ -135,8 +135,8 @@ func (c *Command) record(l *outputStream, p []byte) {
 	_, _ = c.shell.show.Write(p)
 }
 
-// Follow returns a mailbox that receives the command's output . It starts with the last 64 KiB of each stream so far,
-// also when the command has ended already. It is closed at the command's end.
+// Follow returns a mailbox that receives the command's output. The mailbox starts with the last 64 KiB of each stream
+// so far, even if the command has ended. It is closed at the command's end.
 func (c *Command) Follow() *Mailbox {
 	b := NewMailbox()
 	c.mu.Lock()
@@ -154,7 +154,7 @@ func (c *Command) Follow() *Mailbox {
 	return b
 }
 
-// wait waits for the process, completes its output and state, and at last writes its rc file.
+// wait waits for the process, completes the command's output and state, and finally writes its rc file.
 func (c *Command) wait() {
 	err := c.started.wait()
 	elapsed := time.Since(c.began)
@@ -167,7 +167,7 @@ func (c *Command) wait() {
 	var cleanupErr error
 	var behind Exit
 	if c.within != Unheld {
-		behind.Ended, cleanupErr = c.endHeld() // before its output ends: a remaining process may hold that
+		behind.Ended, cleanupErr = c.endHeld() // before the output ends, because a remaining process may hold it open
 	} else {
 		behind.Left = orphaned.leftBehind(c.present, c.ending())
 	}
@@ -203,7 +203,7 @@ const (
 	leftSoon = 100 * time.Millisecond // a process that ends within this time after its command is not named
 )
 
-// ending returns the group of a cancelled command, which is ended as a whole; otherwise 0.
+// ending returns the process group of a cancelled command, which is ended as a whole, or 0 for any other command.
 func (c *Command) ending() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -273,7 +273,7 @@ func (c *Command) Exit() Exit {
 // background reports whether a job of the command still holds its output.
 func (c *Command) background() bool {
 	for _, l := range c.streams {
-		if l.pipe.SetReadDeadline(time.Time{}) == nil { // fails once run has closed it
+		if l.pipe.SetReadDeadline(time.Time{}) == nil { // fails if run has closed the pipe
 			return true
 		}
 	}
@@ -292,8 +292,7 @@ func (c *Command) Cancel() {
 	}
 }
 
-// hangUp ends the command because its pane is gone. It waits for the end, at most twice the
-// given time.
+// hangUp ends the command because its pane is gone. It waits for the end, but not longer than twice the given time.
 func (c *Command) hangUp(why string, wait time.Duration) {
 	c.mu.Lock()
 	c.fault = why
@@ -349,7 +348,7 @@ func (c *Command) foreground() int {
 	return c.shell.tty.foreground()
 }
 
-// sweep ends the jobs of a cancelled command: shells start them with SIGINT ignored.
+// sweep ends the jobs of a cancelled command, because shells start jobs with SIGINT ignored.
 func (c *Command) sweep(wait time.Duration) {
 	group := c.group()
 	if unix.Kill(-group, unix.SIGTERM) != nil {

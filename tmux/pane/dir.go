@@ -17,10 +17,10 @@ import (
 const socketMax = 103
 
 // MakeDir returns the directory named name for a supervisor's socket and state, made with mode 0700 in buddy-UID in
-// /tmp, next to tmux's sockets. It avoids $XDG_RUNTIME_DIR, which is removed when the person logs out: a command must
-// keep running when the connection drops. $TMUX_TMPDIR moves it, as it moves tmux's sockets; the directory for
-// temporary files is the last resort. It fails when somebody else owns the directory or could replace it. getenv looks
-// up the environment, usually [os.Getenv].
+// /tmp, next to tmux's sockets. It avoids $XDG_RUNTIME_DIR, which is removed when the person logs out, because a
+// command must keep running when the connection drops. $TMUX_TMPDIR replaces /tmp, as for tmux's sockets; the directory
+// for temporary files is the last resort. It fails when somebody else owns the directory or could replace it. getenv
+// looks up the environment, usually [os.Getenv].
 func MakeDir(getenv func(string) string, name string) (string, error) {
 	var errs []error
 	for _, base := range Bases(getenv) {
@@ -80,8 +80,7 @@ func Confines(getenv func(string) string, reach confine.Reach) error {
 // SocketPath returns the path of the socket of the supervisor in dir.
 func SocketPath(dir string) string { return filepath.Join(dir, "sock") }
 
-// makePrivate makes dir with mode 0700, or checks that it is a directory of ours and sets that
-// mode.
+// makePrivate makes dir with mode 0700, or checks that dir is a directory of this user and sets its mode.
 func makePrivate(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err == nil || !errors.Is(err, os.ErrExist) {
 		return err

@@ -15,7 +15,7 @@ const (
 	displayKeep = 64 << 10               // bytes shown after a skip
 	displayLine = 4 << 10                // a longer line may be shown from its middle
 	displayHold = 250 * time.Millisecond // pause between two looks at a flood
-	drainMost   = 250 * time.Millisecond // how long a command waits for its prompt line to appear
+	drainMost   = 250 * time.Millisecond // maximum wait of a command for its prompt line
 )
 
 // display writes to the pane without blocking the writer: with a backlog of more than displayMax it skips ahead, shows
@@ -26,12 +26,12 @@ type display struct {
 
 	mu       sync.Mutex // guards the fields below
 	wake     sync.Cond
-	room     sync.Cond // signals room again, the end of waits, or an empty queue
+	room     sync.Cond // signals new room, the end of waits, or an empty queue
 	buf      []byte
 	skipped  int64
 	skipping bool
 	writing  bool // a write to the pane is in progress
-	waits    bool // lossless: the writer waits instead, because a full-screen program must not miss any output
+	waits    bool // lossless: Write waits instead of skipping, because full-screen programs need all output
 	column0  bool // the last byte was a newline
 	escapes  bool // there was an escape sequence since the last prompt
 }
@@ -80,8 +80,8 @@ func (d *display) prompt(text string) {
 	d.say(func() string { return "\x1b[1m$\x1b[m " + text + "\r\n" })
 }
 
-// drain waits until everything queued has been written, unless the pane is stuck, so that a command's own output to
-// /dev/tty follows its prompt line.
+// drain waits until the queue has been written, but at most drainMost, so that a command's own output to /dev/tty
+// follows its prompt line.
 func (d *display) drain() {
 	if d == nil {
 		return
@@ -150,7 +150,7 @@ func (d *display) say(text func() string) {
 	}
 }
 
-// run writes what is queued; it lives as long as the process.
+// run writes the queued output; it runs as long as the process.
 func (d *display) run() {
 	var spare []byte
 	for {

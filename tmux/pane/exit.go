@@ -20,10 +20,10 @@ type Exit struct {
 	Fenced    bool          `json:"fenced,omitempty"`    // it ran in the workspace sandbox
 	Stdout    int64         `json:"stdout"`              // bytes written in total
 	Stderr    int64         `json:"stderr"`
-	StdoutGap int64         `json:"stdout_gap,omitempty"` // bytes of it missing in the file
+	StdoutGap int64         `json:"stdout_gap,omitempty"` // bytes of stdout missing in the file
 	StderrGap int64         `json:"stderr_gap,omitempty"`
 	Duration  time.Duration `json:"duration"`
-	Fault     string        `json:"fault,omitempty"` // an error around it, for display; "" if none
+	Fault     string        `json:"fault,omitempty"` // an error around the command, for display; "" if none
 	Left      []Left        `json:"left,omitempty"`  // processes that it left running, if the system shows them
 	Ended     []string      `json:"ended,omitempty"` // names of processes that it left running and the sandbox ended; untrusted text
 }
@@ -31,7 +31,7 @@ type Exit struct {
 // Left is a process that a command left behind.
 type Left struct {
 	Pid  int    `json:"pid"`
-	Name string `json:"name"` // of its program; untrusted text
+	Name string `json:"name"` // name of the program; untrusted text
 }
 
 // ReadExit reads the end of the command in dir: a line with the exit code, then a line of JSON
@@ -73,14 +73,14 @@ func reserveExit(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "rc.new"), make([]byte, exitRoom), 0o600)
 }
 
-// WriteExit writes the end so that a reader sees all of it or nothing.
+// WriteExit writes the Exit so that a reader sees all of it or nothing.
 func WriteExit(dir string, e Exit) error {
 	b, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
 	name := filepath.Join(dir, "rc")
-	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE, 0o600) // not truncated: its space may be the last
+	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE, 0o600) // not truncated: the disk may be full
 	if err != nil {
 		return err
 	}

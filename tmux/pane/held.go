@@ -19,8 +19,8 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
-// leftInside, after the folder, reports which processes are still running in the workspace sandbox, because the kernel
-// ends them with the shell. The text is inside single quotes once.
+// leftInside reports, after the folder, the processes that are still running in the workspace sandbox, because the
+// kernel ends them with the shell. The text is used inside single quotes.
 const (
 	leftInsideBash = `{ IFS= builtin read -r __buddy_n </proc/1/comm; [[ $__buddy_n != bwrap ]] || for __buddy_p in /proc/[0-9]*; do ` +
 		`[[ $__buddy_p == /proc/1 || $__buddy_p == /proc/$$ ]] || { IFS= builtin read -r -d "" __buddy_n <$__buddy_p/cmdline && builtin printf "\\0%s" "$__buddy_n"; }; done; } >&9 2>/dev/null`
@@ -28,10 +28,10 @@ const (
 		`case $__buddy_p in /proc/1 | /proc/$$) ;; *) read -r __buddy_s <$__buddy_p/stat && IFS= read -r __buddy_n <$__buddy_p/comm && case $__buddy_s in *") Z "*) ;; *) printf "\\0%s" "$__buddy_n" ;; esac ;; esac; done; } >&9 2>/dev/null`
 )
 
-// These scripts start the shell of a sandboxed command. It reads the command from descriptor 3, as the last step, and
-// reports its final folder on 9. The following words are the shell's name, a folder that is gone ("" if none is), and
-// for bash the variables that it must not export. Nothing that earlier commands set is evaluated in it, and only the
-// folder of its output is used.
+// These scripts start the shell of a sandboxed command. As the last step the shell reads the command from descriptor 3;
+// at the end it reports its final folder on 9. The following words are the shell's name, a folder that is gone ("" if
+// none is), and for bash the variables that it must not export. The scripts evaluate nothing that earlier commands set.
+// The report consists of the folder and the names of remaining processes.
 const (
 	confinedBash = `IFS= builtin read -r -d '' __buddy_cmd <&3; exec 3<&-; SECONDS=0; ` + goneFolder + `(($# == 1)) || builtin export -n -- "${@:2}"; builtin set --; builtin shopt -s expand_aliases; ` +
 		`builtin trap '[[ ${__buddy_done-} ]] || { builtin printf %s "$PWD" >&9; ` + leftInsideBash + `; }' EXIT; eval -- "$__buddy_cmd"; ` +
@@ -58,7 +58,7 @@ type holding struct {
 	reach confine.Reach
 	fence *fence.Settings // nil: no workspace sandbox
 
-	// The sandboxes. They are created again after a command that may have changed their folders.
+	// Sandboxes are created again after a command that may have changed their folders.
 	box      *confine.Box
 	oldBox   bool
 	oldReach bool // box is for another reach
@@ -70,7 +70,7 @@ type holding struct {
 	exported, plain []string
 }
 
-// workedIn returns the workspace folders: their files may have been written without approval.
+// workedIn returns the workspace folders, whose files may have been written without approval.
 func (f *holding) workedIn() []string {
 	if f.fence == nil {
 		return f.reach.Read
@@ -257,7 +257,7 @@ func (c *Command) endHeld() (ended []string, err error) {
 		ended = box.Left()
 	}
 	err = r.by.Sweep(r.proc.Process.Pid)
-	_ = r.folder.SetReadDeadline(time.Now().Add(time.Second)) // it is at its end, unless a process could not be ended
+	_ = r.folder.SetReadDeadline(time.Now().Add(time.Second)) // the pipe is at its end, unless a process remains
 	report := <-r.report
 	_ = r.folder.Close()
 	s := c.shell
@@ -270,7 +270,7 @@ func (c *Command) endHeld() (ended []string, err error) {
 		}
 	}
 	switch {
-	case dir == "" || dir == s.folder || dir == s.temp(c.within): // it was killed, or did not change its folder
+	case dir == "" || dir == s.folder || dir == s.temp(c.within): // the command was killed, or kept its folder
 	case len(dir) > folderMax, !filepath.IsAbs(dir), strings.ContainsAny(dir, "\n\x00"), !isFolder(dir):
 		err = errors.Join(err, fmt.Errorf("the folder stays %q: the command reported no usable one", s.folder))
 	case !r.by.Reads(dir):
@@ -281,7 +281,8 @@ func (c *Command) endHeld() (ended []string, err error) {
 	return ended, errors.Join(err, os.WriteFile(filepath.Join(c.dir, "cwd"), []byte(s.folder), 0o600))
 }
 
-// moveTo sets the folder of the next command. apart means that the state has another folder. The caller holds mu.
+// moveTo sets the folder of the next command. apart means that the state file contains another folder. The caller holds
+// mu.
 func (s *Shell) moveTo(dir string, apart bool) error {
 	if dir == s.folder && apart == s.apart {
 		return nil
@@ -324,7 +325,8 @@ func (w Sandboxed) name() string {
 	return "the read-only sandbox"
 }
 
-// interrupt passes Ctrl-C on to a command in a separate session, which is not in the terminal's foreground.
+// interrupt passes Ctrl-C on to a command in a separate session, because such a command is not in the terminal's
+// foreground.
 func (c *Command) interrupt() {
 	if c.started.apart() {
 		c.signal(syscall.SIGINT)

@@ -43,8 +43,8 @@ func (a hostAnswer) err() error {
 	return nil
 }
 
-// hosts asks the client of a sandboxed command about hosts, once for each host: the answer holds while the command
-// runs.
+// hosts asks the client of a sandboxed command about hosts, once for each host. An answer is valid as long as the
+// command runs.
 type hosts struct {
 	mu    sync.Mutex // guards the fields below
 	send  func(Host) // sends to the client; nil: there is no client
@@ -59,15 +59,15 @@ type hostState struct {
 	err      error
 }
 
-// of connects h to the command of a shell, if the workspace sandbox holds it.
+// of makes the command of a shell ask h about hosts, if the command runs in the workspace sandbox.
 func (h *hosts) of(shell *waitingShell) {
 	if f, ok := shell.by.(*fence.Fence); ok {
 		f.Ask(shell.proc.Process.Pid, h.ask)
 	}
 }
 
-// join sets the client to ask, also about hosts that wait for the first client. leave removes it and refuses all
-// waiting hosts.
+// join sets the client that is asked about new hosts, and about hosts that wait for the first client. leave removes the
+// client and refuses all waiting hosts.
 func (h *hosts) join(send func(Host)) (leave func()) {
 	h.mu.Lock()
 	if h.n > 0 {
@@ -96,7 +96,7 @@ func (h *hosts) join(send func(Host)) (leave func()) {
 	}
 }
 
-// over reports whether the host was decided.
+// over reports whether the host was allowed or refused.
 func (s *hostState) over() bool {
 	select {
 	case <-s.answered:
@@ -113,7 +113,7 @@ func (h *hosts) refuse() {
 	}
 }
 
-// settle decides about a host, once. The caller holds mu.
+// settle stores the decision about a host, unless there is one already. The caller holds mu.
 func (h *hosts) settle(name string, err error) {
 	if s := h.known[name]; s != nil && !s.over() {
 		s.err = err

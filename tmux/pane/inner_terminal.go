@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inner is the terminal of a command with all its streams on a terminal. It is separate from the pane's, so that all
-// output is recorded; keys typed into the pane are passed on unchanged.
+// inner is the terminal of a command of the mode Terminal. It is separate from the pane's terminal, so that all output
+// is recorded; keys typed into the pane are passed on unchanged.
 type inner struct {
 	outer  *terminal
-	master *os.File // its reader closes it
+	master *os.File // closed by its reader
 	slave  *os.File // closed in this process once the command has it
 	wake   *os.File // closing its other end stops typing
 	stop   *os.File
@@ -36,7 +36,7 @@ func newInner(outer *terminal) (*inner, error) {
 	return i, nil
 }
 
-// fit resizes it to the pane.
+// fit resizes the terminal to the size of the pane.
 func (i *inner) fit() {
 	if size, err := unix.IoctlGetWinsize(i.outer.fd, unix.TIOCGWINSZ); err == nil {
 		i.control(func(fd int) { _ = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, size) })
@@ -104,7 +104,7 @@ func (i *inner) copyKeys() {
 		// A command that does not read its keys for a second loses them.
 		_ = i.master.SetWriteDeadline(time.Now().Add(time.Second))
 		if _, err := i.master.Write(buf[:n]); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			return // it has ended
+			return // the command has ended
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// leftBehind returns the background processes of a command that has just ended: this process has become their parent,
-// or the parent of an ancestor, however they were detached. before holds the processes from before the command;
-// processes of group, 0 for none, will be ended anyway.
+// leftBehind returns the background processes of a command that has just ended. However they were detached, this
+// process has become their parent or the parent of an ancestor. It omits the processes in before, which are older than
+// the command, and those of group (0 for none), which will be ended anyway.
 func (o *orphans) leftBehind(before map[int]bool, group int) (all []Left) {
 	if len(o.tops(before)) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (o *orphans) tops(before map[int]bool) (all []int) {
 	return all
 }
 
-// startedHere returns the processes that this one started with os/exec and has not waited for: Go holds a pidfd of
+// startedHere returns the processes that this process started with os/exec and has not waited for. Go holds a pidfd of
 // each.
 func startedHere() map[int]bool {
 	all := make(map[int]bool)

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// orphans are the background processes below a supervisor, which becomes their parent: every process can be traced to
-// its command, even if it is detached. They are reaped when they end, and may outlive the supervisor.
+// orphans are the background processes below a supervisor. The supervisor becomes their parent, so that every process
+// can be traced to its command, even if it is detached. Orphans are reaped when they end, and may outlive the
+// supervisor.
 type orphans struct {
 	mu  sync.Mutex   // guards the fields below; held while a command is started, before its process is known
 	own map[int]bool // processes of commands, which have a waiter; nil: no orphans are adopted
@@ -53,11 +54,11 @@ func (o *orphans) wait(cmd *exec.Cmd) error {
 	o.mu.Lock()
 	delete(o.own, cmd.Process.Pid)
 	o.mu.Unlock()
-	o.reap() // those that ended after it
+	o.reap() // reap the orphans that ended after the command
 	return err
 }
 
-// reap reaps the ended orphans, up to the first ended command: its waiter calls reap again.
+// reap reaps the ended orphans, up to the first ended command, whose waiter calls reap again.
 func (o *orphans) reap() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

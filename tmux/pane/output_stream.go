@@ -10,7 +10,7 @@ import (
 var streamBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // outputStream carries one stream of a command from its pipe to its record, the pane and the clients. A background job
-// may hold the pipe open long after the command's end; its output is late output.
+// may hold the pipe open long after the command's end; the output of such a job is called late output.
 type outputStream struct {
 	stream string
 	pipe   *os.File
@@ -45,8 +45,8 @@ func (l *outputStream) run() {
 	}
 }
 
-// ended seals the stream after the end of the command's process. All its output is in the pipe by then; the deadline
-// wakes run, which reads exactly that much.
+// ended seals the stream after the end of the command's process, when all output of the process is in the pipe. The
+// deadline wakes run, which then reads exactly this output.
 func (l *outputStream) ended() {
 	_ = l.pipe.SetReadDeadline(time.Unix(1, 0))
 }
@@ -70,7 +70,7 @@ func (l *outputStream) drain(buf []byte) {
 	}
 }
 
-// drainOnce returns how many bytes it read.
+// drainOnce reads the bytes that are in the pipe now, and returns their number.
 func (l *outputStream) drainOnce(buf []byte) (all int) {
 	for remaining := Waiting(l.pipe); remaining > 0; {
 		n, err := l.pipe.Read(buf[:min(remaining, len(buf))])
@@ -86,7 +86,7 @@ func (l *outputStream) drainOnce(buf []byte) (all int) {
 	return all
 }
 
-// close closes the stream: nobody holds the pipe.
+// close closes the stream when nobody holds the pipe any more.
 func (l *outputStream) close() {
 	_ = l.pipe.Close()
 	l.seal()

@@ -37,22 +37,21 @@ import (
 // Limits of the recorded bytes of a stream.
 const (
 	WholeMax = 256 << 20 // bytes from the beginning, unless a limit is set
-	TailMax  = 64 << 10  // bytes from the end of a longer one
+	TailMax  = 64 << 10  // bytes from the end of a longer stream
 )
 
 // Mode selects how a command's streams are connected.
 type Mode string
 
-// The modes. Standard input is empty unless it is the terminal; those need a pane.
+// The modes. Standard input is empty, except in the two modes with the terminal, which need a pane.
 const (
 	Capture  Mode = "cap"    // stdout and stderr apart
-	Merge    Mode = "merge"  // both in stdout, in the order written
+	Merge    Mode = "merge"  // stdout and stderr in stdout, in the order written
 	Prompted Mode = "captty" // as Capture, with the terminal as standard input: keys answer prompts
 	Terminal Mode = "tty"    // all streams are the terminal; stdout holds its output
 )
 
-// Check returns an error for an unknown mode, or one that needs a terminal where there is
-// none.
+// Check returns an error for an unknown mode, and for a mode that needs a terminal if there is none.
 func (m Mode) Check(terminal bool) error {
 	switch m {
 	case Capture, Merge:
@@ -81,7 +80,7 @@ func Main(args []string) int {
 	shell := f.String("shell", "", "")
 	var avoid []string // folders of the workspace: the shell and the sandbox must not be programs from there
 	f.Func("avoid", "", func(dir string) error { avoid = append(avoid, dir); return nil })
-	f.Func(strings.Trim(ofFlag, "-="), "", func(string) error { return nil }) // for others, see Of
+	f.Func(strings.Trim(ofFlag, "-="), "", func(string) error { return nil }) // read by other processes, see Of
 	if err := f.Parse(args); err != nil || f.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "buddy: pane is started by buddy itself: usage: buddy pane DIR")
 		return 2
@@ -95,8 +94,8 @@ func Main(args []string) int {
 }
 
 func supervise(dir, name string) error {
-	// Ignored, not handled: the shells inherit it. A supervisor in the background of its own terminal must be able to
-	// become the foreground group, and nobody could resume a stopped shell.
+	// These signals are ignored, not handled, so that the shells inherit this. A supervisor in the background of its
+	// own terminal must be able to become the foreground group, and nobody could resume a stopped shell.
 	signal.Ignore(unix.SIGTTOU, unix.SIGTTIN, unix.SIGTSTP)
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -157,8 +156,8 @@ func listenPrivate(sock string) (net.Listener, error) {
 	return l, nil
 }
 
-// lockDir waits until no other supervisor serves dir: a respawned one starts while its
-// predecessor still ends its command.
+// lockDir waits until no other supervisor serves dir, because a respawned one starts while its predecessor still ends
+// its command.
 func lockDir(dir string) (*os.File, error) {
 	if err := makePrivate(dir); err != nil {
 		return nil, err

@@ -42,12 +42,12 @@ func watchKeys(c *Command, box *Mailbox, gone <-chan struct{}) {
 // silent returns the time since the command's last output, or its start.
 func (c *Command) silent() time.Duration { return time.Since(time.Unix(0, c.lastOutput.Load())) }
 
-// watchUnattended ends the command after it has waited for keys for as long as an unattended shell allows, even if its
-// client has gone.
+// watchUnattended ends the command after it has waited for keys for the time that an unattended shell allows, even if
+// its client has gone.
 func (c *Command) watchUnattended() {
 	t := time.NewTicker(keysEvery)
 	defer t.Stop()
-	var since time.Time // start of the wait; zero: it does not wait
+	var since time.Time // start of the wait; zero: the command does not wait
 	for {
 		select {
 		case <-c.Done():
@@ -64,7 +64,7 @@ func (c *Command) watchUnattended() {
 		}
 		if min(time.Since(since), c.silent()) >= limit {
 			c.mu.Lock()
-			c.fault = fmt.Sprintf("it waited %v for keys, and nobody is there to type: it was ended, as unattended_timeout under [tools] says", limit)
+			c.fault = fmt.Sprintf("it waited %v for keys, and nobody is there to type: it was ended (unattended_timeout under [tools])", limit)
 			c.mu.Unlock()
 			c.Cancel()
 			return
@@ -72,8 +72,8 @@ func (c *Command) watchUnattended() {
 	}
 }
 
-// readsKeys reports whether a program in the foreground of the command's terminal waits for keys: it reads the
-// terminal, has switched the echo off to ask for a password, or reads each key at once, like an editor.
+// readsKeys reports whether a program in the foreground of the command's terminal waits for keys: it reads lines from
+// the terminal, has switched the echo off to ask for a password, or reads each key at once, like an editor.
 func (c *Command) readsKeys() bool {
 	group := c.foreground()
 	if group == 0 {
@@ -89,5 +89,5 @@ func (c *Command) asks() (secret, keys bool) {
 		c.started.inner.control(func(fd int) { secret, keys = asksFor(fd) })
 		return secret, keys
 	}
-	return asksFor(c.shell.tty.fd) // it has a foreground
+	return asksFor(c.shell.tty.fd) // the pane's terminal has a foreground group
 }

@@ -32,7 +32,7 @@ func anyReads(pid, group int, keys bool, remaining *int) bool {
 			return true
 		}
 	}
-	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid)) // none can be seen
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid)) // none if unreadable
 	for child := range strings.FieldsSeq(string(children)) {
 		if n, err := strconv.Atoi(child); err == nil && anyReads(n, group, keys, remaining) {
 			return true
@@ -51,8 +51,8 @@ func groupOf(pid int) int {
 }
 
 // reads reports whether a process waits in read(2) of a terminal, or in select(2) of its standard input alone, if that
-// is a terminal. With keys it may also wait for a terminal among other files, such as an editor's signals, if nothing
-// else ends the wait: a wait with a timeout is not a prompt. See proc_pid_syscall(5).
+// is a terminal. With keys, it may also wait for a terminal among other files, such as an editor's signals, but without
+// a timeout, because a wait with a timeout is not a prompt. See proc_pid_syscall(5).
 func reads(pid int, keys bool) bool {
 	call, ok := callOf(pid)
 	switch {
@@ -69,8 +69,8 @@ func reads(pid int, keys bool) bool {
 	return slices.ContainsFunc(files, func(fd uint64) bool { return isTerminal(pid, fd) }) && !serves(pid, files)
 }
 
-// serves reports whether one of the files is a listening port of the process: a server that also reads keys does not
-// wait for them.
+// serves reports whether one of the files is a listening port of the process, because a server that also reads keys
+// does not wait for them.
 func serves(pid int, files []uint64) bool {
 	process, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -135,7 +135,7 @@ func (c systemCall) endless() bool {
 // maxFiles limits the examined files of one call.
 const maxFiles = 256
 
-// files returns the descriptors that a call waits for to be read.
+// files returns the descriptors that a call waits to read from.
 func (c systemCall) files(pid int) []uint64 {
 	switch kindOfWait(c.number) {
 	case waitPoll, waitPpoll:
@@ -160,7 +160,7 @@ func polled(b []byte) (all []uint64) {
 	return all
 }
 
-// selected reads a set of n descriptors, each of which is a bit.
+// selected reads a set of n descriptors, with one bit for each.
 func selected(b []byte, n uint64) (all []uint64) {
 	for fd := uint64(0); fd < n && fd/8 < uint64(len(b)); fd++ {
 		if b[fd/8]&(1<<(fd%8)) != 0 {
@@ -206,7 +206,7 @@ func isTerminal(pid int, fd uint64) bool {
 
 // fileOf returns the file name of a process's descriptor, "" if unknown.
 func fileOf(pid int, fd uint64) string {
-	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd)) // it may be closed
+	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd)) // the descriptor may be closed
 	return name
 }
 

@@ -14,7 +14,7 @@ type Record struct {
 	size   int64    // bytes in file, including those after the end of the command
 	total  int64    // bytes of the command itself
 	gap    int64    // bytes of the command missing in the file, once sealed
-	tail   []byte   // ends with the command's last TailMax bytes
+	tail   []byte   // ends with the last TailMax bytes of the command's output
 	sealed bool
 	fault  error // first error of writing; recording has stopped then
 }
@@ -28,8 +28,8 @@ func NewRecord(path string, most int64) *Record {
 	return &Record{path: path, most: most}
 }
 
-// Open creates the file. Otherwise the first output creates it: a file costs time, and most commands write nothing to
-// stderr.
+// Open creates the file. Without Open, the first output creates the file, because a file costs time and most commands
+// write nothing to stderr.
 func (c *Record) Open() (err error) {
 	c.file, err = os.OpenFile(c.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	return err
@@ -38,7 +38,7 @@ func (c *Record) Open() (err error) {
 // Total returns the number of bytes that the command itself wrote.
 func (c *Record) Total() int64 { return c.total }
 
-// Gap returns how many of those bytes are missing in the file. It is known after Seal.
+// Gap returns the number of the command's bytes that are missing in the file. It is known after Seal.
 func (c *Record) Gap() int64 { return c.gap }
 
 // Fault returns the first error of writing, or nil.
@@ -67,9 +67,9 @@ func (c *Record) write(p []byte) {
 	}
 }
 
-// SkipTo records that the stream has total bytes now; end holds the last of them.
+// SkipTo records that the stream now has total bytes; end holds the last ones.
 func (c *Record) SkipTo(total int64, end []byte) {
-	if known := total - int64(len(end)); known <= c.total && c.total <= total { // nothing is missing between them
+	if known := total - int64(len(end)); known <= c.total && c.total <= total { // no bytes are missing before end
 		c.Add(end[c.total-known:])
 		return
 	}

@@ -16,7 +16,7 @@ import (
 
 const (
 	burst = 64 << 10             // bytes of live output sent without a pause
-	rest  = 4 * time.Millisecond // pause that keeps a flood from using both processors; the files are complete
+	rest  = 4 * time.Millisecond // pause after a burst, so that a flood does not use both processors
 )
 
 // Server lets clients use a [Shell]. Commands run one at a time, in the order of their requests; a client that
@@ -113,7 +113,7 @@ func (s *Server) busy() bool {
 	s.prune()
 	for _, c := range s.running {
 		select {
-		case <-c.Done(): // its client may know already
+		case <-c.Done(): // its client may already know the end
 			if !c.background() {
 				continue
 			}
@@ -214,8 +214,8 @@ func (s *Server) attach(w *wire, dir string) error {
 	return nil
 }
 
-// listen reads the client's side of a command's connection: cancel is closed when the client asks to cancel, gone when
-// it disconnects. answers sets the command whose hosts the client's answers are about.
+// listen reads the client's frames on a command's connection. cancel is closed when the client asks to cancel, gone
+// when it disconnects. answers sets the command that the client's answers about hosts belong to.
 func listen(w *wire) (cancel, gone chan struct{}, answers func(*Command)) {
 	cancel, gone = make(chan struct{}), make(chan struct{})
 	var about atomic.Pointer[Command]
@@ -251,7 +251,7 @@ func (s *Server) follow(w *wire, c *Command, cancel, gone <-chan struct{}) {
 		}
 	}()
 	err := w.send(frameStarted)
-	leave := c.hosts.join(func(h Host) { _ = w.sendJSON(frameHost, h) }) // a client that has gone leaves
+	leave := c.hosts.join(func(h Host) { _ = w.sendJSON(frameHost, h) }) // fails if the client has gone
 	go func() { <-gone; leave() }()
 	defer leave()
 	if err != nil {
@@ -293,8 +293,8 @@ func obey(c *Command, cancel, gone <-chan struct{}) {
 	}
 }
 
-// Shutdown ends the running command with the reason why, waits until the command and its clients have ended, each at
-// most twice the given time, and reports whether a client was connected. No command starts afterwards.
+// Shutdown ends the running command with the reason why. It waits until the command and its clients have ended, for
+// each at most twice the given time, and reports whether a client was connected. No command starts afterwards.
 func (s *Server) Shutdown(why string, wait time.Duration) bool {
 	s.mu.Lock()
 	s.closed = true

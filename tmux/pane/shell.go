@@ -28,9 +28,9 @@ var runSh []byte
 //go:embed run.zsh
 var runZsh []byte
 
-// The shells start with these scripts, which restore the state, run the command, then save the
-// state. For bash it is one line, so that bash counts the lines of the command from 1 in its
-// messages and does not show ours after `set -v`.
+// The shells start with these scripts, which restore the state, run the command, then save the state. The script for
+// bash is one line, so that bash counts the lines of the command from 1 in its messages, and does not show lines of the
+// script after `set -v`.
 const (
 	mainBash = `. "$1/run"; eval -- "$__buddy_cmd" 3<&-; { __buddy_save; builtin trap - DEBUG ERR; } >/dev/null 2>&1; builtin exit "$__buddy_rc"`
 	mainZsh  = `. "$1/run"; eval -- "$__buddy_cmd"; builtin exit $?`
@@ -48,13 +48,13 @@ type Shell struct {
 	kind string // of its scripts and state, see [KindOf]
 	main string
 
-	// The state is in two files in turn, so that each command overwrites the older one: creating and renaming a file
-	// costs more on many disks. "" means none yet.
+	// state is the file with the state, "" before the first one. Commands alternate between two files and overwrite the
+	// older one, because creating and renaming a file costs more on many disks.
 	state string
 
 	mu     sync.Mutex // guards the fields below
-	folder string     // of the next command; "" means unknown
-	apart  bool       // the state has another folder
+	folder string     // folder of the next command; "" means unknown
+	apart  bool       // the state file contains another folder
 	env    []string   // of the first command; nil until Greet
 	alone  time.Duration
 	hold   holding
@@ -94,8 +94,9 @@ func NewShell(dir string, tty *os.File, name string) (*Shell, error) {
 	return s, makePrivate(filepath.Join(dir, "nowhere"))
 }
 
-// Greet sets the directory and the environment of the first command. Only the first call sets them: later clients find
-// the shell as the last command left it. Every call sets the Reach, the Fence and whether the pane is attended.
+// Greet sets the directory and the environment of the first command. Only the first call sets these, because later
+// clients find the shell as the last command left it. Every call sets the Reach, the Fence and whether the pane is
+// attended.
 func (s *Shell) Greet(g Greeting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +107,7 @@ func (s *Shell) Greet(g Greeting) {
 			s.env = append(s.env, confine.Unattended...)
 		}
 		if s.state == "" && s.folder == "" {
-			_ = s.moveTo(g.Cwd, false) // it counts here; a shell that continues from a state without it reports it as unknown
+			_ = s.moveTo(g.Cwd, false) // if not written, a later shell reports the folder as unknown
 		}
 	}
 	s.whole = g.Whole
@@ -138,12 +139,12 @@ func (s *Shell) patience() time.Duration {
 // Exports returns a shell line that exports variables, whose values must have no single quotes.
 func Exports(env []string) string { return "export '" + strings.Join(env, "' '") + "'" }
 
-// unheld returns the shell for a command without a sandbox, not started yet. A free one starts in the first
-// environment, finds no program in the workspace, and only its folder is carried over. The caller holds mu.
+// unheld returns the shell for a command without a sandbox, not started yet. The shell of a free command starts in the
+// first environment and finds no program in the workspace, and only its folder is carried over. The caller holds mu.
 func (s *Shell) unheld(m manner) *waitingShell {
 	args := []string{s.name, "-c"}
 	if s.kind == kindZsh {
-		args = []string{s.name, "-f", "-c"} // no start-up files, as with the others
+		args = []string{s.name, "-f", "-c"} // no start-up files, as with the other shells
 	}
 	load, leave, folder, mark := s.state, s.nextState(), "", ""
 	if s.apart {
@@ -154,8 +155,8 @@ func (s *Shell) unheld(m manner) *waitingShell {
 	}
 	cmd := &exec.Cmd{Path: s.exe, Args: append(args, s.main, s.name, s.dir, "", load, leave, folder, s.adopted(), mark, m.set()), Dir: s.folder, Env: slices.Clone(s.env)}
 	if load != "" {
-		// The state has the environment: unset variables must not come back. Names that are invalid in shells are
-		// passed on.
+		// The state contains the environment, and unset variables must not come back. Only variables whose names are
+		// invalid in shells are passed on.
 		cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return isName(kv) })
 	}
 	if m.free {
@@ -170,7 +171,7 @@ func (s *Shell) unheld(m manner) *waitingShell {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: s.detaches(m.mode), Setpgid: !s.detaches(m.mode)}
 	h := &waitingShell{mode: m.mode, proc: cmd, tty: s.tty, ended: make(chan struct{})}
 	if load == "" {
-		return h // its environment may name a file to run first, such as BASH_ENV: not before an approval
+		return h // not ahead of time: the environment may name a file to run first, such as BASH_ENV
 	}
 	if info, err := os.Stat(s.folder); err == nil && s.folder != "" && info.IsDir() {
 		h.at = info
@@ -178,8 +179,8 @@ func (s *Shell) unheld(m manner) *waitingShell {
 	return h
 }
 
-// detaches reports whether a command gets a separate session. It does without a terminal, or without a person at the
-// terminal: a program that prompts on /dev/tty then fails instead of hanging.
+// detaches reports whether a command gets a separate session. This is so without a terminal, or without a person at the
+// terminal, so that a program that prompts on /dev/tty fails instead of hanging.
 func (s *Shell) detaches(mode Mode) bool {
 	return s.tty == nil || s.alone > 0 && mode != Prompted && mode != Terminal
 }
@@ -188,10 +189,9 @@ func (s *Shell) detaches(mode Mode) bool {
 // there, which is never 0, and a session.
 const CommandsMark = ",0,0"
 
-// commandsTMUX returns $TMUX for the commands of the supervisor in dir. It points neither to
-// the server of the pane, where a `tmux kill-server` would end all sessions, nor, as an unset
-// one would, to the person's own server, but to a socket of the session, shared by its panes,
-// where no server runs until a command starts one. sup.sh does the same on targets.
+// commandsTMUX returns $TMUX for the commands of the supervisor in dir. It points to a socket of the session, shared by
+// its panes, where no server runs until a command starts one. With the server of the pane, a `tmux kill-server` would
+// end all sessions; without $TMUX, commands would use the person's own server. sup.sh does the same on targets.
 func commandsTMUX(dir string) string {
 	session, _, _ := strings.Cut(filepath.Base(dir), "-") // panes of commands have a suffix
 	return filepath.Join(filepath.Dir(dir), "tmux-"+session) + CommandsMark
@@ -206,11 +206,11 @@ func (s *Shell) nextState() string {
 	return names[1]
 }
 
-// prepareState empties that file.
+// prepareState empties the next state's file.
 func (s *Shell) prepareState() error { return os.WriteFile(s.nextState(), nil, 0o600) }
 
 // adoptState makes the state of the command in dir the current one if it is complete: a shell that was killed or
-// replaced by exec saves none. Of a free command only the folder is carried over.
+// replaced by exec saves none. From a free command only the folder is carried over.
 func (s *Shell) adoptState(dir string, free bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,12 +223,12 @@ func (s *Shell) adoptState(dir string, free bool) error {
 	}
 	cwd, err := os.ReadFile(filepath.Join(dir, "cwd"))
 	if err != nil || !filepath.IsAbs(string(cwd)) {
-		return nil //nolint:nilerr // the folder stays: a command's files may be removed while it runs
+		return nil //nolint:nilerr // the folder stays, because a command's files may be removed while it runs
 	}
 	return s.moveTo(string(cwd), free)
 }
 
-// stateNames returns the two files with the state of shells of a kind: none reads another's.
+// stateNames returns the two files with the state of shells of a kind, because no kind can read the state of another.
 func stateNames(dir, kind string) [2]string {
 	name := filepath.Join(dir, "state.")
 	if kind != kindBash {
@@ -248,8 +248,8 @@ func newestState(dir, kind string) string {
 	return newest
 }
 
-// CopyState copies the state of the shell in the directory from, if it has one, to the
-// directory of a shell that does not exist yet.
+// CopyState copies the state of the shell in the directory from, if there is one, to the directory of a shell that does
+// not exist yet.
 func CopyState(from, to string) error {
 	if from == "" {
 		return nil
@@ -327,7 +327,7 @@ const (
 	kindSh   = "sh"
 )
 
-// KindOf returns the kind of the shell with a name, for [Scripts].
+// KindOf returns the kind of the named shell, for [Scripts].
 func KindOf(name string) string {
 	switch name {
 	case "", "bash":
@@ -338,8 +338,7 @@ func KindOf(name string) string {
 	return kindSh
 }
 
-// FindShell returns the program of one of [Shells], or of the best one for "". BusyBox counts
-// as ash.
+// FindShell returns the program of one of [Shells] or, for "", of the best one. BusyBox counts as ash.
 func FindShell(name string) (string, error) {
 	wanted := []string{name}
 	switch name {
@@ -356,7 +355,7 @@ func FindShell(name string) (string, error) {
 	return "", NoShell(name, "this machine")
 }
 
-// NoShell returns the error about a shell that is missing on a machine.
+// NoShell returns the error for a shell that is missing on a machine.
 func NoShell(name, machine string) error {
 	return &RefusedError{Reason: fmt.Sprintf("the shell %q is not installed on %s; install it or choose another with shell under [tools] (have: %s)", cmp.Or(name, "sh"), machine, strings.Join(Shells, ", "))}
 }

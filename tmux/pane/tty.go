@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Waiting returns the number of bytes that can be read from f at once: for a terminal that
-// edits lines itself, those of whole lines.
+// Waiting returns the number of bytes that can be read from f at once. A terminal that edits lines itself counts only
+// whole lines.
 func Waiting(f *os.File) int {
 	n := 0
 	raw, err := f.SyscallConn()
@@ -61,7 +61,7 @@ func newTerminal(f *os.File) (*terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	sane.Iflag &^= unix.IXON // Ctrl-S is an ordinary key: few know how to undo it
+	sane.Iflag &^= unix.IXON // Ctrl-S is an ordinary key, because few people know how to undo its effect
 	sane.Iflag |= unix.ICRNL
 	sane.Oflag |= unix.OPOST | unix.ONLCR
 	sane.Lflag |= unix.ICANON | unix.ISIG | unix.ECHO | unix.ECHOE | unix.IEXTEN
@@ -91,7 +91,7 @@ func (t *terminal) setForeground(group int) { _ = unix.IoctlSetPointerInt(t.fd, 
 // reclaim makes the supervisor's group the foreground group.
 func (t *terminal) reclaim() { t.setForeground(unix.Getpgrp()) }
 
-// foreground returns the group that keys such as Ctrl-C reach, or 0 if it is not a command's.
+// foreground returns the group that keys such as Ctrl-C reach, or 0 if it is not the group of a command.
 func (t *terminal) foreground() int {
 	if t == nil {
 		return 0

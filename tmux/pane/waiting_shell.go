@@ -13,25 +13,26 @@ type waitingShell struct {
 	mode   Mode
 	by     sandbox // nil: no sandbox
 	proc   *exec.Cmd
-	at     os.FileInfo // its start folder; nil: it cannot be started ahead
-	tty    *terminal   // the pane's; nil: none
+	at     os.FileInfo // its start folder; nil: the shell cannot be started ahead
+	tty    *terminal   // the pane's terminal; nil: none
 	inner  *inner      // the terminal of mode Terminal, else nil
 	in     *os.File    // delivers the command
 	out    *os.File
-	errs   *os.File // nil if both are one
-	folder *os.File // delivers the final folder of a sandboxed command; nil: the command's file has it
+	errs   *os.File // nil if out has both streams
+	folder *os.File // delivers the final folder of a sandboxed command; nil: read from the command's file cwd
 	report chan []byte
 	ended  chan struct{} // closed when the process has ended, and err is set
 	err    error
 }
 
-// same reports whether h waits for a command and equals other, which is not started, in every respect. h may be nil.
+// same reports whether h, which may be nil, waits for a command and equals other, which is not started, in every
+// respect.
 func (h *waitingShell) same(other *waitingShell) bool {
 	if h == nil || h.at == nil || other.at == nil {
 		return false
 	}
 	select {
-	case <-h.ended: // the kernel ends it first when memory is low
+	case <-h.ended: // the kernel may have ended it, because memory was low
 		return false
 	default:
 	}
@@ -136,7 +137,7 @@ func (h *waitingShell) end() {
 	_ = h.proc.Process.Kill()
 	_ = h.wait()
 	if h.by != nil {
-		_ = h.by.Sweep(h.proc.Process.Pid) // it was alone
+		_ = h.by.Sweep(h.proc.Process.Pid) // no other process is in its sandbox
 	}
 	h.close()
 }

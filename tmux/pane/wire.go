@@ -45,8 +45,8 @@ type request struct {
 	Greeting *Greeting `json:"greeting,omitempty"`
 }
 
-// Greeting holds a client's settings for a supervisor. The first client's Cwd and Env count, and the last one's Reach,
-// Fence and Unattended.
+// Greeting holds a client's settings for a supervisor. Cwd and Env are taken from the first client, Reach, Fence and
+// Unattended from the last one.
 type Greeting struct {
 	Cwd   string        `json:"cwd"`
 	Env   []string      `json:"env"`
@@ -177,9 +177,9 @@ type Job struct {
 	hosts func(Host) error // nil: nobody is asked
 }
 
-// Run starts the command in dir/cmd and returns when it runs. It waits for its turn; ending
-// ctx meanwhile withdraws the request, and cancels the command if it started just then. A
-// [RefusedError] means that it did not start. The Job owns conn.
+// Run starts the command in dir/cmd and returns when it runs. It waits for its turn; ending ctx during the wait
+// withdraws the request, and cancels the command if it has just started. A [RefusedError] means that it did not start.
+// The Job owns conn.
 func Run(ctx context.Context, conn net.Conn, dir string, mode Mode, within Sandboxed) (*Job, error) {
 	return ask(ctx, conn, request{Op: "run", Version: protocol, Dir: dir, Mode: mode, Within: within})
 }

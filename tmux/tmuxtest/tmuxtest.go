@@ -57,9 +57,8 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// Env returns this process's environment with dir for sockets and states and an empty home in it, and without a
-// reference to a surrounding tmux. Start-up files of the user's shells, which may wait for a lock, do not affect the
-// test.
+// Env returns this process's environment, without references to a surrounding tmux. Sockets and states are in dir, and
+// so is an empty home, so that start-up files of the user's shells, which may wait for a lock, do not affect the test.
 func Env(t testing.TB, dir string) []string {
 	t.Helper()
 	home := Home(t, dir)
@@ -119,7 +118,7 @@ func (s *Server) Attach(session string) (detach func()) {
 	}
 }
 
-// Until polls until cond holds, and fails the test after a minute: a busy machine is slow, a hang is for ever.
+// Until polls until cond returns true, and fails the test after a minute, which is enough for a busy machine.
 func Until(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !cond(); {

@@ -23,7 +23,7 @@ type loadSkill struct{ tools.Typed[skillArgs] }
 // NewSkill returns the tool skill, which returns the text of a skill.
 func NewSkill() tools.Tool { return tools.New(&loadSkill{}, "skill", skillText) }
 
-// Patient returns true: a command in the text of a skill may need approval.
+// Patient returns true, because a command in the text of a skill may need approval.
 func (*loadSkill) Patient(tools.Call) bool { return true }
 
 func (t *loadSkill) PlanArgs(args skillArgs) (action.Action, error) {

@@ -28,8 +28,8 @@ type todoItem struct {
 
 type todo struct{ tools.Typed[todoArgs] }
 
-// NewTodo returns the tool todo, a list of steps with their states. It has no state of its own: the list is in the call
-// and the result, so that a resumed session has it.
+// NewTodo returns the tool todo, a list of steps with their states. The list is stored only in the call and the result,
+// so that a resumed session has it.
 func NewTodo() tools.Tool {
 	return tools.New(&todo{}, "todo", todoText)
 }

@@ -331,7 +331,7 @@ func (w *Workspace) commit(ctx context.Context, changes []change) (notes []strin
 	if err != nil {
 		return nil, fmt.Errorf("nothing was written: %w", err)
 	}
-	ctx = context.WithoutCancel(ctx) // a half-applied patch is no use
+	ctx = context.WithoutCancel(ctx) // a cancelled call must not leave a half-applied patch
 	var undo []func() error
 	for i, c := range changes {
 		note, err := w.commitOne(ctx, c, waiting[i])

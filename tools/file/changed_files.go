@@ -22,12 +22,12 @@ const (
 	maxHeldDiff = 2 << 10  // bytes of a diff for the model
 )
 
-// Change is a file that the model has read or written and that was changed since, not by a file tool.
+// Change is a file that the model has read or written and that something other than a file tool has changed since.
 type Change struct {
 	Path string          // as the model should use it
 	Diff string          // unified; "" when it is too long or unknown
 	Gone bool            // the file was deleted
-	Seen action.SeenFile // what the model knows of the file after it reads this
+	Seen action.SeenFile // the model's knowledge of the file after it has read this
 }
 
 // hold keeps the content of a file that the model knows, for a later diff. It drops the oldest contents over the limit.
@@ -62,7 +62,7 @@ func (f *seenFiles) hold(known *seenFile, s snapshot) {
 // recent files are checked; on a target, whose times are in whole seconds, the last four.
 func (w *Workspace) Changed(ctx context.Context) []Change {
 	var changed []Change
-	for _, s := range w.seen.by(0).watched(maxWatched / w.files.BatchSize()) { // each costs time on a target
+	for _, s := range w.seen.by(0).watched(maxWatched / w.files.BatchSize()) { // each check costs time on a target
 		info, err := w.files.Lstat(ctx, s.Path)
 		if _, ok := errors.AsType[*host.DownError](err); ok || ctx.Err() != nil {
 			break
@@ -124,7 +124,7 @@ func (f *seenFiles) change(path string, now snapshot) (Change, bool) {
 		return Change{Gone: !now.exists}, true
 	}
 	f.know(was, now)
-	was.call = "" // no call gave this knowledge
+	was.call = "" // the knowledge does not come from a call
 	return Change{Diff: diff, Seen: action.SeenFile{Sum: was.sum, Bytes: now.size, ModifiedNS: now.modified.UnixNano()}}, true
 }
 

@@ -85,8 +85,8 @@ func (d document) places(parts []part) []int {
 	return places
 }
 
-// become returns the document with another text. Of a changed line, only the part that differs is written. With lossy,
-// invalid bytes may be replaced as well.
+// become returns the document with another text. Only the parts of lines that differ are written. With lossy, invalid
+// bytes may be replaced as well.
 func (d document) become(text string, lossy bool) (document, error) {
 	if d.charset == nil {
 		return document{nil, []byte(text), text}, nil

@@ -108,7 +108,7 @@ type search struct {
 	left  leftOut
 }
 
-// fileHits holds the lines found in one file; index counts the opened files.
+// fileHits holds the lines found in one file; index is the file's number in the order of opening.
 type fileHits struct {
 	index int
 	path  string
@@ -308,7 +308,7 @@ func (s *search) file(j job, buf []byte) []byte {
 		return s.inPieces(j, buf)
 	}
 	if j.file.Size > fs.MaxText {
-		s.leave(leftLarge, "") // workers find such files in any order
+		s.leave(leftLarge, "") // not named, because the order of workers is random
 		return buf
 	}
 	data, err := fs.ReadInto(buf, j.file, j.file.Size)
@@ -338,7 +338,8 @@ func (s *search) file(j job, buf []byte) []byte {
 	return data
 }
 
-// findIn finds lines of a file. In a notebook these are the lines that read_file shows, or else those of the JSON.
+// findIn finds lines of a file. In a notebook, these are the lines that read_file shows or, if none matches, lines of
+// the JSON.
 func (s *search) findIn(path string, text []byte) ([]hit, int) {
 	if isNotebook(path) {
 		if n := notebookOf(path, string(text)); n != nil {

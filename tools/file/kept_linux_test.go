@@ -406,7 +406,7 @@ func TestHalfWrittenFile(t *testing.T) {
 			t.Errorf("End: %v", err)
 		}
 	} else {
-		if err == nil || !strings.Contains(err.Error(), "its content before is in") || b.content("g") != "new and" {
+		if err == nil || !strings.Contains(err.Error(), "its earlier content is in") || b.content("g") != "new and" {
 			t.Errorf("End: %v; the file has %q", err, b.content("g"))
 		}
 		if reported := Recover(t.Context(), b.ws); len(reported) != 1 || reported[0] != (fs.Interrupted{Path: b.path("f")}) {

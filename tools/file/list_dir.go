@@ -56,14 +56,14 @@ func (t *listDir) RunArgs(ctx context.Context, call tools.Call, args listArgs) t
 	return t.ws.list(ctx, path, args.Depth, insteadOf(call))
 }
 
-// list lists the folder at path to a depth; 0 means 1. It adds a remark.
+// list lists the folder at path to a depth (0 means 1), and adds a remark to the result.
 func (w *Workspace) list(ctx context.Context, path string, depth int, remark string) tools.Result {
 	l := listing{files: w.files}
 	if err := l.list(ctx, path, max(depth, 1)); err != nil {
 		return noted(err, remark)
 	}
 	text := l.text()
-	res := tools.Success(text, l.note(), remark) // after text, which counts omissions
+	res := tools.Success(text, l.note(), remark) // note needs the counts of text
 	res.Outcome = texts.Plural(strings.Count(text, "\n"), "entry")
 	return res
 }

@@ -32,11 +32,11 @@ func withoutLine(suffix string) string {
 	return fmt.Sprintf("has no %q in its name; offset takes a line", suffix)
 }
 
-// meant returns the path that a reading call means by arg, whose path is path: that path, or if nothing is there, the
-// only similar one. note explains the difference. With several similar paths the error names them.
+// meant returns the path that a reading call means by arg: the resolved path or, if nothing is there, the only similar
+// one. note explains the difference. With several similar paths the error names them.
 func meant(ctx context.Context, w *Workspace, arg, path string) (real, note string, err error) {
 	if _, err := w.files.Lstat(ctx, path); !errors.Is(err, os.ErrNotExist) {
-		return path, "", nil // reading it gives the right error
+		return path, "", nil // reading path returns the right error
 	}
 	all := alikes(ctx, w, arg, path)
 	switch len(all) {

@@ -17,7 +17,7 @@ type matcher struct {
 	re      *regexp.Regexp
 	need    []prefilter // every match contains one of these, so other lines are rejected cheaply
 	context int         // context lines around a match
-	most    int         // maximum of matching lines; find looks for one more
+	most    int         // maximum number of matching lines; find looks for one more
 }
 
 // hit is a line of the result.

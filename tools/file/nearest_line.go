@@ -15,7 +15,7 @@ func notFound(text, want string) error {
 }
 
 // nearestTo returns the end of a sentence about want missing in text: the passage that looks like want, else the most
-// similar lines. whose names the argument with want.
+// similar lines. whose is the name of the argument that contains want.
 func nearestTo(text, want, whose string) string {
 	if passage := passageLike(text, want); passage != "" {
 		return passage
@@ -30,7 +30,7 @@ func nearestTo(text, want, whose string) string {
 	if score < 0.5 {
 		return ", nor a line like its first; read the file again"
 	}
-	// The first line may be right; a line that differs helps more.
+	// The first line may be equal; a line that differs helps more.
 	for i := first; i < len(wanted); i++ {
 		at := best + i - first
 		if at >= len(have) {

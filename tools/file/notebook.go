@@ -34,7 +34,7 @@ func notebookText(n *notebook.Notebook) text {
 }
 
 // edit makes one replacement in the file at path and returns how many places it changed. In a notebook it changes the
-// sources as displayed, or if they don't match the JSON.
+// sources as displayed or, if these don't match, the JSON.
 func (d document) edit(path string, e edit) (document, int, error) {
 	if n := notebookOf(path, d.text); n != nil {
 		sources := n.Sources()
@@ -79,8 +79,8 @@ func (d document) cells(n *notebook.Notebook, shown string) (document, error) {
 	return d.become(json, false)
 }
 
-// patched applies the hunks of a patch to the file at path. In a notebook they apply to the displayed cells, or if they
-// don't fit to the JSON.
+// patched applies the hunks of a patch to the file at path. In a notebook they apply to the displayed cells or, if they
+// don't fit there, to the JSON.
 func (d document) patched(path string, f patch.File) (document, error) {
 	n := notebookOf(path, d.text)
 	if n != nil && f.New != "" {

@@ -54,8 +54,8 @@ func (f *folded) passage(text string, from, to int, want string) (start int, the
 	return start, strings.ReplaceAll(there, "\r\n", "\n")
 }
 
-// exactly returns the exact spelling of a passage as a JSON string. Of a long passage it returns the lines that differ
-// from want.
+// exactly returns the exact spelling of a passage as a JSON string. For a long passage it returns only the lines that
+// differ from want.
 func exactly(there, want string) string {
 	if len(there) <= maxPassage {
 		return "as a string of JSON it is " + spelled(there)

@@ -80,8 +80,8 @@ func (p *pattern) mayHold(rel string) bool {
 }
 
 // planSearch returns the plan of a tool that searches path for files that match p, nil for all files. The base of p
-// becomes a part of the path that the policy judges; exact adds all of a literal pattern. If path is a file, p is
-// ignored.
+// becomes a part of the path that the policy judges; exact adds the whole pattern if it is literal. If path is a file,
+// p is ignored.
 func planSearch(w *Workspace, tool, path string, p *pattern, exact bool, why string) (action.Action, error) {
 	act, err := w.planRead(tool, path, why)
 	if err != nil || p == nil {

@@ -141,7 +141,7 @@ func shortened(diff string) string {
 // wholly returns a preview, or an error if it is too large for a person to read.
 func wholly(preview string) (string, error) {
 	if n := strings.Count(preview, "\n"); n > previewLines || len(preview) > previewBytes {
-		return "", fmt.Errorf("the change is too large to be shown to who approves it: %d lines, %.1f MB (at most %d lines and %.1f MB); make it in parts, or with a command",
+		return "", fmt.Errorf("the change is too large to show for approval: %d lines, %.1f MB (at most %d lines and %.1f MB); make it in parts, or with a command",
 			n, float64(len(preview))/1e6, previewLines, previewBytes/1e6)
 	}
 	return preview, nil

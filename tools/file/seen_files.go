@@ -32,7 +32,7 @@ type seenFile struct {
 	call     string // the call that read or wrote the file last
 	sum      string // see snapshot.sum
 	assumed  string // the note to the model about how the file is shown
-	text     []byte // the content in UTF-8, for a diff; nil for long files, other data, or when newer texts took the room
+	text     []byte // the content in UTF-8, for a diff; nil for long files, other data, or if dropped for newer texts
 	reported bool   // a change was reported, but the model does not know the new content
 	order    int64  // rank of the last read; several reads may have the same time
 }
@@ -66,8 +66,8 @@ func (r *Readers) by(reader int) *seenFiles {
 	return r.all[reader]
 }
 
-// ForkReader gives the reader to the knowledge of the reader from. It leaves out the files of calls that are under way,
-// because the fork started before their results.
+// ForkReader copies one reader's knowledge to another. It omits the files of calls that are under way, because the fork
+// started before their results.
 func (r *Readers) ForkReader(from, to int, underWay func(call string) bool) {
 	forked := r.by(from).clone()
 	for path, s := range forked.files {
@@ -197,7 +197,7 @@ func (r *Readers) once(reader int, path, assumed string) string {
 	return assumed
 }
 
-// know stores s as the content that the reader knows. The caller holds f.mu.
+// know stores s as the content that the reader now knows. The caller holds f.mu.
 func (f *seenFiles) know(known *seenFile, s snapshot) {
 	known.Bytes, known.Tokens, known.Modified, known.sum = s.size, int(s.size/4), s.modified, s.sum()
 	f.hold(known, s)

@@ -26,7 +26,7 @@ const (
 // errMany ends a walk.
 var errMany = errors.New("too many files")
 
-// passedOver lists folders with generated files.
+// passedOver lists folders with generated files, which are skipped.
 var passedOver = []string{".buddyx", "node_modules", "__pycache__", ".venv"}
 
 // Names returns the paths of the first n files of a workspace, and whether there are more. It leaves out files that

@@ -43,7 +43,7 @@ func (w *Workspace) Restore(ctx context.Context, files []tools.Before, force boo
 	var changes []change
 	for _, b := range files {
 		if b.Lost {
-			return nil, fmt.Errorf("%q: what was in it before is not kept any more", b.Path)
+			return nil, fmt.Errorf("%q: its earlier content is no longer stored", b.Path)
 		}
 		now, err := w.snap(ctx, b.Path)
 		if err != nil {
@@ -102,8 +102,8 @@ func putBack(b tools.Before, now snapshot) change {
 	return c
 }
 
-// renames joins a created and a removed file that follow each other into one rename. A patch or /redo has renamed such
-// a file, and a renamed file keeps its attributes. If they were two separate files, nothing is lost.
+// renames combines a created file and an adjacent removed file into one rename, because a patch or /redo has renamed
+// such a file, and a renamed file keeps its attributes. If they were two separate files, nothing is lost.
 func renames(changes []change) (all []change) {
 	for i := 0; i < len(changes); i++ {
 		c := changes[i]
@@ -190,7 +190,7 @@ func difference(w *Workspace, b tools.Before, now snapshot) string {
 	case b.Sum() == now.sum() && !b.Lost:
 		return ""
 	case b.Lost:
-		return "changed; what was in it before is not kept any more\n"
+		return "changed; its earlier content is no longer stored\n"
 	case !now.exists && !isText(was):
 		return fmt.Sprintf("deleted, %d bytes that are not text\n", len(b.Data))
 	case !now.exists:

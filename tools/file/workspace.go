@@ -21,8 +21,8 @@ import (
 	"buddy/tools/fs"
 )
 
-// Workspace is shared by the file tools of one session: the folder that relative paths start
-// from, and what the model has read so far. It is safe for concurrent use.
+// Workspace is shared by the file tools of one session. It holds the folder that relative paths start from, and the
+// model's knowledge of files. It is safe for concurrent use.
 type Workspace struct {
 	files   fs.FS
 	secret  func(path string) string

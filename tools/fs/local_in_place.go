@@ -35,7 +35,7 @@ func BreaksLinks(path string) bool {
 	return slices.ContainsFunc(stores, func(s string) bool { return strings.Contains(path, "/"+s) })
 }
 
-// mayWrite returns why the file can't be written in place.
+// mayWrite returns an error if the file can't be written in place.
 func (s *localStaged) mayWrite() error {
 	f, err := openat(s.dir, s.name, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err == nil {

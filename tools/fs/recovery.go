@@ -15,8 +15,7 @@ import (
 )
 
 // Recovery is a folder on this machine with the old bytes of files that are being written in place: after a crash the
-// next start restores them. Each file has a folder of its own in it, which is locked as long as the writing process
-// lives.
+// next start restores them. Each file has its own subfolder, which is locked as long as the writing process lives.
 type Recovery string
 
 // Names in the folder of one file.
@@ -30,7 +29,7 @@ const (
 // keptCopies limits how long the old bytes of a reported file are kept.
 const keptCopies = 30 * 24 * time.Hour
 
-// record identifies the file of the bytes.
+// record identifies the file that the bytes belong to.
 type record struct {
 	Target string      `json:"target"`
 	Path   string      `json:"path"`
@@ -137,12 +136,12 @@ func (k *Kept) End(err error) error {
 	half, ok := errors.AsType[*TornError](err)
 	if ok && k.files == Local {
 		if old, readErr := os.ReadFile(k.file(oldBytes)); readErr == nil && putBack(k.Path, old, k.Perm) == nil {
-			ok, err = false, fmt.Errorf("%q: it is as it was: %w", k.Path, half.Err)
+			ok, err = false, fmt.Errorf("%q is unchanged: %w", k.Path, half.Err)
 		}
 	}
 	if ok {
 		Release(k.lock)
-		return fmt.Errorf("%w; its content before is in %s", err, k.file(oldBytes))
+		return fmt.Errorf("%w; its earlier content is in %s", err, k.file(oldBytes))
 	}
 	k.forget()
 	return err
@@ -151,17 +150,17 @@ func (k *Kept) End(err error) error {
 // Interrupted is a file whose in-place write an earlier process did not finish.
 type Interrupted struct {
 	Path string
-	Copy string // a file with the old content; "" when that was restored
+	Copy string // a file with the old content; "" if the old content was restored
 }
 
 // Recover checks the files of a target whose in-place write was interrupted. It restores the old bytes of a
-// half-written file. A file that was changed since stays as it is. Each is returned once.
+// half-written file. A file that was changed since then stays as it is. Recover returns each file once.
 func (r Recovery) Recover(ctx context.Context, files FS) (all []Interrupted) {
 	entries, _ := os.ReadDir(string(r)) // usually the folder does not exist
 	for _, e := range entries {
 		lock, err := lockFolder(filepath.Join(string(r), e.Name()))
 		if err != nil {
-			continue // another process writes it now
+			continue // another process is writing the file
 		}
 		k := &Kept{lock: lock, files: files}
 		if one := k.recover(ctx); one != nil {

@@ -177,8 +177,8 @@ func (t *remoteFS) Fetch(ctx context.Context, files []*File, need host.Texts) {
 	}
 }
 
-// remoteStaged holds the content in memory and writes it at commit: on a target one atomic command is better than two,
-// because a second one may fail.
+// remoteStaged holds the content in memory and writes it at commit in one atomic command, because the second of two
+// commands could fail.
 type remoteStaged struct {
 	t    *remoteFS
 	ctx  context.Context

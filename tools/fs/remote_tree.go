@@ -21,7 +21,7 @@ type remoteTree struct {
 	ctx   context.Context            // of the call
 	lists map[string][]host.FileInfo // sorted by name
 	rules map[string][]byte          // contents of .gitignore files by path
-	more  bool                       // the one folder listed has more names
+	more  bool                       // the only listed folder has more names
 }
 
 func (t *remoteFS) OpenDir(ctx context.Context, path string) (Folder, error) {

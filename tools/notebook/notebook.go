@@ -2,7 +2,7 @@
 //
 //	n, ok := notebook.Read(json)
 //	text := n.Text()              // each cell below a line "=== cell 1, code ==="
-//	json, err := n.Become(edited) // other bytes stay
+//	json, err := n.Become(edited) // all other bytes stay
 //
 // The package does no I/O.
 package notebook
@@ -62,7 +62,7 @@ func Read(data string) (*Notebook, bool) {
 // Text returns the cells with their outputs, shortened.
 func (n *Notebook) Text() string { return n.text }
 
-// Sources returns the same text with outputs, which can't be changed, replaced by NUL bytes.
+// Sources returns Text with the outputs, which can't be changed, replaced by NUL bytes.
 func (n *Notebook) Sources() string {
 	var b strings.Builder
 	hidden := false
@@ -78,7 +78,7 @@ func (n *Notebook) Sources() string {
 	return b.String()
 }
 
-// Cells returns how many cells there are.
+// Cells returns the number of cells.
 func (n *Notebook) Cells() int { return len(n.cells) }
 
 var errForm = errors.New("not the form of a notebook")

@@ -88,7 +88,7 @@ func (o output) show() string {
 	return b.String()
 }
 
-// shorten returns the beginning of a text, with a line that tells how much is omitted.
+// shorten returns the beginning of a text, with a line about the omitted rest.
 func shorten(text string) string {
 	if text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), ""); text == "" {
 		return ""

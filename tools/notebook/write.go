@@ -36,7 +36,7 @@ func (n *Notebook) Become(text string) (string, error) {
 		}
 	}
 	var cells []string
-	var from []int // for each cell its previous number, 0 for a new one
+	var from []int // previous number of each cell, 0 for a new one
 	for _, b := range blocks {
 		switch {
 		case b.kind == "" && b.text != outputs[b.head]:
@@ -132,7 +132,7 @@ func (n *Notebook) list(c cell, text string) string {
 // form holds the JSON before, between and after the lines of a source.
 type form struct{ open, comma, end string }
 
-// formOf returns the form of a source, or of another one if it has no lines.
+// formOf returns the form of a cell's source or, if it has no lines, of another cell's source.
 func (n *Notebook) formOf(c cell) form {
 	for _, one := range append([]cell{c}, n.cells...) {
 		if !one.list || len(one.lines) == 0 {

@@ -3,10 +3,9 @@
 //	files, err := patch.Parse(text)
 //	after, err := files[0].Apply(before) // a *Mismatch names the lines that were not found
 //
-// It reads unified diffs, with git's headers, and the form that begins with "*** Begin Patch".
-// It is made for diffs that a model wrote: line numbers may be wrong and white space on empty
-// lines missing, but nothing is guessed. A hunk whose position is not certain is an error. The
-// package does no I/O.
+// It reads unified diffs, with git's headers, and the form that begins with "*** Begin Patch". It is made for diffs
+// that a model wrote: line numbers may be wrong and white space on empty lines may be missing. But it never guesses: a
+// hunk whose position is not certain is an error. The package does no I/O.
 //
 // go-gitdiff (0.9.0) is not used, because it refuses wrong counts, and silently drops a hunk
 // without numbers.
@@ -54,7 +53,7 @@ type line struct {
 	open bool // the line has no line end
 }
 
-// before returns the lines that the hunk expects, and how many of the first and last ones are context.
+// before returns the lines that the hunk expects, and the numbers of context lines at their start and end.
 func (h Hunk) before() (old []string, lead, trail int) {
 	first, last := -1, -1
 	for i, l := range h.lines {

@@ -53,14 +53,14 @@ type exitPlan struct{ tools.Typed[planArgs] }
 // NewExit returns the tool exit_plan, which shows the plan to the person and waits for the decision.
 func NewExit() tools.Tool { return tools.New(&exitPlan{}, "exit_plan", exitText) }
 
-// Patient returns true: a person may take any time to read a plan.
+// Patient returns true, because a person may take any time to read a plan.
 func (*exitPlan) Patient(tools.Call) bool { return true }
 
 func (t *exitPlan) PlanArgs(args planArgs) (action.Action, error) {
 	return tools.PlanInternal(t.Name(), args.Why), nil
 }
 
-// Recover shows the plan again: it waited for the person when the earlier process died.
+// Recover shows the plan again, because it waited for a decision when the earlier process ended.
 func (t *exitPlan) Recover(ctx context.Context, call tools.Call) tools.Result {
 	return t.Run(ctx, call)
 }

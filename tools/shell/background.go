@@ -83,8 +83,8 @@ func (s *shellJob) task() tools.Task {
 	return tools.Task{Title: s.title, Pane: s.pane, Dir: s.dir, Done: s.run.Done(), End: s.end, Stop: s.run.Cancel}
 }
 
-// Revive follows a command that an earlier process left running, under its old number: was has its Title, Pane and Dir.
-// An error means that the outcome is unknown.
+// Revive follows a command that an earlier process left running, under its old number id. was has the command's Title,
+// Pane and Dir. An error means that the outcome is unknown.
 func (t *Shell) Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error) {
 	out := newOutputTail(nil, t.limits.Output)
 	run, err := t.panes.Reattach(ctx, usedDir(was.Dir), out.write)
@@ -129,7 +129,7 @@ func (s *shellJob) result(note string, limit int) tools.Result {
 	return r
 }
 
-// outputTail keeps a command's output so far as a terminal shows it, and passes all output on while the call runs.
+// outputTail keeps the end of a command's output as a terminal shows it, and passes all output on while the call runs.
 type outputTail struct {
 	waits chan struct{} // closed when the command waits for keys for the first time
 

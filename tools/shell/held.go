@@ -76,8 +76,8 @@ func explainConfined(output string, code int) string {
 
 // stopped reports whether a command failed because of the read-only sandbox and could succeed in the workspace sandbox:
 // a message is about a write, a connection or something unknown. A refused read is no reason, because the workspace
-// sandbox allows no more reads. A command that ended with 0 is not run again: it was mostly refused a folder that it
-// can't list, and a second run would mark the workspace as changed.
+// sandbox allows no more reads. A command that ended with 0 is not run again: usually only the listing of a folder was
+// refused, and a second run would mark the workspace as changed.
 func stopped(output string, code int) bool {
 	for l := range strings.Lines(output) {
 		if l = strings.TrimSpace(l); code != 0 && stops().MatchString(l) && !strings.HasPrefix(attempted(l), "read ") {

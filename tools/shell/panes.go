@@ -44,7 +44,7 @@ func Panes(shell *Shell) []tools.Tool {
 	}
 }
 
-// paneError adds advice for the model to an error about a pane: instead is the advice for a missing pane.
+// paneError adds advice for the model to an error about a pane; instead is the advice for a missing pane.
 func (t *Shell) paneError(err error, instead string) error {
 	switch {
 	case t.noPanes.Load():
@@ -68,7 +68,7 @@ type captureArgs struct {
 	Escapes bool   `json:"escapes,omitempty" desc:"keep colours"`
 	Octal   bool   `json:"octal,omitempty" desc:"write escape sequences and other controls as \\ooo"`
 	Spaces  bool   `json:"trailing,omitempty" desc:"keep spaces at the ends of lines"`
-	Other   bool   `json:"alternate,omitempty" desc:"what is behind the full-screen program, or was"`
+	Other   bool   `json:"alternate,omitempty" desc:"the screen behind the full-screen program"`
 	Delay   string `json:"delay,omitempty" desc:"wait first, such as 500ms; at most 30s"`
 	Why     string `json:"why,omitempty" schema:"-"`
 }
@@ -141,7 +141,7 @@ func (t *capturePane) RunArgs(ctx context.Context, _ tools.Call, args captureArg
 		pane, text, err = t.shell.panes.Capture(ctx, "", view)
 	}
 	if errors.Is(err, tmux.ErrNoOther) {
-		other = "there is no alternate screen; this is the one that shows"
+		other = "there is no alternate screen; this is the visible one"
 		view.Other = false
 		pane, text, err = t.shell.panes.Capture(ctx, pane.ID, view)
 	}
@@ -186,7 +186,7 @@ type sendKeysArgs struct {
 	Pane     string   `json:"pane,omitempty" desc:"such as %3; the shared one if left out"`
 	Text     string   `json:"literal_text,omitempty" desc:"typed as it is, first"`
 	Keys     []string `json:"keys,omitempty" desc:"then pressed: C-c, Up, Escape, F5, …" max:"50"`
-	Enter    bool     `json:"enter,omitempty" desc:"and Enter at last"`
+	Enter    bool     `json:"enter,omitempty" desc:"and Enter last"`
 	Delay    string   `json:"delay,omitempty" desc:"wait first, such as 500ms; at most 30s"`
 	Why      string   `json:"why,omitempty"`
 	Risk     string   `json:"risk,omitempty" schema:"-"`
@@ -202,7 +202,7 @@ func (a sendKeysArgs) pressed() []string {
 	return a.Keys
 }
 
-// typed returns all text that is typed into the pane, including text given as keys.
+// typed returns the text that the call types into the pane, including text given as keys.
 func (a sendKeysArgs) typed() string {
 	text := a.Text
 	for _, k := range a.pressed() {
@@ -264,7 +264,7 @@ func (t *sendKeys) RunArgs(ctx context.Context, _ tools.Call, args sendKeysArgs)
 	if err != nil {
 		return tools.Failure(t.shell.paneError(err, insteadOfPane))
 	}
-	return tools.Success(fmt.Sprintf("typed into pane %s, %s, of session %s", t.shell.ref(pane.ID), pane.Title, t.shell.panes.Name()), "capture-pane shows what came of it")
+	return tools.Success(fmt.Sprintf("typed into pane %s, %s, of session %s", t.shell.ref(pane.ID), pane.Title, t.shell.panes.Name()), "capture-pane shows the effect")
 }
 
 type createPaneArgs struct {

@@ -295,7 +295,7 @@ func TestSessionTools(t *testing.T) {
 		t.Errorf("created %+v", made)
 	}
 	made = d.get("tmux_create_session", map[string]any{"why": "x", "session": "default"})
-	if made.Note != "it was there already" {
+	if made.Note != "it already existed" {
 		t.Errorf("again %+v", made)
 	}
 	if _, r := d.call("tmux_create_session", map[string]any{"why": "x", "session": "other"}); !r.Retry || !strings.Contains(r.Content, `there is one session, "buddy-t"`) {

@@ -46,8 +46,8 @@ func (p *printed) now() *printed {
 // end returns the end of the text, as far as it was kept.
 func (p *printed) end() string { return valid(string(p.tail)) }
 
-// edges returns the text, or its beginning and its end, limit bytes together, with a note on the omitted middle. last
-// must be at least limit, and first at least half of it.
+// edges returns the text or, if it is longer than limit bytes, its beginning and its end with a note on the omitted
+// middle. last must be at least limit, and first at least half of it.
 func (p *printed) edges(limit int) (text string, cut bool) {
 	if p.total <= int64(limit) {
 		return valid(string(p.tail)), false

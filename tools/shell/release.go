@@ -89,15 +89,15 @@ func (s *shellJob) asks() <-chan struct{} {
 	return nil
 }
 
-// asked returns the state of a command that waits for keys, with the end of its pane's screen, because programs put
-// their questions there whatever they print elsewhere.
+// asked returns the state of a command that waits for keys, with the end of its pane's screen, because programs ask
+// their questions there even if their output goes elsewhere.
 func (s *shellJob) asked(ctx context.Context, note string, limit int) tools.Result {
 	r := s.result(note, limit)
 	looking, stop := context.WithTimeout(ctx, lookLimit)
 	defer stop()
 	_, text, err := s.shell.panes.Capture(looking, s.run.Pane(), tmux.View{})
 	if err != nil || s.over() {
-		return r // without the screen the output must do
+		return r // without a screen, the output must suffice
 	}
 	shown := tools.Streams(cutStart(text, limit, 0), "", note)
 	shown.Outcome = r.Outcome
@@ -152,8 +152,8 @@ func (t *Shell) sharedBusy() bool {
 	}
 }
 
-// moved returns an error when a command in the background has ended since the call was planned, and left the shell in a
-// folder other than the approved one.
+// moved returns an error if a command in the background has ended since the call was planned and has left the shell in
+// a folder other than the approved one.
 func (t *Shell) moved(call tools.Call) error {
 	now, planned := t.Cwd(), call.Planned.Cwd
 	for _, at := range call.Planned.Targets {

@@ -13,8 +13,7 @@ import (
 	"buddy/tools"
 )
 
-// output holds the model's view of a command: limited parts of its output streams, and remarks on what they do not
-// show.
+// output is the model's view of a command: limited parts of its output streams, and remarks on missing information.
 type output struct {
 	stdout, stderr string
 	remarks        []string
@@ -77,7 +76,7 @@ func (out *output) fill(res tmux.Result, limit int) {
 	out.full = fullOutput(res)
 	out.show(res, stdout, stderr)
 	if stdout.screen.Full || stderr.screen.Full {
-		out.remarks = append(out.remarks, "what it drew on the full screen is left out; capture-pane shows that while it runs")
+		out.remarks = append(out.remarks, "full-screen output is left out; capture-pane shows it while the command runs")
 	}
 	where := strings.Join(paths(res), ", ")
 	switch gap := res.Stdout.Gap + res.Stderr.Gap; {
@@ -129,7 +128,7 @@ func (out *output) show(res tmux.Result, stdout, stderr *printed) {
 	}
 }
 
-// remarks describes how a command ended where its output does not show that.
+// remarks describes facts about the end of a command that its output does not show.
 func remarks(res tmux.Result, out output) []string {
 	all := []string{res.Fault}
 	if res.Renewed {

@@ -1,5 +1,5 @@
 // Package shell holds the tools that run commands in the panes of a target: run_shell, the tools that capture panes and
-// type into them, and those for commands that keep running after their call.
+// type into them, and the tools for commands that keep running after their call.
 //
 //	sh := shell.New(panes, plain, "local", cwd, warn)
 //	registry := tools.NewRegistry(append(shell.Panes(sh), sh, shell.NewTaskOutput(sh), shell.NewTaskKill(sh))...)
@@ -139,7 +139,7 @@ func riskOf(said string) action.Risk {
 // detected; after it the model may type.
 var unattended = 8 * time.Second
 
-// leastWait is the minimum wait for a command that runs again after it used up its time in the first run.
+// leastWait is the minimum wait for the second run of a command that used up its time in the first.
 const leastWait = time.Second
 
 // interactive reports whether the command reads keys.
@@ -147,7 +147,7 @@ func (a shellArgs) interactive() bool {
 	return tmux.Mode(a.Mode) == tmux.Prompted || tmux.Mode(a.Mode) == tmux.Terminal
 }
 
-// patience parses wait: how long Run waits for the end, or that it waits without limit.
+// patience parses wait. It returns the time that Run waits for the end, or true if it waits without limit.
 func (a shellArgs) patience() (d time.Duration, forever bool, err error) {
 	var v any
 	if len(a.Wait) > 0 {
@@ -250,12 +250,13 @@ func (t *Shell) ownPane(args shellArgs, call tools.Call) bool {
 	return !forever || args.interactive() && (call.Ask == nil || t.alone)
 }
 
-// Run runs the command and waits for its end, or as long as wait asks for. It stops the command when ctx ends first.
+// Run runs the command and waits for its end, or for the time that the argument wait sets. It stops the command if ctx
+// ends first.
 func (t *Shell) Run(ctx context.Context, call tools.Call) tools.Result {
 	return t.run(ctx, call, t.limits.Output)
 }
 
-// run does what Run does, with limit bytes of each output stream in the result.
+// run is Run with limit bytes of each output stream in the result.
 func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Result {
 	args, err := tools.Decode[shellArgs](call)
 	if err != nil {
@@ -317,7 +318,7 @@ func (t *Shell) runShared(ctx context.Context, call tools.Call, spec tmux.Spec, 
 	return t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, shared: true, out: out, since: time.Now()}, toTheEnd, limit)
 }
 
-// notStarted returns the result of a command that did not run, or may not have run; what describes that. A command
+// notStarted returns the result of a command that did not run, or may not have run, as described by what. A command
 // meant for a sandbox never runs outside it without approval.
 func notStarted(what string, err error) tools.Result {
 	switch {
@@ -335,18 +336,18 @@ func notStarted(what string, err error) tools.Result {
 	return tools.Failure(err)
 }
 
-// inShared is the suffix of a command's folder when the command got no pane of its own.
+// inShared is the suffix of a command's folder when the command got no separate pane.
 const inShared = "-shared"
 
-// runBeside runs the command of a subagent to its end in a pane of its own. If there is no room for one, it waits for
-// the shared pane, unless a background command occupies that.
+// runBeside runs the command of a subagent to its end in a separate pane. If there is no room for one, it waits for the
+// shared pane, unless a background command occupies that pane.
 func (t *Shell) runBeside(ctx context.Context, call tools.Call, spec tmux.Spec, limit int) tools.Result {
 	out := newOutputTail(spec.Output, t.limits.Output)
 	spec.Own, spec.Title, spec.Output = true, call.OwnPane, out.write
 	run, err := t.start(ctx, spec)
 	shared := errors.Is(err, tmux.ErrPanes) && !t.sharedBusy()
 	if shared {
-		spec.Own, spec.Dir = false, spec.Dir+inShared // the other folder holds traces of the attempt
+		spec.Own, spec.Dir = false, spec.Dir+inShared // the call's folder holds traces of the attempt
 		run, err = t.start(ctx, spec)
 	}
 	if err != nil {
@@ -355,7 +356,7 @@ func (t *Shell) runBeside(ctx context.Context, call tools.Call, spec tmux.Spec, 
 	return t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, shared: shared, out: out, since: time.Now()}, toTheEnd, limit)
 }
 
-// runInOwnPane runs the command in a pane of its own and waits up to patience for its end.
+// runInOwnPane runs the command in a separate pane and waits up to patience for its end.
 func (t *Shell) runInOwnPane(ctx context.Context, call tools.Call, spec tmux.Spec, patience time.Duration, limit int) tools.Result {
 	out := newOutputTail(spec.Output, t.limits.Output)
 	spec.Own, spec.Output = true, out.write
@@ -390,7 +391,7 @@ func (t *Shell) Recover(ctx context.Context, call tools.Call) tools.Result {
 	return t.recover(ctx, call, t.limits.Output)
 }
 
-// recover does what Recover does, with limit bytes of each output stream in the result.
+// recover is Recover with limit bytes of each output stream in the result.
 func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.Result {
 	args, err := tools.Decode[shellArgs](call)
 	if err != nil {
@@ -408,7 +409,7 @@ func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.R
 	return t.await(ctx, call, &shellJob{shell: t, title: args.Command, dir: call.Dir, run: run, shared: t.runsShared(run), out: out, since: time.Now()}, patience, limit)
 }
 
-// usedDir returns the folder of a command's files for the folder of its call.
+// usedDir returns the folder with a command's files, given the folder of the call.
 func usedDir(dir string) string {
 	if _, err := os.Stat(dir + inShared); err == nil {
 		return dir + inShared
@@ -425,7 +426,7 @@ func (t *Shell) start(ctx context.Context, spec tmux.Spec) (*tmux.Running, error
 		if !t.noPanes.Swap(true) {
 			t.warn(fmt.Sprintf("commands run without a pane: %v", err))
 		}
-		spec.Dir += "-plain" // the other folder may hold traces of the attempt
+		spec.Dir += "-plain" // the call's folder may hold traces of the attempt
 	}
 	return t.plain.Start(ctx, spec)
 }
@@ -439,7 +440,7 @@ func passOn(call tools.Call) tmux.Output {
 	}
 }
 
-// wait waits for the end of a command, and for that of a cancelled one, too.
+// wait waits for the end of a command, even after cancelling it.
 func wait(ctx context.Context, run *tmux.Running) (tmux.Result, error) {
 	res, err := run.Wait(ctx)
 	if ctx.Err() != nil {

@@ -59,7 +59,7 @@ func (t *createSession) RunArgs(ctx context.Context, _ tools.Call, _ createSessi
 	}
 	note := ""
 	if !created {
-		note = "it was there already"
+		note = "it already existed"
 	}
 	return tools.Success(text, note)
 }

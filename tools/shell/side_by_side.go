@@ -72,7 +72,7 @@ func (l *labelled) flush(name string) {
 	}
 }
 
-// show passes the first n waiting bytes on. The caller holds mu.
+// show passes on the first n waiting bytes. The caller holds mu.
 func (l *labelled) show(name string, s *labelledStream, n int) {
 	if n == 0 {
 		return
@@ -154,8 +154,8 @@ func exitOf(results []tools.Result) *int {
 	return code
 }
 
-// RunOn runs a call on several targets at once; open returns their shells. Each target uses a pane of its own, and none
-// waits for another; all together return as much output as a call on one target.
+// RunOn runs a call on several targets at once; open returns their shells. Each target uses its own pane, and none
+// waits for another. All together return as much output as a call on one target.
 func RunOn(ctx context.Context, names []string, open func(ctx context.Context, name string) (*Shell, error), call tools.Call) tools.Result {
 	return sideBySide(ctx, names, open, call, (*Shell).run)
 }

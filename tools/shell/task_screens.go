@@ -55,8 +55,8 @@ func (j *jobs) running() []*shellJob {
 	return slices.DeleteFunc(slices.Clone(j.all), func(s *shellJob) bool { return s.pane == "" || s.over() })
 }
 
-// screenWide limits a row, in bytes; screenTop is how many top rows are kept when not all fit: full-screen programs
-// have their headings there.
+// screenWide limits a row, in bytes; screenTop is the number of top rows that are kept when not all fit, because
+// full-screen programs have their headings there.
 const (
 	screenWide = 100
 	screenTop  = 4

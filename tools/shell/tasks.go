@@ -49,7 +49,7 @@ func NewTaskOutput(shell *Shell) tools.Tool {
 
 func (*taskOutput) Parallel(tools.Call) bool { return true }
 
-// Patient returns true for a call that sets its time to wait.
+// Patient returns true for a call that sets its own time to wait.
 func (*taskOutput) Patient(call tools.Call) bool {
 	args, err := tools.Decode[taskOutputArgs](call)
 	return err == nil && args.Wait != ""

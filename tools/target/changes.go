@@ -17,8 +17,8 @@ const (
 	maxChangeText = 3 << 10 // bytes
 )
 
-// changeLog remembers what commands and other programs changed in the files that models have read, so that each
-// conversation gets the changes with its next request.
+// changeLog stores changes by commands and other programs in the files that models have read, so that each conversation
+// gets the changes with its next request.
 type changeLog struct {
 	mu   sync.Mutex // guards the fields below; held while the files are checked
 	last int64      // number of the newest change, even if it is forgotten
@@ -38,7 +38,7 @@ const ToldNothing = "0"
 // ChangedFiles checks the files that models have read or written, on all targets, and returns the changes by commands
 // and other programs since the last report to a conversation, as text for its model; "" for none. known is the value
 // reported that the conversation's last call returned; "" is a new conversation that has read nothing. A report that is
-// too long continues with the next call. seen is what the model knows of the files after reading the report.
+// too long continues with the next call. seen is the model's knowledge of the files after reading the report.
 func (s *Set) ChangedFiles(ctx context.Context, known string) (text, reported string, seen []action.SeenFile) {
 	log := &s.changes
 	log.mu.Lock()
@@ -66,7 +66,7 @@ func (l *changeLog) add(text string, seen action.SeenFile) {
 	l.all = l.all[max(0, len(l.all)-maxChanges):]
 }
 
-// since returns the changes after a number, as many as fit, the number of the last one among them, and the files.
+// since returns the changes after a number, as many as fit, the number of the last returned one, and the files.
 func (l *changeLog) since(from int64) (text, reported string, seen []action.SeenFile) {
 	const head = "Files changed since you read or wrote them, by a command of yours or by somebody else. A diff shows the whole change.\n"
 	var b strings.Builder

@@ -21,7 +21,7 @@ type Environment struct {
 	Home      string   // "" is unknown
 	OS        string
 	Shell     string
-	Tmux      string // output of tmux -V, "" without tmux; not asked on this machine
+	Tmux      string // output of tmux -V, "" without tmux; always "" on this machine
 	Elsewhere bool   // another machine, whose kernel is not ours
 }
 

@@ -37,8 +37,8 @@ type Answer struct {
 // Confined reports whether the session has a read-only sandbox for [Session.Ask].
 func (s *Session) Confined() bool { return s.confined }
 
-// Ask runs a program of this machine in the read-only sandbox and returns its output. The program can read what
-// commands without approval can read, and changes nothing.
+// Ask runs a program of this machine in the read-only sandbox and returns its output. The program can read the same
+// files as commands without approval, and changes nothing.
 func (s *Session) Ask(ctx context.Context, argv ...string) (Answer, error) {
 	return ask(ctx, s.plain, argv)
 }

@@ -47,7 +47,7 @@ func followLinks(name string) string {
 const maxMatched = 20_000
 
 // matched returns the names in dir that a shell's pattern may match, and the destinations of links among them. It may
-// return some names too many; ok is false when there are too many names to compare.
+// include names that do not match; ok is false when there are too many names to compare.
 func matched(dir, pattern string) (found []string, ok bool) {
 	budget := maxMatched
 	dirs := []string{dir}

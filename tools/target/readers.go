@@ -5,8 +5,8 @@ import (
 	"buddy/tools/file"
 )
 
-// See restores what the model of a branch knew of files in an earlier process, on every target: from the result of a
-// call, or with call "" from a report of changes.
+// See restores, on every target, the knowledge of files that the model of a branch had in an earlier process: from the
+// result of a call, or with call "" from a report of changes.
 func (s *Set) See(branch int, call string, files []action.SeenFile) {
 	for _, f := range files {
 		if r := s.readers[f.Target]; r != nil {
@@ -15,8 +15,8 @@ func (s *Set) See(branch int, call string, files []action.SeenFile) {
 	}
 }
 
-// ForkReader gives the branch to the knowledge of files of the branch from, on every target, except for files of calls
-// that are under way.
+// ForkReader copies one branch's knowledge of files to another branch, on every target, except for files of calls that
+// are under way.
 func (s *Set) ForkReader(from, to int, underWay func(call string) bool) {
 	for _, r := range s.readers {
 		r.ForkReader(from, to, underWay)

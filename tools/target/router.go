@@ -40,8 +40,8 @@ type targetsArgs struct {
 
 const maxTargets = 20 // of one call
 
-// Route returns a version of t, a tool of the first target, whose calls may name other targets. It returns t itself
-// when there are no others.
+// Route returns a version of t, a tool of the first target, whose calls may name other targets. It returns t itself if
+// there are no other targets.
 func (s *Set) Route(t tools.Tool) tools.Tool {
 	own, ok := t.(extensible)
 	if len(s.all) == 1 || !ok {
@@ -85,7 +85,7 @@ func (r *Router) split(call tools.Call) (tools.Call, targetsArgs, error) {
 	return call, at, nil
 }
 
-// follow sets the target of a call to that of the pane it names.
+// follow sets the target of a call to the target of the pane that the call names.
 func (r *Router) follow(at *targetsArgs, pane string) error {
 	ref := tools.ParsePane(pane)
 	of := ref.Target

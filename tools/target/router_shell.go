@@ -130,8 +130,7 @@ func (r *shellRouter) shell(ctx context.Context, name string) (*shell.Shell, err
 	return one.Shell, nil
 }
 
-// Run runs the command. Each of several targets uses a pane of its own, and none waits for
-// another.
+// Run runs the command. Each of several targets uses its own pane, and none waits for another.
 func (r *shellRouter) Run(ctx context.Context, call tools.Call) tools.Result {
 	return r.each(ctx, call, r.Router.Run, r.reached, shell.RunOn)
 }
@@ -147,7 +146,7 @@ func (r *shellRouter) Recover(ctx context.Context, call tools.Call) tools.Result
 // opener is a function that returns the shell of a target.
 type opener = func(ctx context.Context, name string) (*shell.Shell, error)
 
-// each runs a call: with one on the only target, or with many and the function open on several.
+// each runs a call: on one target by calling one, on several targets by calling many.
 func (r *shellRouter) each(ctx context.Context, call tools.Call, one func(context.Context, tools.Call) tools.Result, open opener, many func(context.Context, []string, opener, tools.Call) tools.Result) tools.Result {
 	names, inner, err := r.group(call)
 	switch {

@@ -25,7 +25,7 @@ var (
 // for a moment, because a command is judged several times before it runs. It is safe for concurrent use.
 type finder struct {
 	secret func(path string) string
-	most   int // maximum of checked files
+	most   int // maximum number of checked files
 
 	mu    sync.Mutex
 	known map[string]answer
@@ -91,7 +91,8 @@ func (f *finder) find(dir string) (name string, err error) {
 	return name, nil
 }
 
-// gitKeepsAround returns the git settings of the repository around a folder if they contain a password, or "".
+// gitKeepsAround returns the path of the git settings of the repository around a folder if they contain a password, or
+// "".
 func gitKeepsAround(dir string) string {
 	for ; ; dir = filepath.Dir(dir) {
 		file := filepath.Join(dir, ".git", "config")

@@ -43,7 +43,7 @@ type Options struct {
 	Own     policy.Own   // buddy's own files on this machine
 	// Recovery is the folder on this machine for the old bytes of files that are written in place.
 	Recovery fs.Recovery
-	// Resumed means that an earlier process may have left a pane in another folder.
+	// Resumed means that an earlier process may have left a pane whose shell is in another folder.
 	Resumed bool
 	// Boxed means that approved commands also run in a sandbox, the workspace sandbox.
 	Boxed bool
@@ -118,7 +118,7 @@ func NewSession(t *Target, sh *shell.Shell, files *file.Workspace) *Session {
 // model is offered them.
 func (s *Session) Tools() []tools.Tool { return append([]tools.Tool{s.Shell}, file.Tools(s.Files)...) }
 
-// Facts returns what the policy needs to know about the target.
+// Facts returns the facts about the target that the policy needs.
 func (s *Session) Facts() policy.Target {
 	f := policy.Target{
 		Workspace: s.Files.Root(), Also: s.Env.Also, Home: s.Env.Home, Guarded: s.Production, Elsewhere: s.Env.Elsewhere, Confined: s.confined, Boxed: s.boxed,
@@ -135,7 +135,8 @@ func (s *Session) Facts() policy.Target {
 	return f
 }
 
-// Close ends everything that the session runs on the target. It calls report with a line about each thing that stays.
+// Close ends everything that the session runs on the target. It calls report with a line about each command that keeps
+// running.
 func (s *Session) Close(ctx context.Context, report func(format string, args ...any)) {
 	for _, panes := range []*tmux.Session{s.Panes, s.plain} {
 		left, err := panes.Close(ctx)

@@ -94,7 +94,7 @@ func (s *Set) Session(name string) *Session {
 	return s.opened[name]
 }
 
-// Failure returns why the last attempt to open a target failed; nil if it succeeded or there was none.
+// Failure returns the error of the last attempt to open a target; nil if it succeeded or there was none.
 func (s *Set) Failure(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +153,7 @@ func (s *Set) Open(ctx context.Context, name string) (*Session, error) {
 	return one, nil
 }
 
-// Facts returns what the policy needs to know about a target.
+// Facts returns the facts about a target that the policy needs.
 func (s *Set) Facts(name string) policy.Target {
 	t, one := s.Target(name), s.Session(name)
 	switch {
@@ -205,7 +205,7 @@ func (s *Set) Watch(names []string) {
 	}
 }
 
-// KillPanes ends the commands in panes of their own, on all targets.
+// KillPanes closes all panes except the shared ones, on all targets, and ends their commands.
 func (s *Set) KillPanes(ctx context.Context) error {
 	var errs []error
 	for _, one := range s.Sessions() {
@@ -220,8 +220,8 @@ func (s *Set) KillPanes(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Close ends everything on all targets at once. It calls report with a line about each thing that stays, one call at a
-// time.
+// Close ends everything on all targets at once. It calls report with a line about each command that keeps running, one
+// call at a time.
 func (s *Set) Close(ctx context.Context, report func(text string)) {
 	s.mu.Lock()
 	s.closed = true

@@ -1,8 +1,8 @@
 // Package target runs tools on targets: this machine, ssh hosts and containers.
 //
-// A [Target] is a place where commands run and files are. A [Session] is a target as used by one session of buddy: its
-// environment, panes, files and tools. A [Set] holds all targets of a session. The tools know about one target only:
-// [Set.Route] turns a tool into one that runs on the target named by its call.
+// A [Target] is a machine or container with files, on which commands run. A [Session] is a target as used by one
+// session of buddy: its environment, panes, files and tools. A [Set] holds all targets of a session. The tools know
+// about one target only: [Set.Route] turns a tool into one that runs on the target named by its call.
 //
 //	web := &target.Target{Name: "web", Host: h}
 //	set := target.NewSet(first, []*target.Target{web}, open)
@@ -104,8 +104,8 @@ func (t *Target) Kind() (kind, address string) {
 	return "", t.Name
 }
 
-// Confines returns nil when commands without approval can run in the read-only sandbox of a session with these options,
-// else the reason why not.
+// Confines returns nil if commands without approval can run in the read-only sandbox of a session with these options,
+// else an error with the reason.
 func (t *Target) Confines(env Environment, o tmux.Options) error {
 	return tmux.Confines(t.options(env, o))
 }

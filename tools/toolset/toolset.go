@@ -59,7 +59,7 @@ func everything() []tools.Tool {
 	return append(New(target.NewSet(nowhere, nil, nil), nil, deferred), deferred.All()...)
 }
 
-// Arguments returns the arguments of all tools that a session may have, without those about targets.
+// Arguments returns the arguments of all tools that a session may have, except for target and targets.
 func Arguments() map[string][]model.Argument {
 	return tools.ArgumentsOf(everything()...)
 }
@@ -88,7 +88,7 @@ func Expand(names []string) []string {
 	return all
 }
 
-// NeedsTarget reports whether a session without the tools in off still has any that work on a target.
+// NeedsTarget reports whether a session without the tools in off still has tools that work on a target.
 func NeedsTarget(off []string) bool {
 	for _, group := range []string{"shell", "tmux", "files"} {
 		if slices.ContainsFunc(groups[group], func(name string) bool { return !slices.Contains(off, name) }) {

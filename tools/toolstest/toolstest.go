@@ -69,7 +69,7 @@ func (b *Bench) Run(call tools.Call) tools.Result {
 // Output holds the result of a successful call, for the model and for display.
 type Output struct {
 	Text    string
-	Note    string // the text of the line in brackets
+	Note    string // the remarks: the text of the line in brackets
 	Outcome string
 }
 

@@ -15,11 +15,11 @@ import (
 // maxURL is the size limit of a URL, in bytes.
 const maxURL = 4000
 
-// refusedError explains why an address may not be fetched.
+// refusedError is an error about an address that may not be fetched.
 type refusedError struct {
 	text string
-	// local means that the address is this machine or in the local network, where a person may allow a request: no
-	// metadata service, and no address in an unusual form.
+	// local means that a person may allow the request, because the address is this machine or in the local network. It
+	// is false for metadata services and for addresses in an unusual form.
 	local bool
 }
 
@@ -48,8 +48,8 @@ func (c *Client) Check(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// CheckLocal does what Check does, but also accepts URLs of this machine and the local network: local then describes
-// the host. Only GetLocal fetches such URLs.
+// CheckLocal is like Check, but also accepts URLs of this machine and the local network; local then describes the host.
+// Only GetLocal fetches such URLs.
 func (c *Client) CheckLocal(raw string) (u *url.URL, local, err error) {
 	if u, err = parseURL(raw); err != nil {
 		return nil, nil, err

@@ -25,10 +25,10 @@ type markdown struct {
 	base     *url.URL
 	limit    int
 	prefix   string // before each line, for quotes and lists
-	first    string // before the next line instead: a list item's marker
-	newlines int    // to write before the next word; 2 make a blank line
+	first    string // before the next line, such as a list item's marker; replaces prefix
+	newlines int    // line ends before the next word; 2 make a blank line
 	gap      string // prefix of that blank line
-	space    bool   // to write before the next word
+	space    bool   // a space before the next word
 	before   string // markers of headings, links, bold before the next word
 	cell     bool   // line ends become spaces
 }
@@ -304,8 +304,8 @@ func (m *markdown) list(n *html.Node) {
 	m.lines(2)
 }
 
-// table writes a table of simple cells as a Markdown table, and one used for layout as the
-// blocks in it.
+// table writes a table of simple cells as a Markdown table. From a table used for layout it writes only the blocks in
+// the cells.
 func (m *markdown) table(n *html.Node) {
 	if m.cell || contains(n, atom.Table) {
 		m.block(n, 2)

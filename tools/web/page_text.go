@@ -53,7 +53,7 @@ func (p Page) utf8() (string, error) {
 func (p Page) markdown(body string) (string, error) {
 	doc, err := html.Parse(strings.NewReader(body))
 	if err != nil {
-		return body, nil // endlessly nested elements are not written by a person
+		return body, nil // nobody writes such deeply nested elements
 	}
 	m := &markdown{limit: maxMarkdown}
 	if u, err := url.Parse(p.URL); err == nil {

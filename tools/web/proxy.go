@@ -18,8 +18,8 @@ import (
 	"buddy/texts/proxies"
 )
 
-// dial connects to a host, through its proxy if it has one. The proxy gets the address that was checked here, never the
-// name, for which it could find another address.
+// dial connects to a host, through a proxy if one is configured. The proxy gets the address that was checked here,
+// never the name, because it could look up another address.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	proxy, err := c.proxyFor(ctx, address)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *Client) proxyFor(ctx context.Context, address string) (*url.URL, error)
 	scheme, _ := ctx.Value(schemeKey{}).(string)
 	proxy, err := c.opts.Proxy(&url.URL{Scheme: scheme, Host: address})
 	switch {
-	case err != nil: // its text may hold a password
+	case err != nil: // the error may contain a password
 		return nil, refuse("the proxy of the environment is not a URL; check " + proxies.Variables)
 	case proxy == nil:
 		return nil, nil

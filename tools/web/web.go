@@ -6,9 +6,8 @@
 //	page, err := c.Get(ctx, u)
 //	text, err := page.Text()                 // Markdown, if it is HTML
 //
-// Names are checked first, then every address when it is dialled, so that no answer of a name
-// server leads into the local network. A redirection to another site is reported, not
-// followed: it needs an approval of its own.
+// Names are checked first, then every address when it is dialled, so that no answer of a name server leads into the
+// local network. A redirection to another site is reported, not followed, because it needs its own approval.
 //
 // html-to-markdown (2.5.2) is not used, because it takes 67 s for a table of 400 kB, from which it
 // makes 400 MB, and 13 s for 25 KB of nested quotes, and keeps links to javascript:.
@@ -31,7 +30,7 @@ import (
 )
 
 const (
-	// MaxBody is the size up to which a page is read, in bytes.
+	// MaxBody is the maximum number of bytes read of a page.
 	MaxBody = 2 << 20
 	// Timeout bounds one request, with its redirections and all of its body.
 	Timeout = 20 * time.Second
@@ -69,7 +68,8 @@ func NewClient(o Options) *Client {
 	}}
 	c.http = &http.Client{
 		Transport: withScheme{&http.Transport{
-			// Transport.Proxy is not set: the proxy would look names up, and their addresses would be unchecked.
+			// Transport.Proxy is not set, because the proxy would look up names, and nobody would check their
+			// addresses.
 			DialContext: c.dial, ForceAttemptHTTP2: true, DisableKeepAlives: true,
 			TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
 		}},
@@ -204,7 +204,7 @@ func (c *Client) checkDial(address, approved string) error {
 	}
 	own := approved == "localhost" || strings.HasSuffix(approved, ".localhost")
 	if _, notAddr := netip.ParseAddr(approved); notAddr != nil && own != at.Addr().Unmap().IsLoopback() {
-		return err // a name in the network must not lead to this machine, nor vice versa
+		return err // an approved network name must not lead to this machine, nor vice versa
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ type Approval struct {
 	short   bool                // the answers share rows
 	shown   shown
 	lines   [3]body      // the layouts of the action, with fewer and fewer context lines of diffs
-	typing  *edit.Editor // of reason or amend; nil if none is being typed
+	typing  *edit.Editor // the editor of reason or amend; nil if nothing is being typed
 	reason  reason
 	amend   amendment
 	explain explaining
@@ -128,13 +128,14 @@ func (a *Approval) Press(p keymap.Press) {
 	a.Do(p)
 }
 
-// Hear records the time of a key, which Do handles now or later, or which is for something else.
+// Hear records the time of a key press, also of one that Do handles later or not at all.
 func (a *Approval) Hear() {
 	a.shown.gap = a.now().Sub(a.shown.lastKey)
 	a.shown.lastKey = a.now()
 }
 
-// LiveIn returns how long no key must arrive until an edited action can be run; 0 if it can, or if nothing was edited.
+// LiveIn returns the time without keys that must still pass before an edited action can run; 0 if it can run now, or if
+// nothing was edited.
 func (a *Approval) LiveIn() time.Duration {
 	if !a.amend.done || a.typing != nil {
 		return 0
@@ -142,7 +143,7 @@ func (a *Approval) LiveIn() time.Duration {
 	return max(0, Pause-a.now().Sub(a.shown.lastKey))
 }
 
-// Do handles a key after Hear.
+// Do handles a key that Hear has recorded.
 func (a *Approval) Do(p keymap.Press) {
 	switch {
 	case !a.ready():
@@ -260,7 +261,7 @@ func (a *Approval) Explains() bool { return a.explain.on }
 // Typing reports whether a text is being typed.
 func (a *Approval) Typing() bool { return a.typing != nil }
 
-// KeyAt returns the key of a clicked answer, after the grace period of keys.
+// KeyAt returns the key of a clicked answer. Clicks in the grace period are ignored.
 func (a *Approval) KeyAt(x, y int) (keymap.Key, bool) {
 	if !a.ready() {
 		return keymap.Key{}, false

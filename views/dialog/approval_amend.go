@@ -56,8 +56,8 @@ func (m *amendment) open() *edit.Editor {
 	return m.editor
 }
 
-// Editable returns the text in a call's arguments that a person can edit, and a function that replaces it; nil if there
-// is none. Nobody has to write JSON.
+// Editable returns the text in a call's arguments that a person can edit, and a function that returns the arguments
+// with another text, so that nobody has to write JSON. The function is nil if no text can be edited.
 func Editable(act action.Action, args string) (text string, put func(string) (string, bool)) {
 	var all map[string]any
 	if json.Unmarshal([]byte(args), &all) != nil {
@@ -83,12 +83,12 @@ func Editable(act action.Action, args string) (text string, put func(string) (st
 	text, _ = in[name].(string)
 	return text, func(text string) (string, bool) {
 		in[name] = text
-		out, err := texts.JSON(all) // people read it
+		out, err := texts.JSON(all) // indented for people
 		return string(out), err == nil
 	}
 }
 
-// amended applies the editor's text, which is shown instead of the model's from now on.
+// amended applies the editor's text. From now on it is shown instead of the model's text.
 func (a *Approval) amended(text string) {
 	a.amend.typing = false
 	if text == a.amend.text {
@@ -99,7 +99,7 @@ func (a *Approval) amended(text string) {
 	a.offer()
 }
 
-// run approves the edited text, this once.
+// run approves the edited text for this call only.
 func (a *Approval) run(text string) {
 	if a.asked.Action.Kind.IsCommand() && strings.TrimSpace(text) == "" {
 		a.hint("the command is empty")

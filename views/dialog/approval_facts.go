@@ -30,7 +30,7 @@ func (a *Approval) heads(w int) (t draw.Titles, head [][]draw.Span) {
 	return t, head
 }
 
-const titleRoom = 7 // cells of a rule besides its titles
+const titleRoom = 7 // cells of a rule that its titles can't use
 
 // questionOf returns the question, or a title for the text being typed.
 func questionOf(a *Approval) []draw.Span {
@@ -72,8 +72,8 @@ func (a *Approval) risk() []draw.Span {
 	return all
 }
 
-// facts returns the rows below the action: the facts that a person must know, and their number of rows, then the
-// agent's reason in at most so many rows, on the last row of the facts if it fits.
+// facts returns the rows below the action: the facts that a person must know, then the agent's reason, limited to most
+// rows, or beside the facts if both fit into one row. musts is the number of rows with facts.
 func (a *Approval) facts(w, most int) (rows [][]draw.Span, musts int) {
 	if a.amend.done { // facts and reason are about the model's version
 		return nil, 0
@@ -97,7 +97,7 @@ func (a *Approval) facts(w, most int) (rows [][]draw.Span, musts int) {
 	return indented(rows), musts
 }
 
-// ruleRows describes what "don't ask again" covers, if the answer does not.
+// ruleRows returns the rule of "don't ask again", if the answers are too short to name it.
 func ruleRows(a *Approval, w int) [][]draw.Span {
 	if a.asked.Context.Similar == "" || !a.short {
 		return nil
@@ -126,7 +126,7 @@ func (a *Approval) details(w int) [][]draw.Span {
 	return rows
 }
 
-// clipped cuts a text that is too long to read.
+// clipped cuts a text to maxFact bytes.
 func clipped(s string) string { return s[:min(len(s), maxFact)] }
 
 // letters lists the letters of the answers.

@@ -68,7 +68,8 @@ func (r *reason) next(scopes []string) string {
 	return ""
 }
 
-// choose selects the next scope. It ignores a key that follows so soon that it may belong to a sentence for the prompt.
+// choose selects the next scope. It ignores a key that follows another one so soon that both may be a sentence for the
+// prompt.
 func (r *reason) choose(scopes []string, gap time.Duration) {
 	if r.quick && gap < LetterPause {
 		return
@@ -145,7 +146,7 @@ func (r *reason) rows(keys *keymap.Map, m action.Memory, w int) [][]draw.Span {
 	return rows
 }
 
-// scopeWords words the scopes of a reason.
+// scopeWords maps the scopes of a reason to their descriptions.
 var scopeWords = map[string]string{"folder": "for this project", "person": "in all your projects", "team": "for the team"}
 
 // hints returns the keys of a reason.
@@ -153,7 +154,7 @@ func (r *reason) hints(m *keymap.Map) []draw.Hint {
 	hints := draw.HintsOf(m, keymap.Reason)
 	send, back, keep := m.Keys(keymap.ReasonSend), m.Keys(keymap.ReasonBack), m.Keys(keymap.ReasonRemember)
 	is := func(h draw.Hint, keys []keymap.Key) bool { return len(keys) > 0 && h.Key == keys[0] }
-	hints = slices.DeleteFunc(hints, func(h draw.Hint) bool { return is(h, keep) }) // it has a row of its own
+	hints = slices.DeleteFunc(hints, func(h draw.Hint) bool { return is(h, keep) }) // this key has its own row
 	for i, h := range hints {
 		switch {
 		case is(h, send):

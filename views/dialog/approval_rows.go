@@ -22,12 +22,12 @@ type approvalRows struct {
 }
 
 const (
-	leastBody = 4  // rows of a command that are visible before facts are unpinned
+	leastBody = 4  // visible rows of a command; if fewer fit, facts scroll, too
 	leastDiff = 7  // the same for a diff
-	roomyBody = 6  // the same before each answer has a row
+	roomyBody = 6  // visible rows of an action; if fewer fit, answers share rows
 	maxFacts  = 3  // rows of the agent's reason, so that a long one can't hide the command
 	maxScroll = 99 // rows of the reason if it scrolls after the command
-	smallDiff = 10 // rows for a diff below which context lines are omitted
+	smallDiff = 10 // rows for a diff; if there are fewer, context lines are omitted
 )
 
 // plan divides h rows. If there are few, a diff has fewer context lines.
@@ -111,7 +111,7 @@ func (a *Approval) answerRows(w int) [][]draw.Span {
 	return append(shown.rows(w, a.short), a.hintRows(own, w)...)
 }
 
-// labelOf words an answer.
+// labelOf returns the text of an answer.
 func labelOf(a *Approval, act keymap.Action) string {
 	switch {
 	case act == keymap.Approve && a.amend.done && !a.short:

@@ -1,5 +1,5 @@
-// Package dialog has the views over the panes: approvals, questions, lists, the pager, the help. Each reports its
-// outcome through a callback; their owner decides which one is on top.
+// Package dialog implements the views over the panes: approvals, questions, lists, the pager and the help. Each reports
+// its outcome through a callback; their owner decides which one is on top.
 //
 //	c := dialog.NewConfirm(theme, keys)
 //	c.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Answer: answered})
@@ -22,7 +22,7 @@ import (
 type body struct {
 	draw.Viewport
 	rows   []bodyRow
-	width  int                 // of rows; 0: not laid out
+	width  int                 // width of the rows; 0: not laid out
 	code   *markup.Highlighter // of diffs; nil: plain code
 	mark   marking
 	x, y   int // of the rows at the last draw
@@ -37,7 +37,7 @@ type bodyRow struct {
 	lead  int    // columns at its start that are not part of the text
 	joint string // separator between the previous row's text and its own: "\n" for another line
 
-	laid *laidText // instead of spans: row at of this text
+	laid *laidText // replaces spans: this row is row at of the text
 	at   int
 }
 
@@ -91,7 +91,7 @@ type bodyPlace struct{ row, col int }
 
 func (p bodyPlace) before(q bodyPlace) bool { return p.row < q.row || p.row == q.row && p.col < q.col }
 
-// relay drops rows and selection before a layout for another width.
+// relay drops the rows and the selection before a new layout, for width w.
 func (b *body) relay(w int) { b.rows, b.mark, b.width = nil, marking{}, w }
 
 // add appends a line after a gutter, wrapped.

@@ -46,7 +46,7 @@ func (c *choices) press(p keymap.Press) int {
 	return -1
 }
 
-// choose handles a key of the choices and returns the index of the choice that it takes, or -1.
+// choose is press with a hint if Enter takes nothing because no choice is marked.
 func (d *docked) choose(p keymap.Press) int {
 	i := d.choices.press(p)
 	if p.Action == keymap.ChoiceTake && i < 0 {
@@ -115,7 +115,7 @@ type choiceFlow struct {
 // fits reports whether an item of n cells fits into the last row.
 func (f *choiceFlow) fits(n int) bool { return f.used+f.gap+n <= f.w }
 
-// add appends an item and its label. It starts a row if it is alone or does not fit into the last row.
+// add appends an item and its label. The item starts a row if alone is set or if it does not fit into the last row.
 func (f *choiceFlow) add(item, label []draw.Span, alone bool) {
 	lead := draw.Width(item)
 	n := lead + draw.Width(label)

@@ -31,12 +31,12 @@ type Question struct {
 	Answer  func(keymap.Action) // gets an action of Scope after the question is closed
 	Choices []string            // instead of the actions of Scope
 	Own     bool                // typed text is an answer, too
-	// OwnLabel describes the effect of typing; "": it answers.
+	// OwnLabel describes the effect of typing; "" means "type your answer".
 	OwnLabel string
 	Markdown bool        // Lines are Markdown
 	Hints    []draw.Hint // other keys
 	Take     func(n int) // gets the index of one of Choices
-	Whole    int         // the first Whole of Choices require that the end of Lines was on the screen
+	Whole    int         // number of Choices, from the first, that require that the end of Lines was on the screen
 }
 
 // NewConfirm returns a closed dialog.
@@ -84,7 +84,7 @@ func (c *Confirm) Press(p keymap.Press) {
 	}
 }
 
-// answer takes a choice, unless that requires lines that were not on the screen yet.
+// answer takes a choice, unless the choice requires lines that have not been on the screen yet.
 func (c *Confirm) answer(i int) {
 	if i < c.asked.Whole && !c.seen {
 		c.hint(unseen(c.Keys))
@@ -166,7 +166,7 @@ func (c *Confirm) lay(w int) {
 	}
 	_, lines := c.content(w)
 	for _, l := range lines {
-		if c.asked.Whole > 0 { // must be visible to the letter
+		if c.asked.Whole > 0 { // every character must be visible
 			c.body.add(bodyIndent, nil, draw.Untrusted(themes.Text, l), w)
 			continue
 		}

@@ -15,8 +15,8 @@ import (
 // is longer than pauses in the middle of typing.
 const Pause = time.Second
 
-// LetterPause is the time that a letter with an effect waits for another letter: longer than between letters of a word.
-// If one comes, both are text.
+// LetterPause is the time that a letter with an effect waits for another letter. If one comes, both are text. It is
+// longer than the time between two letters of a typed word.
 const LetterPause = 500 * time.Millisecond
 
 // docked holds the common parts of the dialogs between the conversation and the prompt.

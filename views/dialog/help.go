@@ -113,7 +113,7 @@ func (h *Help) lay(w int) {
 	h.body.rows = asLines(h.rows(w))
 }
 
-// closing names the key that closes the help.
+// closing returns the key that closes the help.
 func (h *Help) closing() []draw.Span {
 	return h.Named(keymap.Back, " closes")
 }

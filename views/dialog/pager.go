@@ -130,7 +130,7 @@ func (p *Pager) Scroll(rows int) {
 	}
 }
 
-// Page scrolls by screens, down if positive.
+// Page scrolls by n screens, down if positive.
 func (p *Pager) Page(screens int) { p.Scroll(screens * max(p.h-1, 1)) }
 
 // Top goes to the beginning.

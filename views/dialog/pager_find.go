@@ -14,7 +14,7 @@ const pagerSlice = 1 << 20
 type pagerFind struct {
 	pattern.Pattern
 	typing bool
-	gen    int   // generation of the search: slices of earlier ones are void
+	gen    int   // generation of the search; slices of earlier searches are ignored
 	by     int   // 1 down, -1 up, 0 no search
 	at     int64 // where the next slice starts or, searching up, ends
 	none   bool  // there is no match in that direction
@@ -122,7 +122,7 @@ func (p *Pager) selects(off int64) bool {
 	return p.mark >= 0 && off >= min(p.mark, p.top.off) && off <= max(p.mark, p.top.off)
 }
 
-// maxPagerCopy limits the bytes read for a copy: one more than is copied, to detect an excess.
+// maxPagerCopy limits the bytes read for a copy. It is one more than a copy may have, to detect longer ones.
 const maxPagerCopy = 1<<20 + 1
 
 // CopySelection passes the selected text to OnCopy, drops the selection and reports whether there was one.

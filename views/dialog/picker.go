@@ -56,7 +56,7 @@ type Picker struct {
 
 // pickerCells holds the widths of the rows' texts, in cells.
 type pickerCells struct {
-	widths  []int // of the columns, at most maxColumn, apart from their names
+	widths  []int // of the columns without their names, at most maxColumn
 	longest int   // of the texts in the first column, at most about widestPicker
 }
 
@@ -66,7 +66,7 @@ type pickerPlace struct {
 	preview    bool
 }
 
-// pickerAsk is a question about the selected row: for a text, or yes or no.
+// pickerAsk is a question about the selected row, answered by a text or by yes or no.
 type pickerAsk struct {
 	text  string
 	typed *edit.Editor // nil for yes or no

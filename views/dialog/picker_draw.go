@@ -264,8 +264,8 @@ func (p *Picker) drawNaming(in draw.Area, most int) int {
 	return n
 }
 
-// hints returns the active keys. In the filter one of them leads to the keys of the selected row, which are named as
-// far as w cells allow.
+// hints returns the active keys. In the filter, one key leads to the keys for the selected row, as many of which are
+// named as fit into w cells.
 func (p *Picker) hints(w int) []draw.Hint {
 	all := draw.HintsOf(p.Keys, p.Scope())
 	keys := p.Keys.Keys(keymap.PickKeys)

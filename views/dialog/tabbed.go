@@ -458,7 +458,7 @@ func (t *Tabbed) lay(w int) {
 	}
 }
 
-// endOf returns a text, or its end if it does not fit: the end has the line of a file.
+// endOf returns a text, or its end if it does not fit, because the end has the line number of a file.
 func endOf(text string, room int, role themes.Role) []draw.Span {
 	if whole := draw.Untrusted(role, text); draw.Width(whole) <= room {
 		return whole

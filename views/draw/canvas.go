@@ -148,8 +148,8 @@ func (c Canvas) Run(p []byte, col int, st tcell.Style) int {
 	return min(col, c.W)
 }
 
-// letters counts the characters at the start of p that have one byte and one cell. The last one before other characters
-// may be part of the next one.
+// letters counts the characters at the start of p that have one byte and one cell. It omits the last one if other
+// characters follow, because these may combine with it.
 func letters(p []byte) int {
 	n := 0
 	for n < len(p) && p[n] >= ' ' && p[n] < 0x7f {
@@ -260,7 +260,7 @@ func (a Area) Below(n int) Area { return Area{a.Down(n), max(a.H-n, 0)} }
 // there.
 const Padding = 1
 
-// Restyle changes the style of the bytes a..b; the byte from was drawn at the start of the canvas.
+// Restyle changes the style of the bytes a..b of a drawn text; from is the byte at the start of the canvas.
 func (c Canvas) Restyle(text []byte, from, a, b int, st tcell.Style) {
 	if a >= b {
 		return

@@ -25,13 +25,13 @@ func NewFrame(theme *themes.Theme, keys *keymap.Map) Frame {
 // SetTheme changes the colours from the next draw on.
 func (f *Frame) SetTheme(theme *themes.Theme) { f.Palette = newPalette(theme) }
 
-// Whole returns the place of the view at the start of a draw.
+// Whole returns the area of the view and forgets its clickable keys. It is called at the start of a draw.
 func (f *Frame) Whole(screen tcell.Screen) Area {
 	f.clickable = f.clickable[:0]
 	return f.drawn(screen)
 }
 
-// drawn returns the place of the view during a draw.
+// drawn returns the area of the view.
 func (f *Frame) drawn(screen tcell.Screen) Area {
 	x, y, w, h := f.GetRect()
 	return Area{Canvas{screen, f.Palette, &f.clickable, x, y, max(w, 0)}, max(h, 0)}

@@ -23,8 +23,8 @@ func (h Hint) Name() string { return cmp.Or(h.Sign, h.Key.String()) }
 
 func (h Hint) width() int { return TextWidth(h.Name()) + 1 + TextWidth(h.Label) }
 
-// Essential reports whether a dialog omits the hint of an action last: the action leaves the dialog, or is its purpose
-// although another key comes first.
+// Essential reports whether a dialog omits the hint of an action last, because the action leaves the dialog or is its
+// purpose.
 func Essential(a keymap.Action) bool {
 	switch a {
 	case keymap.PickClose, keymap.CloseChanges, keymap.PagerClose, keymap.SecretCancel, keymap.AskClose,
@@ -45,8 +45,8 @@ func HintsOf(keys *keymap.Map, scope keymap.Scope) []Hint {
 	return all
 }
 
-// FitHints omits hints until the others fit into w cells with gaps between them: the last ones first, but those to keep
-// last of all.
+// FitHints omits hints until the others fit into w cells with gaps between them. It omits the last hints first, and
+// those with Keep only after all others.
 func FitHints(all []Hint, w, gap int) []Hint {
 	chosen := make([]bool, len(all))
 	used := -gap
@@ -85,5 +85,5 @@ type CommandHelp struct {
 }
 
 // GracePeriod is the time that a request must be on the screen before a key answers it, so that text meant for the
-// prompt never approves.
+// prompt never approves anything.
 const GracePeriod = 300 * time.Millisecond

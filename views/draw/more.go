@@ -10,7 +10,7 @@ import (
 	"buddy/themes"
 )
 
-// hidden counts the invisible rows of n above and below.
+// hidden returns how many of n rows are invisible above and below the window.
 func (w Viewport) hidden(n int) (above, below int) {
 	return max(0, min(w.Top, n)), max(0, n-w.Top-w.shown)
 }

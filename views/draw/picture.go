@@ -57,8 +57,7 @@ func (p *Picture) Draw(c Canvas, row int) {
 	c.Text(&p.text, from, to)
 }
 
-// Terminal returns the area in the colours that programs in a terminal expect, unless the theme has a background of its
-// own.
+// Terminal returns the area in the terminal's default colours, unless the theme sets its own background.
 func (a Area) Terminal() Area {
 	if _, bg, _ := a.Palette[themes.Text].Decompose(); bg != tcell.ColorDefault {
 		return a

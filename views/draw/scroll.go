@@ -59,7 +59,7 @@ func Wheel(v scroller, action tview.MouseAction, ev *tcell.EventMouse, setFocus 
 // Viewport is the visible part of some rows. Actions may move it anywhere; Show limits it to the rows.
 type Viewport struct {
 	Top   int
-	shown int // rows that there was room for
+	shown int // visible rows at the last Show
 }
 
 // Move executes a scrolling action.
@@ -80,7 +80,7 @@ func (w *Viewport) Move(a keymap.Action) {
 	}
 }
 
-// Show returns the visible range of n rows, given the room for some of them.
+// Show returns the visible range of n rows if room rows fit.
 func (w *Viewport) Show(n, room int) (from, to int) {
 	w.shown = room
 	w.Top = max(0, min(w.Top, n-room))

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// WaitingSign marks what waits for a person. Some terminals draw the usual sign for a pause as a coloured picture that
-// is too wide.
+// WaitingSign marks work that waits for a person. It is not the usual pause sign, which some terminals draw as a
+// coloured picture that is too wide.
 const WaitingSign = "‖"
 
 // FirstLine returns the first nonblank line; … marks that there are more.
@@ -52,7 +52,7 @@ func Seconds(ms int64) string {
 	return fmt.Sprintf("%d s", s)
 }
 
-// Elapsed formats a running time in milliseconds: 12s, and as a clock from a minute on.
+// Elapsed formats a running time in milliseconds: 12s, or 01:05 from one minute on.
 func Elapsed(ms int64) string {
 	if ms < 60_000 {
 		return fmt.Sprintf("%ds", max(0, ms/1000))
@@ -86,5 +86,5 @@ func BeforePrompt(target string) string {
 	return "(" + target + ")"
 }
 
-// OnTarget returns " on TARGET" for anything on another target than the session's.
+// OnTarget returns " on TARGET", for work that is not on the session's own target.
 func OnTarget(target string) string { return " on " + FirstLine(target) }

@@ -131,8 +131,8 @@ func (b *buffer) wordLeft(p Place) Place {
 	return p
 }
 
-// spaceLeft moves left over spaces and then to the next one, within the line; from the start of a line to the end of
-// the previous one.
+// spaceLeft moves left over spaces and then to the next space, within the line. From the start of a line it moves to
+// the end of the previous line.
 func (b *buffer) spaceLeft(p Place) Place {
 	if p.col == 0 {
 		return b.left(p)

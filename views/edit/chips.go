@@ -9,9 +9,8 @@ import (
 	"buddy/views/markup"
 )
 
-// chips holds the contents of chips, which represent long pastes and pictures, by number; only pictures have one line.
-// In a text a chip is chipMark, which never occurs in UTF-8, and a number in three bytes.
-// never part of UTF-8, and a number in three bytes.
+// chips holds the contents of chips by number. A chip represents a long paste, or a picture if its content is one line.
+// In a text, a chip is chipMark, which never occurs in UTF-8, and its number in three bytes.
 type chips []string
 
 const (
@@ -61,7 +60,7 @@ func (c chips) expand(b *strings.Builder, raw []byte) {
 }
 
 // rowEnd returns the end of the row that starts at start: after the last space that fits, or inside a word that is
-// wider than the row. One space may exceed the width.
+// wider than the row. One space may extend beyond the width.
 func (c chips) rowEnd(text []byte, start, width int) int {
 	col, brk := 0, start
 	for i := start; i < len(text); {

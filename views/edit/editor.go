@@ -29,7 +29,7 @@ type Editor struct {
 	kills  killRing
 }
 
-// doing is the kind of a command, as far as the next command depends on it.
+// doing is the kind of a command. The effect of the next command may depend on it.
 type doing uint8
 
 const (

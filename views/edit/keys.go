@@ -7,8 +7,8 @@ import (
 	"buddy/app/keymap"
 )
 
-// commands maps actions of an editor to functions. Vertical moves are missing, because they report whether there was a
-// row.
+// commands maps actions of an editor to functions. Vertical moves are missing, because they return whether there was a
+// row to move to.
 var commands = map[keymap.Action]func(*Editor){
 	keymap.Newline:         func(e *Editor) { e.change(e.cur, e.cur, []byte("\n")) },
 	keymap.CharLeft:        func(e *Editor) { e.cur = e.buf.left(e.cur) },
@@ -31,7 +31,7 @@ var commands = map[keymap.Action]func(*Editor){
 	keymap.Redo:            func(e *Editor) { e.revert(true) },
 }
 
-// Do executes an action and reports whether an editor has it.
+// Do executes an action and reports whether editors support it.
 func (e *Editor) Do(a keymap.Action) bool {
 	command, ok := commands[a]
 	if !ok {
@@ -42,7 +42,7 @@ func (e *Editor) Do(a keymap.Action) bool {
 	return true
 }
 
-// Press types the text of an unbound key, or executes its action. It ignores actions that an editor does not have.
+// Press types the text of an unbound key, or executes its action. It ignores actions that editors do not support.
 func (e *Editor) Press(p keymap.Press) {
 	if p.Types() {
 		e.Insert(p.Text)
@@ -125,7 +125,8 @@ type killRing struct {
 	to      Place // before the cursor moved to the end of a cluster
 }
 
-// add adds text: as an entry, or joined with the newest one, before it if it was killed leftward.
+// add adds text as a new entry, or joins it to the newest entry: before it if the text was killed leftwards, else after
+// it.
 func (k *killRing) add(text []byte, join, leftward bool) {
 	n := len(k.entries)
 	switch {

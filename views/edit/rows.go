@@ -8,8 +8,8 @@ import (
 	"buddy/views/markup"
 )
 
-// line holds a line with the starts of its rows at one width, which are computed on demand. An edit wraps from two rows
-// before it until the rows match the old ones; after many rows it leaves the rest for later.
+// line holds a line with the starts of its rows at one width, which are computed on demand. An edit rewraps the line
+// from two rows before the change until the rows match the old ones; after inStep rows it leaves the rest for later.
 type line struct {
 	text  []byte
 	rows  []int // known starts of rows; rows[0] is 0
@@ -29,8 +29,8 @@ func (l *line) splice(from, to int, raw []byte, chips chips) {
 	if l.width == 0 {
 		return
 	}
-	// The break of a row depends on the text up to the first cluster that no longer fits. That is in the next row or,
-	// if the cluster is wide, at the start of the one after.
+	// The break of a row depends on the text up to the first cluster that no longer fits. That cluster is in the next
+	// row or, if it is wide, at the start of the row after that.
 	first := max(0, l.row(from)-2)
 	old := first + 1
 	var fresh []int
@@ -57,7 +57,7 @@ func (l *line) splice(from, to int, raw []byte, chips chips) {
 	l.rows = slices.Replace(l.rows, first+1, old, fresh...)
 }
 
-// row returns the known row with a byte; the end of a row belongs to the next one.
+// row returns the known row that contains a byte; the end of a row belongs to the next row.
 func (l *line) row(col int) int {
 	i, found := slices.BinarySearch(l.rows, col)
 	if found {
@@ -80,7 +80,7 @@ func simple(text []byte, i int) bool {
 	return c >= ' ' && c < 0x7f && (i+1 == len(text) || text[i+1] < 0x80 || text[i+1] == chipMark)
 }
 
-// SetWidth sets the cells of a row, at least 1; a space may exceed it by one cell.
+// SetWidth sets the cells of a row, at least 1. A space at the end of a row may need one cell more.
 func (e *Editor) SetWidth(width int) { e.buf.width = max(1, width) }
 
 // Rows counts rows up to limit.
@@ -210,7 +210,7 @@ func runeStart(text []byte, i int) int {
 	return i
 }
 
-// plain reports whether the rune at i never joins a plain neighbour.
+// plain reports whether the rune at i never forms a cluster with another plain rune.
 func plain(text []byte, i int) bool {
 	_, width := markup.Lone(text[i:runeEnd(text, i)])
 	return width > 0
@@ -233,7 +233,7 @@ func (e *Editor) VisibleFrom(top, cursor Row, h int) Row {
 	if first := e.buf.rowsBack(cursor, h-1); top.less(first) {
 		top = first
 	}
-	if last := e.buf.rowsOn(top, h-1); last == e.buf.rowsOn(last, 1) { // it is the last row
+	if last := e.buf.rowsOn(top, h-1); last == e.buf.rowsOn(last, 1) { // last is the last row
 		top = e.buf.rowsBack(last, h-1)
 	}
 	return top

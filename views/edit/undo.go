@@ -26,7 +26,7 @@ type edit struct {
 
 func (ed *edit) size() int { return len(ed.removed) + len(ed.inserted) }
 
-// startGroup starts a group of edits that are undone in one step; endGroup ends it.
+// startGroup starts a group of edits that are undone in one step; endGroup ends the group.
 func (u *undoLog) startGroup() {
 	u.groups++
 	u.group = u.groups
@@ -57,7 +57,7 @@ func (u *undoLog) add(ed edit, afterTyping bool) {
 }
 
 // pop moves the newest edit to the other list and returns its inverse, to be applied to the text. more reports whether
-// the next one belongs to its group.
+// the next edit belongs to the same group.
 func (u *undoLog) pop(redo bool) (ed edit, more, ok bool) {
 	from, to, sign := &u.undos, &u.redos, -1
 	if redo {

@@ -8,7 +8,8 @@ import (
 )
 
 // Vi implements the keys of vi for an editor: modes, operators with motions and text objects, counts, selections, and
-// repeating a change. It executes actions of the scope Vi, so that keys can be bound as usual. The zero value is off.
+// repeating a change. It executes actions of the scope Vi, so that keys can be bound as usual. In the zero value, vi is
+// off.
 type Vi struct {
 	On     bool
 	Normal bool // otherwise text is typed
@@ -26,7 +27,7 @@ type viPending struct {
 	count int // typed count; 0: none
 	times int // count typed before the operator; 0: none
 	op    keymap.Action
-	wait  keymap.Action // waits for a character
+	wait  keymap.Action // the command that waits for a character
 }
 
 const maxCount = 9999
@@ -48,7 +49,7 @@ func (v *Vi) Mode() string {
 	return "INSERT"
 }
 
-// digit adds a digit to the count and reports whether it is one: 0 alone is a motion.
+// digit adds a digit to the count and reports whether it did. 0 without a count is a motion.
 func (p *viPending) digit(text string) bool {
 	if p.wait != "" || len(text) != 1 || text[0] < '0' || text[0] > '9' || text == "0" && p.count == 0 {
 		return false
@@ -131,7 +132,7 @@ func (v *Vi) object(a keymap.Action) bool {
 	return true
 }
 
-// given handles the character that a command waited for; means is the action of its key.
+// given handles the character that a command waited for; means is the action of the pressed key.
 func (v *Vi) given(e *Editor, means keymap.Action, text string) {
 	a := v.cmd.wait
 	v.cmd.wait = ""
@@ -153,7 +154,7 @@ func (v *Vi) given(e *Editor, means keymap.Action, text string) {
 	}
 }
 
-// replaceChars replaces n characters from the cursor on, if there are so many.
+// replaceChars replaces n characters from the cursor on, or none if the line has fewer.
 func replaceChars(e *Editor, text string, n int) {
 	end := e.cur
 	for range n {
@@ -196,7 +197,7 @@ func (v *Vi) overText(e *Editor, from, to Place) {
 	}
 }
 
-// cut deletes text that is in the register.
+// cut deletes text that was copied to the register.
 func (v *Vi) cut(e *Editor, from, to Place) {
 	if from != to {
 		e.kills.add(slices.Clone(v.reg.text), false, false)
@@ -272,7 +273,7 @@ func openLine(e *Editor, below bool) {
 	}
 }
 
-// short maps commands to an operator and a motion in the line.
+// short maps commands to the operator and the motion that they abbreviate.
 var short = map[keymap.Action]struct{ op, to keymap.Action }{
 	keymap.ViDeleteChar:     {keymap.ViDelete, keymap.ViRight},
 	keymap.ViDeleteBack:     {keymap.ViDelete, keymap.ViLeft},
@@ -283,7 +284,7 @@ var short = map[keymap.Action]struct{ op, to keymap.Action }{
 	keymap.ViYankLine:       {keymap.ViYank, ""},
 }
 
-// changing handles commands that are short for others, and those on one character.
+// changing handles commands that abbreviate others, and commands on one character.
 func (v *Vi) changing(e *Editor, a keymap.Action, end Place) bool {
 	if s, ok := short[a]; ok {
 		v.shortFor(e, s.op, s.to)
@@ -316,7 +317,7 @@ func (v *Vi) changing(e *Editor, a keymap.Action, end Place) bool {
 	return true
 }
 
-// shortFor applies an operator up to the target of a motion; without one, to lines.
+// shortFor applies an operator up to the target of a motion or, without a motion, to lines.
 func (v *Vi) shortFor(e *Editor, op, motion keymap.Action) {
 	v.cmd.op, v.ins.again = op, 1
 	if motion == "" {

@@ -6,7 +6,7 @@ import (
 	"buddy/app/keymap"
 )
 
-// Set switches the keys of vi on, in insert mode, or off.
+// Set turns the keys of vi on, in insert mode, or off.
 func (v *Vi) Set(e *Editor, on bool) {
 	*v = Vi{On: on}
 	if e.log.endGroup(); on {
@@ -14,7 +14,7 @@ func (v *Vi) Set(e *Editor, on bool) {
 	}
 }
 
-// Restart enters insert mode for another text.
+// Restart enters insert mode for a new text.
 func (v *Vi) Restart(e *Editor) {
 	if v.On {
 		e.log.endGroup()
@@ -34,9 +34,8 @@ func (v *Vi) Escape(e *Editor) bool {
 	return v.sel.end(e) || pending
 }
 
-// Press handles a key of normal mode, looked up in the scope Vi, and reports whether the caller has nothing left to do.
-// On an empty text, keys that open lists enter insert mode. Plain up and down are passed to line as LineUp and
-// LineDown.
+// Press handles a key of normal mode, looked up in the scope Vi, and reports whether it handled the key. On an empty
+// text, keys that open lists enter insert mode. Plain up and down are passed to line as LineUp and LineDown.
 func (v *Vi) Press(e *Editor, p keymap.Press, line func(keymap.Action)) bool {
 	a, text := p.Action, p.Text
 	switch {

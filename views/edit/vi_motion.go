@@ -8,7 +8,7 @@ import (
 	"buddy/app/keymap"
 )
 
-// motion moves the cursor, or applies the operator up to its target.
+// motion moves the cursor to the target of a motion, or applies the operator up to there.
 func (v *Vi) motion(e *Editor, a keymap.Action) {
 	switch a {
 	case keymap.ViFind, keymap.ViTill, keymap.ViFindBack, keymap.ViTillBack, keymap.ViTop:
@@ -45,7 +45,7 @@ func (v *Vi) motion(e *Editor, a keymap.Action) {
 	}
 }
 
-// upToMatch calls upTo for a bracket: both brackets are included, whichever is first.
+// upToMatch calls upTo for the matching bracket. The operator includes both brackets, in either direction.
 func (v *Vi) upToMatch(e *Editor, to Place) {
 	if v.cmd.op != "" && to.less(e.cur) {
 		v.overText(e, to, e.buf.right(e.cur))
@@ -72,7 +72,8 @@ func (v *Vi) vertical(e *Editor, down bool) {
 	}
 }
 
-// toLine goes to the line of the count, or else to line, or applies the operator to the lines up to there.
+// toLine goes to the line given by the count, without a count to line, or applies the operator to the lines up to
+// there.
 func (v *Vi) toLine(e *Editor, line int) {
 	if v.cmd.counted() {
 		line = min(v.cmd.n(), len(e.buf.lines)) - 1
@@ -84,7 +85,7 @@ func (v *Vi) toLine(e *Editor, line int) {
 	e.cur = Place{line, e.buf.indent(line)}
 }
 
-// direction returns the search that repeats another one, in the same or the opposite direction.
+// direction returns the search that repeats the last one, in the same or the opposite direction.
 func direction(sought, a keymap.Action) keymap.Action {
 	if a == keymap.ViSeekAgain {
 		return sought
@@ -95,7 +96,7 @@ func direction(sought, a keymap.Action) keymap.Action {
 	}[sought]
 }
 
-// target returns the target of a motion. An inclusive motion includes the character there.
+// target returns the target of a motion. An inclusive motion includes the character at the target.
 func (p *viPending) target(e *Editor, a keymap.Action) (to Place, inclusive, ok bool) {
 	to = e.cur
 	end := len(e.here())
@@ -120,7 +121,7 @@ func (p *viPending) target(e *Editor, a keymap.Action) (to Place, inclusive, ok 
 			to = next
 		}
 		if (a == keymap.ViWord || a == keymap.ViBigWord) && p.op != "" && to.line > e.cur.line {
-			to = Place{e.cur.line, end} // the end of a line stays
+			to = Place{e.cur.line, end} // not beyond the end of the line
 		}
 	}
 	return to, a == keymap.ViWordEnd || a == keymap.ViBigEnd, true
@@ -148,7 +149,7 @@ var steps = map[keymap.Action]func(*buffer, Place) Place{
 	keymap.ViBigEnd:      func(b *buffer, p Place) Place { return wordEnd(b, p, bigClassAt) },
 }
 
-// seek goes to the next occurrence of a character in the line. again skips the one next to the cursor.
+// seek goes to the next occurrence of a character in the line. again skips an occurrence next to the cursor.
 func (v *Vi) seek(e *Editor, a keymap.Action, again bool) {
 	back := a == keymap.ViFindBack || a == keymap.ViTillBack
 	till := a == keymap.ViTill || a == keymap.ViTillBack
@@ -219,8 +220,8 @@ var (
 	opening = map[byte]byte{')': '(', ']': '[', '}': '{', '>': '<'}
 )
 
-// partner returns the next unmatched bracket of kind want from a place, down or up; like is its counterpart. The
-// character at the place is not considered.
+// partner returns the next unmatched bracket want after a place, or before it if step is -1; like is its counterpart.
+// The character at the place is ignored.
 func partner(b *buffer, p Place, like, want byte, step int) (Place, bool) {
 	depth := 0
 	for {

@@ -41,7 +41,7 @@ func (r *viRegister) put(e *Editor, after bool, n int) {
 	e.cur = Place{line, 0}
 }
 
-// putOver replaces the selection by the register, which then holds the replaced text.
+// putOver replaces the selection by the text of the register, which then holds the replaced text.
 func (r *viRegister) putOver(e *Editor, from, to Place, lines bool) {
 	if r.text == nil {
 		return

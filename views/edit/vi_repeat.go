@@ -14,10 +14,10 @@ type viStep struct {
 	region *region // extent of the selection that the action changed
 }
 
-// viRepeat holds the change that . repeats, and the one being recorded.
+// viRepeat holds the change that the command . repeats, and the change being recorded.
 type viRepeat struct {
 	last, now []viStep
-	gen       uint64 // of the text at the start of now
+	gen       uint64 // Editor.gen at the start of now
 	replaying bool
 }
 
@@ -35,7 +35,7 @@ const (
 	maxRepeated = 1 << 20 // bytes that a count may produce
 )
 
-// note records a part of a command, the first one if it is fresh. The changes of a command are undone together.
+// note records a part of a command; fresh marks the first part. The changes of a command are undone together.
 func (r *viRepeat) note(e *Editor, s viStep, fresh bool) {
 	if r.replaying {
 		return
@@ -109,7 +109,7 @@ func (v *Vi) Afresh(e *Editor) {
 	v.ins.typed, v.ins.overtyped, v.ins.again, v.ins.opens = nil, nil, 1, false
 }
 
-// leave enters normal mode, with the cursor on a character. It repeats the insertion as often as its count demands.
+// leave enters normal mode, with the cursor on a character. If the insertion has a count, leave repeats it.
 func (v *Vi) leave(e *Editor) {
 	typed, size := v.ins.typed, 1
 	for _, s := range typed {
@@ -154,7 +154,7 @@ func (v *Vi) insertion(e *Editor, s viStep) bool {
 	return true
 }
 
-// changes lists the actions that are part of an insertion; others start another one.
+// changes lists the actions that are part of an insertion; all others start a new insertion.
 var changes = map[keymap.Action]bool{
 	keymap.Newline: true, keymap.DeleteLeft: true, keymap.DeleteRight: true, keymap.KillToEnd: true, keymap.KillToStart: true,
 	keymap.KillWord: true, keymap.KillWordLeft: true, keymap.KillToSpaceLeft: true, keymap.Yank: true, keymap.Transpose: true,

@@ -23,10 +23,10 @@ const (
 	byLines
 )
 
-// region is the extent of a selection, to repeat an action elsewhere.
+// region is the extent of a selection, for repeating an action elsewhere.
 type region struct {
 	kind  selects
-	lines int // in addition to the first one
+	lines int // in addition to the first line
 	chars int // of the last line
 }
 

@@ -10,7 +10,7 @@ const (
 	maxCompared = 2 << 10 // bytes of a line that is compared by words
 	maxWords    = 64      // differing words that are compared pairwise
 	maxPairs    = 64      // pairs of lines that are compared for similarity
-	leastShare  = 0.4     // equal part of two lines from which one is a version of the other
+	leastShare  = 0.4     // minimum share of equal text for lines that are versions of each other
 )
 
 // piece is a byte range of a line.
@@ -81,7 +81,7 @@ func compare(a, b string) comparison {
 	return c
 }
 
-// between adds the longest common sequence of two lists of words, which start at index at.
+// between adds the longest common sequence of two lists of words; at is the index of their first words in each line.
 func (c *comparison) between(x, y []string, at int) {
 	var most [maxWords + 1][maxWords + 1]uint8 // the longest sequence in the words after these two
 	for i := len(x) - 1; i >= 0; i-- {
@@ -106,7 +106,7 @@ func (c *comparison) between(x, y []string, at int) {
 	}
 }
 
-// share returns the equal part of two lines, from 0 to 1, without spaces.
+// share returns the share of equal text in two lines, from 0 to 1, without spaces.
 func (c comparison) share() float64 {
 	same := 0
 	for _, r := range c.same {
@@ -132,7 +132,7 @@ func gaps(words []string, same []sameWords, at func(sameWords) int) (all []piece
 		}
 		return from
 	}
-	blank := false // only spaces came since the last part
+	blank := false // only spaces since the last part
 	for _, r := range same {
 		if from := skip(at(r)); from < off {
 			if n := len(all) - 1; n >= 0 && blank {

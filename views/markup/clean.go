@@ -78,8 +78,8 @@ var hidden = &unicode.RangeTable{
 	LatinOffset: 2,
 }
 
-// Visible returns the replacement of a rune that must not reach the terminal: a symbol for a C0 control, ‹U+202E› for
-// others. It returns "" for all other runes.
+// Visible returns the replacement of a rune that must not reach the terminal: a symbol for a C0 control, the number
+// (such as ‹U+202E›) for the others. It returns "" for a rune that may reach the terminal.
 func Visible(r rune) string {
 	switch {
 	case r >= 0 && r < 0x20:
@@ -95,13 +95,13 @@ func number(r rune) string { return fmt.Sprintf("‹U+%04X›", r) }
 // cleaner appends foreign text to a Text and makes it harmless.
 type cleaner struct {
 	text *Text
-	all  bool // show everything: nothing may be dropped or stay invisible
+	all  bool // everything must be shown: no rune may be dropped or invisible
 	last rune // the previous rune, 0 at the start
-	glue int  // number of runes that joined that character
-	ties int  // number of joiners that chained characters to it
+	glue int  // number of runes joined to the current character
+	ties int  // number of joiners in the current character
 }
 
-// put appends foreign bytes, which end between two runes. Newlines and tabs are kept.
+// put appends foreign bytes, which must not end inside a rune. Newlines and tabs are kept.
 func (c *cleaner) put(p []byte, st Style) {
 	for len(p) > 0 {
 		if n := harmless(p); n > 0 {
@@ -179,7 +179,7 @@ func (c *cleaner) unseen(r rune) bool {
 	case r == zwj:
 		return c.ties == maxGlue
 	case unicode.Is(unicode.Variation_Selector, r):
-		return c.last < 0x80 || r < 0xfe0e || r > 0xfe0f // these two choose between text and emoji
+		return c.last < 0x80 || r < 0xfe0e || r > 0xfe0f // these two select the text or the emoji form
 	default:
 		return r == zwnj || c.glue == maxGlue && glues(r)
 	}
@@ -209,11 +209,11 @@ func Inline(s string) string {
 	return string(Line(s, Style{}).Bytes)
 }
 
-// Plain makes untrusted text safe for terminals, pipes and files, which may be read on a terminal later. Everything in
-// it is visible, as in Line; lines and tabs are kept.
+// Plain makes untrusted text safe for terminals, and for pipes and files that may be shown on a terminal later.
+// Everything is visible, as in Line; line ends and tabs are kept.
 func Plain(s string) string { return safe(s, true) }
 
-// Answer is Plain for text that is no basis for decisions: joiners between letters and emoji are kept.
+// Answer is Plain for text that nobody bases a decision on: joiners between letters and emoji are kept.
 func Answer(s string) string { return safe(s, false) }
 
 func safe(s string, all bool) string {

@@ -9,8 +9,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// CodeBlocks returns the code blocks of a piece of markdown without fences, outer indentation and the last newline:
-// pasted into a shell, a line must not run by itself. The code is untrusted.
+// CodeBlocks returns the code blocks of a piece of markdown, without fences and outer indentation. The last newline is
+// missing, so that a line pasted into a shell does not run by itself. The code is untrusted.
 func CodeBlocks(src []byte) []string {
 	if !tame(src) {
 		return fencedCode(src)

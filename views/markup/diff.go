@@ -29,7 +29,7 @@ type Diff struct {
 
 // DiffView configures the layout of a diff.
 type DiffView struct {
-	Most    int  // maximum of lines; 0: no limit
+	Most    int  // maximum number of lines; 0: no limit
 	NoFiles bool // omit the lines of files, because the view shows the names elsewhere
 	Tight   int  // number of context lines to omit around changes
 }
@@ -43,8 +43,8 @@ func NewDiff(src string, view DiffView) *Diff {
 	return d
 }
 
-// IsDiff reports whether a text starts with a diff, or with the message of a commit above its diff, and has changed
-// lines. Text with escape sequences is no diff: it is drawn by the rules of a terminal.
+// IsDiff reports whether a text starts with a diff, or with a commit message above a diff, and has changed lines. It
+// returns false for text with escape sequences, which is drawn like terminal output.
 func IsDiff(src string) bool {
 	head := src[:min(len(src), maxDiffHead)]
 	line, rest, _ := strings.Cut(head, "\n")
@@ -89,7 +89,7 @@ type diffWriter struct {
 
 // write writes the diffs of files.
 func (w *diffWriter) write(files []fileDiff) {
-	w.clean.all = true // people decide by diffs
+	w.clean.all = true // diffs are a basis for decisions
 	for i := range files {
 		f := &files[i]
 		w.added, w.deleted = w.added+f.added, w.deleted+f.deleted
@@ -211,7 +211,7 @@ func (w *diffWriter) hunk(h hunk, lang string) {
 	}
 }
 
-// partners finds the changed words of a hunk's lines, which are requested in order.
+// partners finds the changed words of a hunk's lines. Callers request the lines in order.
 type partners struct {
 	lines  []diffLine
 	added  map[int]int     // the added line that replaced a deleted one
@@ -281,7 +281,7 @@ func (w *diffWriter) diffLine(l diffLine, changed []piece) (at extent) {
 		done = p.to
 	}
 	w.addForeign(l.text[done:], st)
-	if len(w.text.Bytes) == from { // else the last line would have no row
+	if len(w.text.Bytes) == from { // without a space the last line would have no row
 		w.text.addString(" ", st)
 	}
 	return extent{int32(from), int32(len(w.text.Bytes))}
@@ -308,7 +308,8 @@ func (w *diffWriter) addForeign(text string, st Style) {
 // facts.
 const FileMark = "━ "
 
-// PreviewDiff adds the name of the file to the preview of a change by a file tool: a line of facts, then a diff.
+// PreviewDiff adds a line with the name of the file to the preview of a change by a file tool. The preview is a line of
+// facts, then a diff.
 func PreviewDiff(name, preview string) string {
 	if strings.HasPrefix(preview, "--- ") { // there are no facts
 		preview = "\n" + preview

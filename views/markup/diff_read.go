@@ -40,7 +40,7 @@ func (l diffLine) changed() bool { return l.sign == '+' || l.sign == '-' }
 type diffReader struct {
 	files    []fileDiff
 	was, now stretch // the next lines of the open hunk in the two files
-	open     bool    // lines of a hunk are missing, or the hunk has just ended
+	open     bool    // the last hunk may continue
 	loose    bool    // the last hunk has lines without a header
 }
 
@@ -48,8 +48,8 @@ type diffReader struct {
 type stretch struct{ line, count int }
 
 // readDiff parses the diffs of any number of files in the formats of git, diff and the file tools. A hunk has as many
-// lines as its header announces, so that no content is taken for a header. Other lines are notes; lines with a sign
-// outside of hunks have no number.
+// lines as its header announces, so that content is never mistaken for a header. Other lines are notes; lines with a
+// sign outside of hunks have no number.
 func readDiff(src string) []fileDiff {
 	r := diffReader{}
 	for src != "" {
@@ -259,7 +259,7 @@ func (r *diffReader) other(line string) {
 		l.text = line[1:]
 	case r.loose && line != "" && sign == ' ':
 		l.text = line[1:]
-	case f.hunks != nil: // belongs to the text below
+	case f.hunks != nil: // a note of the text below
 		r.addFile(fileDiff{notes: []string{line}})
 		return
 	default:
@@ -297,8 +297,8 @@ func (f *fileDiff) language() string {
 
 const diffContext = 2 // context lines around a change
 
-// shown yields the indexes of the lines near a change, and -1 for omitted lines between them, of which there are at
-// least two. A hunk without changes is shown in full.
+// shown yields the indexes of the lines near a change, and -1 for two or more omitted lines between them. A hunk
+// without changes is shown in full.
 func (h hunk) shown(context int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, end := 0, 0; i < len(h.lines); i = end {

@@ -8,8 +8,8 @@ import (
 // maxHang limits the columns of a label before hanging rows.
 const maxHang = 24
 
-// Hang indents the continuation of each long line to its text: after leading spaces, and after a label followed by two
-// spaces. The text must be complete.
+// Hang indents the wrapped rows of each long line to the start of its text: after leading spaces, or after a label
+// followed by two spaces. The Text must be complete.
 //
 //	model      gpt-5.5 (completions),
 //	           window 272000 tokens
@@ -25,7 +25,7 @@ func (t *Text) Hang() {
 	}
 }
 
-// hang returns the columns before the text of a line.
+// hang returns the number of columns before the text of a line.
 func hang(line []byte) int {
 	lead := len(line) - len(bytes.TrimLeft(line, " "))
 	text := lead

@@ -11,11 +11,11 @@ import (
 // maxKnown limits the code whose colours a Highlighter caches, in bytes.
 const maxKnown = 4 << 20
 
-// Highlighter colours code in the background, all queued code at a time. It caches the results, so that an answer keeps
-// its colours when it is laid out again. It belongs to the goroutine that owns the answers.
+// Highlighter colours code in the background, all queued code in one step. It caches the results, so that an answer
+// keeps its colours when it is laid out again. It belongs to the goroutine that owns the answers.
 type Highlighter struct {
-	// Background calls work on another goroutine, and the function that it returns on this one. A test may do both at
-	// once.
+	// Background calls work on another goroutine, then calls the function that work returned on this one. A test may do
+	// both at once.
 	Background func(work func() (apply func()))
 
 	queue []job
@@ -93,8 +93,8 @@ func (h *Highlighter) remember(c code, ts []tint) {
 type codeBlock struct {
 	lang  string
 	lines []extent
-	given bool // its colours are set or requested
-	text  bool // uncoloured parts look like text, not like code
+	given bool // the colours are set or requested
+	text  bool // uncoloured parts have the style of text, not of code
 
 	// While its fence is open:
 	asked  int  // lines passed to the highlighter

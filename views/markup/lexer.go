@@ -20,8 +20,8 @@ import (
 var lexerFiles embed.FS
 
 const (
-	maxTinted      = 300 << 10 // bytes of code that are highlighted,
-	maxTintedLines = 5000      // and lines; longer blocks stay plain
+	maxTinted      = 300 << 10 // bytes and
+	maxTintedLines = 5000      // lines of code; larger blocks stay plain
 	maxLanguage    = 40        // bytes of a language's name
 	passTime       = time.Second
 )
@@ -88,9 +88,9 @@ type tint struct {
 	role themes.Role
 }
 
-// tints highlights code, which ends with a newline. It returns nil for code that stays plain; code beyond the time
-// limit is plain, too. Don't call it on the UI goroutine: hostile code can cost a quarter of a second for each rule
-// that a lexer tries.
+// tints highlights code, which must end with a newline. It returns nil for code that stays plain. Code that is not
+// reached in the time limit stays plain, too. Don't call it on the UI goroutine: hostile code can cost a quarter of a
+// second for each rule that a lexer tries.
 func tints(lang, src string) (out []tint) {
 	lexer := lexerOf(lang)
 	if lexer == nil || len(src) > maxTinted || strings.Count(src, "\n") > maxTintedLines {

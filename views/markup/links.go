@@ -8,8 +8,8 @@ import (
 	"buddy/themes"
 )
 
-// link renders the text of a link, followed by its address unless the text contains it. If the terminal may open the
-// address, text and address are links.
+// link renders the text of a link, followed by the address unless the text contains the address. If the terminal may
+// open the address, both are links.
 func (r *renderer) link(dest string, st Style, text func(Style)) {
 	t := r.text
 	if r.opens(dest) && len(t.Links) < maxLinks {
@@ -25,8 +25,8 @@ func (r *renderer) link(dest string, st Style, text func(Style)) {
 	}
 }
 
-// opens reports whether the terminal may open an address: a web address without user name, which could imitate a host,
-// or a file that may be opened. It must consist of ASCII characters, because escape sequences for links allow no
+// opens reports whether the terminal may open an address: a web address without a user name (which could imitate a
+// host), or a file that may be opened. It must consist of ASCII characters, because escape sequences for links allow no
 // others.
 func (r *renderer) opens(dest string) bool {
 	u := parsed(dest)
@@ -56,7 +56,7 @@ func parsed(dest string) *url.URL {
 	return u
 }
 
-// maxAddress limits the columns of an address after the text of a link that opens it.
+// maxAddress limits the columns of an address after a link's text if the terminal may open the address.
 const maxAddress = 72
 
 // addition returns the text to show after a link's text, or "". The address of a link that the terminal opens is
@@ -83,8 +83,8 @@ func addition(text, dest string, opens bool) string {
 	return Shorten(strings.TrimSuffix(strings.TrimPrefix(dest, "https://"), "/"), maxAddress)
 }
 
-// address matches text that could be mistaken for an address, also in letters, dots and slashes of other scripts: a
-// scheme, a name with dots, four numbers, a host with a port, user@host.
+// address matches text that could be mistaken for an address: a scheme, a name with dots, four numbers, a host with a
+// port, user@host. It includes similar letters, dots and slashes of other scripts.
 var address = texts.Regexp(`(?i)[\pL\pN][\pL\pN+.-]*[:︓：﹕][\\/∕⁄⧸／]{2}|[\pL\pN_-][.。．․‧·・｡ꓸ܁﹒][\pL\pM]{2,}|[\pN]+[.。．․][\pN]+[.。．․][\pN]+[.。．․][\pN]+|[\pL\pN][:：][\pN]{2,5}(?:\PN|$)|[\pL\pN][@＠﹫][\pL\pN]|\blocalhost\b|‹U\+`)
 
 // namesAddress reports whether a word of a link's text is its address, and whether a word looks like another address.

@@ -1,16 +1,16 @@
 // Package markup turns untrusted text into styled text that is safe to draw.
 //
 // Output of models, tools and files may contain escape sequences, bidirectional controls, invalid UTF-8 or thousands of
-// combining marks. [Inline] makes a harmless line of it, [Writer] reads a stream (tool output with colours), [Markdown]
-// renders an answer while it grows. All produce a [Text]: bytes without controls except newline and tab, with styles in
-// runs. A [Layout] wraps a Text at a width; views draw its rows cell by cell.
+// combining marks. [Inline] converts such text to one harmless line, [Writer] reads a stream (tool output with
+// colours), [Markdown] renders an answer while it grows. All produce a [Text]: bytes without controls except newline
+// and tab, with styles in runs. A [Layout] wraps a Text at a width; views draw its rows cell by cell.
 //
 //	var w markup.Writer
 //	from := w.Write([]byte("\x1b[31mFAIL\x1b[0m TestTax\n"))
 //
-// only the part from here on is wrapped again
+// Only the bytes after the offset from must be wrapped again.
 //
-// The package knows no terminal and is not safe for concurrent use.
+// The package does not depend on a terminal and is not safe for concurrent use.
 package markup
 
 import (
@@ -47,18 +47,18 @@ const (
 // Background returns the background of a role, or its substitute where there are no colours.
 func Background(r themes.Role) Color { return roleColor | Color(r) }
 
-// Role returns the role whose background c is, if any.
+// Role returns the role if c is the background of a role.
 func (c Color) Role() (r themes.Role, ok bool) {
 	return themes.Role(c & 0xff), c&^0xffffff == roleColor
 }
 
-// Palette returns the number of a colour of the terminal's 256, if c is one.
+// Palette returns the number of the colour if c is one of the terminal's 256 colours.
 func (c Color) Palette() (n int, ok bool) { return int(c & 0xff), c&^0xffffff == paletteColor }
 
-// RGB returns the 24-bit colour, if c is one.
+// RGB returns the components if c is a 24-bit colour.
 func (c Color) RGB() (rgb int32, ok bool) { return int32(c & 0xffffff), c&^0xffffff == trueColor }
 
-// Style is the look of a run of text: a role of the theme with additions.
+// Style is the style of a run of text: a role of the theme with additions.
 type Style struct {
 	Role   themes.Role
 	Attr   Attr
@@ -103,7 +103,7 @@ type Text struct {
 // maxLinks limits the links of a Text; further ones are plain text.
 const maxLinks = 1 << 12
 
-// add appends safe bytes.
+// add appends bytes, which must be safe.
 func (t *Text) add(p []byte, st Style) {
 	if len(p) > 0 {
 		t.Bytes = append(t.Bytes, p...)
@@ -151,7 +151,7 @@ func (t *Text) Put(s string, st Style) {
 	c.put([]byte(s), st)
 }
 
-// Plain returns the bytes from..to without the screen's indentation of code, for copying.
+// Plain returns the bytes from..to without the displayed indentation of code, for copying.
 func (t *Text) Plain(from, to int) string {
 	var b strings.Builder
 	for from < to {

@@ -27,7 +27,7 @@ const (
 	quoteBar   = "│ "
 	bullet     = "• "
 	ruleLine   = "────────────────────────"
-	maxNesting = 16 // containers that indent; deeper ones do not
+	maxNesting = 16 // levels of containers that indent; deeper ones do not
 )
 
 // renderer appends parsed markdown to a Text.
@@ -39,7 +39,7 @@ type renderer struct {
 	files func(path string) bool // whether the terminal may open a file; nil: none
 
 	rest  string // prefix of rows in the current containers
-	first string // prefix of the next line instead: a list marker
+	first string // prefix of the next line, such as a list marker; replaces rest
 	depth int
 
 	found []*codeBlock
@@ -84,7 +84,7 @@ func (r *renderer) put(p []byte, st Style) {
 	r.clean.put(p, st)
 }
 
-// gap separates two blocks.
+// gap adds a blank line between two blocks.
 func (r *renderer) gap() {
 	if len(r.text.Bytes) > 0 {
 		r.rawLine(strings.TrimRight(r.rest, " "), "", Hard)
@@ -154,7 +154,7 @@ func headingStyle(level int) Style {
 	return st
 }
 
-// inside renders a container whose lines are indented by more.
+// inside renders a container. Its first line starts with first, the others with more.
 func (r *renderer) inside(n ast.Node, first, more string, tight bool) {
 	rest, depth := r.rest, r.depth
 	if r.first == "" {

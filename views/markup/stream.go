@@ -14,7 +14,8 @@ const (
 	// by an eighth.
 	slowChunk = 4 << 10
 	// Text with a line longer than plainLine, with more than plainQuotes nested quotes, or with a paragraph whose
-	// length times its links exceeds plainLinks is shown without parsing: the parser's work grows with their square.
+	// length times its links exceeds plainLinks is shown without parsing, because the parser's work grows with the
+	// square of these numbers.
 	plainLine   = 8 << 10
 	plainQuotes = 48
 	plainLinks  = 4 << 20
@@ -36,7 +37,7 @@ type Markdown struct {
 	kept   textMark // the part of Text that stays
 	scan   scanner
 
-	blocks []*codeBlock // the code in Text, except
+	blocks []*codeBlock // the code in Text, except for
 	fenced *codeBlock   // the block whose fence is open
 	stay   int          // number of blocks that will not be rendered again
 	gen    int          // grows when blocks move
@@ -51,7 +52,7 @@ type fencePlace struct{ text, src int }
 // textMark is a position in a Markdown.
 type textMark struct{ bytes, links, blocks int }
 
-// NewMarkdown returns an empty answer for a width, to which tables are fitted.
+// NewMarkdown returns an empty answer; tables are fitted to width.
 func NewMarkdown(width int) *Markdown { return &Markdown{width: width} }
 
 // Grow renders src, which must start with the earlier source, and returns the offset in Text.Bytes at which changes
@@ -157,7 +158,7 @@ func (m *Markdown) readLine(src []byte, end int) {
 	}
 }
 
-// endFence turns the open fence, with all lines of src, into a block.
+// endFence converts the open fence to a block; src holds its lines.
 func (m *Markdown) endFence(f fence, src []byte) {
 	if f.lines == 0 {
 		m.codeLine(f, nil)
@@ -186,8 +187,8 @@ func (m *Markdown) closeDiff(f fence, src []byte) {
 	m.blocks = append(m.blocks, r.found...)
 }
 
-// unindent removes the indentation of its fence from a line of code, also a part of a tab. Like the parser, it keeps a
-// shorter blank line.
+// unindent removes the indentation of the fence from a line of code, if necessary as a part of a tab. Like the parser,
+// it does not change a shorter blank line.
 func (f fence) unindent(line []byte) []byte {
 	if len(line) < f.indent && util.IsBlank(line) && !bytes.ContainsRune(line, '\t') {
 		return line
@@ -209,7 +210,7 @@ func (f fence) unindent(line []byte) []byte {
 	return line
 }
 
-// codeTab is the width of a tab at the start of a line (CommonMark). Fences have less indentation.
+// codeTab is the width of a tab at the start of a line (CommonMark). The indentation of a fence is smaller.
 const codeTab = 4
 
 // open renders the part after the last complete chunk provisionally.
@@ -293,8 +294,8 @@ type scanner struct {
 	list  bool // the chunk has a list item
 	empty bool // the previous line was a list item without text
 
-	// nonlocal reports whether a line so far may affect other chunks: a link definition, HTML, which blank lines do not
-	// end, or a line that may end a list.
+	// nonlocal reports whether a line read so far may affect other chunks: a link definition, HTML (which blank lines
+	// do not end), or a line that may end a list.
 	nonlocal bool
 }
 
@@ -348,7 +349,7 @@ func (s *scanner) opens(trimmed []byte, indent int) bool {
 	return ok
 }
 
-// note sets the fields that depend on a line outside of fences.
+// note updates the scanner for a line outside of fences.
 func (s *scanner) note(trimmed []byte, indent int, item bool) {
 	s.empty = item && len(bytes.TrimSpace(trimmed)) < 3
 	lazy := s.list && indent < 2 && !item && !s.blank

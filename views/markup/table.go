@@ -11,7 +11,7 @@ import (
 
 const (
 	columnGap   = " │ "
-	leastColumn = 5 // columns are not made narrower
+	leastColumn = 5 // minimum width of a column
 )
 
 // tableCell is the text of a cell, wrapped at the width of its column.
@@ -64,7 +64,8 @@ func (r *renderer) cells(row ast.Node, header bool) []*tableCell {
 	return cells
 }
 
-// columnWidths distributes avail columns; nil if there are too few. Wide columns get what narrow ones do not need.
+// columnWidths distributes avail columns; nil if there are too few. Wide columns get the columns that narrow ones do
+// not need.
 func columnWidths(rows [][]*tableCell, columns, avail int) []int {
 	if columns == 0 || avail < columns*leastColumn {
 		return nil

@@ -25,8 +25,8 @@ func Cluster(p []byte) (n, width int) {
 	return len(cluster), width
 }
 
-// Lone is a fast version of Cluster for the many characters that are one rune, which one look at the next rune
-// confirms. For all others the width is 0.
+// Lone is a fast version of Cluster for most characters of one rune. It only checks that the next rune does not join
+// the first one. For all other characters the width is 0.
 func Lone(p []byte) (n, width int) {
 	if n, width = lone(p); width > 0 && n < len(p) && p[n] >= 0x80 {
 		if _, next := lone(p[n:]); next == 0 {
@@ -36,8 +36,8 @@ func Lone(p []byte) (n, width int) {
 	return n, width
 }
 
-// lone returns the length and width of the first rune of p if it is one of the many that never join another such rune.
-// For all others the width is 0.
+// lone returns the length and width of the first rune of p if the rune is in ranges whose runes never join each other.
+// For all other runes the width is 0.
 func lone(p []byte) (n, width int) {
 	if p[0] >= ' ' && p[0] < 0x7f {
 		return 1, 1
@@ -55,7 +55,7 @@ func lone(p []byte) (n, width int) {
 	return n, 0
 }
 
-// Cell is Cluster for a character at a column, from 0, which determines the width of a tab.
+// Cell is Cluster for a character at a column, counted from 0. The width of a tab depends on the column.
 func Cell(p []byte, col int) (n, width int) {
 	if p[0] == '\t' {
 		return 1, tabStop - col%tabStop
@@ -83,12 +83,12 @@ type Layout struct {
 	width int
 }
 
-// lookBack is the distance before a change within which the end of a row may be affected: a character may grow while it
-// arrives.
+// lookBack is the distance in bytes before a change within which row ends may change, because new runes may join the
+// last character.
 const lookBack = 64
 
-// Wrap updates the rows after a change of t; the part before from is as it was at the last call. The cost depends on
-// the part after from.
+// Wrap updates the rows after a change of t; the bytes before from must be the same as at the last call. The cost
+// depends on the part after from.
 func (l *Layout) Wrap(t *Text, width, from int) {
 	width = max(width, 1)
 	if width != l.width {
@@ -135,8 +135,8 @@ func (l *Layout) wrapFrom(t *Text, pos int) {
 	}
 }
 
-// prefix returns the prefix of rows. If it is wider than half of a row, only its last two characters are used, which
-// have the sign of a diff's line; if these are too wide, none.
+// prefix returns the prefix of rows. If it is wider than half of a row, prefix returns only its last two characters,
+// which include the sign of a diff's line, or "" if these are too wide, too.
 func (l *Layout) prefix(text string) string {
 	if text == "" || Width([]byte(text)) <= l.width/2 {
 		return text

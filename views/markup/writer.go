@@ -17,7 +17,7 @@ type Writer struct {
 	Text     Text // the text so far; read only
 	Terminal bool
 	Drawing  bool        // characters between SO and SI are VT100 line drawing, as captured by tmux
-	Role     themes.Role // of text without a colour of its own
+	Role     themes.Role // of text without its own colour
 
 	clean cleaner
 	style Style
@@ -36,7 +36,8 @@ type lineState struct {
 	old    Text // the line before a carriage return
 }
 
-// maxOverwrite limits the line that a carriage return overwrites, in bytes; in a longer line it is a line end.
+// maxOverwrite limits the line that a carriage return overwrites, in bytes. In a longer line, a carriage return is a
+// line end.
 const maxOverwrite = 4096
 
 // Write adds p and returns the offset in Text.Bytes at which changes start.

@@ -8,9 +8,9 @@ import (
 )
 
 // attachHint decides whether the command that attaches to the selected pane is shown: below the first pane of a session
-// until the next prompt, and on demand.
+// until the next prompt, and when a person asks for it.
 type attachHint struct {
-	wanted bool // on demand
+	wanted bool // a person asked for it
 	first  int  // task of the prompt during which the first pane opened; 0: none yet
 	over   bool // it was shown below the first pane long enough
 }

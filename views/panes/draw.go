@@ -13,7 +13,7 @@ import (
 	"buddy/views/draw"
 )
 
-// nameWidth limits the cells of a name in a tab.
+// nameWidth limits the width of a name in a tab, in cells.
 const nameWidth = 24
 
 // tile is the place of a drawn pane.
@@ -57,19 +57,19 @@ func (all pictures) keep(shown tiles) {
 	}
 }
 
-// paneFit is the size that a pane was given.
+// paneFit is the size requested for a pane.
 type paneFit struct {
 	id   string
 	w, h int
 }
 
-// fits reports whether a pane can have the size of its tile.
+// fits reports whether a pane can be resized to its tile.
 func (q *paneView) fits(t tile) bool {
 	return q != nil && !q.bare() && q.Lost == "" && t.w > 1 && t.h > 1
 }
 
-// fit reports panes that need another size: visible ones get the size of their tile if there is room, or while a person
-// types into them; others get their original size back.
+// fit calls OnFit for panes that need another size: visible panes get the size of their tile if p.fits is set or a
+// person types into them; others get their original size back.
 func (p *Panes) fit() {
 	if p.OnFit == nil {
 		return
@@ -118,8 +118,8 @@ func (p *Panes) Draw(screen tcell.Screen) {
 	p.fit()
 }
 
-// heads returns the titles of the border in w cells: the names of the panes, and the state of the selected one, which
-// is shortened if its name would not be visible.
+// heads returns the titles of the border in w cells: the names of the panes, and the state of the selected one. The
+// state is shortened if the pane's name would not be visible.
 func (p *Panes) heads(w int) (left, right []draw.Span) {
 	right, less := p.doing()
 	if len(right) == 0 {
@@ -131,8 +131,8 @@ func (p *Panes) heads(w int) (left, right []draw.Span) {
 	return p.list.title(w - draw.Width(right) - 3), right
 }
 
-// doing returns the text on the right of the border: that keys go to the pane, or that its history is shown; less is a
-// shorter form.
+// doing returns the text on the right of the border: the elapsed time, whether keys go to the pane, or the position in
+// its history. less is a shorter form.
 func (p *Panes) doing() (all, less []draw.Span) {
 	title := func(role themes.Role, text, less string) ([]draw.Span, []draw.Span) {
 		return []draw.Span{draw.Text(role, text)}, []draw.Span{draw.Text(role, less)}
@@ -158,8 +158,8 @@ func (p *Panes) doing() (all, less []draw.Span) {
 	}
 }
 
-// drawBoxes draws several panes, including the selected one. The last box names those without a box. doing is the state
-// of the selected one.
+// drawBoxes draws several panes, including the selected one, whose state is doing. The last box names the panes without
+// a box.
 func (p *Panes) drawBoxes(all draw.Area, doing []draw.Span) {
 	shown := p.list.best(len(p.boxes))
 	var others []draw.Span
@@ -171,7 +171,7 @@ func (p *Panes) drawBoxes(all draw.Area, doing []draw.Span) {
 	for i, box := range p.boxes {
 		area := draw.Area{Canvas: all.Down(box.Y-all.Y).Cols(box.X-all.X, box.X-all.X+box.W), H: box.H}
 		switch {
-		case i >= len(shown): // a pane has just closed
+		case i >= len(shown): // a pane has closed since the layout
 			p.drawBox(area, nil, nil, nil)
 		case i == len(shown)-1:
 			p.drawBox(area, shown[i], others, doing)
@@ -205,8 +205,8 @@ func (p *Panes) drawBox(box draw.Area, q *paneView, others, doing []draw.Span) {
 	}
 }
 
-// boxTitle returns the titles of a box in w cells: the name of its pane, the others, and on the right the state of the
-// selected pane or the time of its command. Titles that do not fit are shortened or omitted.
+// boxTitle returns the titles of a box in w cells: on the left the name of its pane and others, on the right doing for
+// the selected pane, else the time of its command. Titles that do not fit are shortened or omitted.
 func (p *Panes) boxTitle(q *paneView, others, doing []draw.Span, w int) (left, right []draw.Span) {
 	if elapsed := q.elapsed(p.follow.now()); q.Pane.Pane != p.list.shown {
 		doing = []draw.Span{draw.Text(themes.Muted, elapsed)}
@@ -286,7 +286,7 @@ func (q *paneView) first() int {
 	return 0
 }
 
-// drawCursor draws the cursor of a pane; while a person types it is the screen's cursor.
+// drawCursor draws the cursor of a pane. While a person types, the screen's cursor is used.
 func (p *Panes) drawCursor(in draw.Area, q *paneView, top int) {
 	c := q.Screen.Cursor
 	x, y := c.X, c.Y-top

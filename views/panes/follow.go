@@ -6,24 +6,26 @@ import (
 	"buddy/views/draw"
 )
 
-// following determines the pane shown by default: the one in which a command started last. It stays while a person
-// types into it, reads its history or has the focus here.
+// following determines the pane shown by default: the one in which a command started last. It does not change while a
+// person types into the pane, reads its history or has the focus on the view.
 type following struct {
 	now    func() time.Time
 	began  string    // id of that pane
 	pinned bool      // a person chose another one
-	held   bool      // the focus is here
+	held   bool      // the view has the focus
 	drawn  string    // id of the selected pane at the last draw
-	since  time.Time // when it replaced another one automatically
+	since  time.Time // when drawn last changed without the person's action
 }
 
 // SetNow sets the clock that measures how long a pane has been visible.
 func (p *Panes) SetNow(now func() time.Time) { p.follow.now = now }
 
-// SetHeld sets whether the view has the focus. The selected pane then stays, so that a key goes to the visible pane.
+// SetHeld sets whether the view has the focus. The selection then does not change by itself, so that a key goes to the
+// pane that the person sees.
 func (p *Panes) SetHeld(on bool) { p.follow.held = on }
 
-// followCommands selects the pane to show, or another one when the selected one is gone.
+// followCommands selects the default pane, unless the person keeps the selected one. If that is gone, it selects
+// another.
 func (p *Panes) followCommands() {
 	q := p.list.selected()
 	if q == nil || q.Lost != "" {
@@ -56,8 +58,8 @@ func (f *following) see(shown string) {
 	f.drawn = shown
 }
 
-// seen reports whether the selected pane has been on the screen long enough: earlier keys were meant for the previous
-// one.
+// seen reports whether the selected pane has been on the screen long enough to receive keys. Earlier keys were meant
+// for the previous pane.
 func (f *following) seen(shown string) bool {
 	return f.drawn == shown && f.now().Sub(f.since) >= draw.GracePeriod
 }

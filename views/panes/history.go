@@ -15,7 +15,7 @@ type scrollback struct {
 	of      *event.PaneHistory // nil until it arrives
 	pic     draw.Picture
 	window  draw.Viewport
-	first   bool // not placed yet: it starts at the end
+	first   bool // place moves the window to the end
 	pending int  // rows to move when the history arrives
 }
 
@@ -27,8 +27,8 @@ func (b *scrollback) update(h *event.PaneHistory, id string) {
 	}
 }
 
-// place moves the window of h rows as requested, initially to the end. It reports whether the end of the history is
-// visible.
+// place moves the window of h rows by the pending rows, initially to the end. It reports whether the end of the history
+// is visible.
 func (b *scrollback) place(h int) (live bool) {
 	end := max(len(b.of.Rows)-h, 0)
 	if b.first {

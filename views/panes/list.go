@@ -27,7 +27,7 @@ type paneView struct {
 	run run
 }
 
-// bare reports whether it is a call without a pane.
+// bare reports whether q represents a call without a pane.
 func (q *paneView) bare() bool { return q.Pane.Pane == state.BarePane }
 
 // run is a command with its state.
@@ -38,7 +38,7 @@ type run struct {
 	started, ended int64       // Unix milliseconds; 0: not yet
 }
 
-// elapsed returns how long it runs or ran, "" if nothing did.
+// elapsed returns the running time, so far or in total; "" if nothing has started.
 func (r *run) elapsed(now int64) string {
 	if r.started == 0 {
 		return ""
@@ -110,7 +110,7 @@ func runsOn(c *state.Call, q *state.Pane) bool {
 	return c != nil && q.Title == sharedTitle && slices.ContainsFunc(c.Action.Targets, func(t action.TargetCwd) bool { return t.Target == q.Target })
 }
 
-// targetRun returns the run of a command on several targets, on one of them.
+// targetRun returns the run, on one target, of a command on several targets.
 func targetRun(c *state.Call, target string) run {
 	r := runOf(c)
 	if r.ended != 0 {
@@ -122,7 +122,7 @@ func targetRun(c *state.Call, target string) run {
 	return r
 }
 
-// elapsed returns how long the pane's command runs or ran, "" if nothing did.
+// elapsed returns the running time of the pane's command, so far or in total; "" if there is none.
 func (q *paneView) elapsed(now time.Time) string {
 	if q == nil {
 		return ""
@@ -130,7 +130,7 @@ func (q *paneView) elapsed(now time.Time) string {
 	return q.run.elapsed(now.UnixMilli())
 }
 
-// sharedTitle is the title of the pane for commands without one of their own.
+// sharedTitle is the title of the pane for commands without their own pane.
 const sharedTitle = "shared"
 
 var (
@@ -178,7 +178,7 @@ func (l *paneList) best(n int) []*paneView {
 		return 0
 	}
 	byRank := slices.Clone(all)
-	slices.Reverse(byRank) // of two equal ones the one opened last
+	slices.Reverse(byRank) // the newer one of two equal panes is preferred
 	slices.SortStableFunc(byRank, func(a, b *paneView) int {
 		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(b.run.started, a.run.started))
 	})
@@ -186,8 +186,9 @@ func (l *paneList) best(n int) []*paneView {
 	return slices.DeleteFunc(all, func(q *paneView) bool { return !slices.Contains(byRank, q) })
 }
 
-// automatic returns the pane in which a command started last. After its end a newer live pane is preferred. If that
-// pane is gone, it returns the last opened pane that is not lost, or else the last one.
+// automatic returns the id of the pane began, in which a command started last. If that command has ended, the newest
+// live pane is preferred. If began is gone, automatic returns the last opened pane that is not lost, or else the last
+// one.
 func (l *paneList) automatic(began string) string {
 	if q := l.newest(func(q *paneView) bool { return q.Pane.Pane == began && q.Lost == "" }); q != nil {
 		if q.run.ended != 0 {
@@ -212,8 +213,7 @@ func (l *paneList) newest(is func(*paneView) bool) *paneView {
 	return nil
 }
 
-// live reports whether a command runs in the pane or, unless it is a shell, may run there. Ended commands are in the
-// conversation.
+// live reports whether a command runs in the pane, or may run there because the pane is no shared shell.
 func (q *paneView) live() bool {
 	return q.Lost == "" && (q.run.mark == runs || q.run.mark == stays || q.run.started == 0 && q.Title != sharedTitle)
 }
@@ -232,8 +232,8 @@ func (l *paneList) name(q *paneView) string {
 	return q.Target + ":" + texts.OneLine(q.Title)
 }
 
-// title returns the names of the panes in at most w cells. ▸ marks the visible one; if not all fit, only that one is
-// named, with its number.
+// title returns the names of the panes in at most w cells. ▸ marks the visible pane; if not all names fit, only that
+// pane is named, with its number.
 func (l *paneList) title(w int) []draw.Span {
 	var all, short []draw.Span
 	for i := range l.panes {
@@ -270,7 +270,7 @@ func (l *paneList) tag(q *paneView, words bool, w, most int) []draw.Span {
 	return append(label, sign...)
 }
 
-// sign returns the state of the pane's command, to follow its name.
+// sign returns the sign of the state of the pane's command, drawn after the name.
 func (q *paneView) sign(words bool) []draw.Span {
 	m := q.shows()
 	if m.sign == "" {
@@ -283,7 +283,7 @@ func (q *paneView) sign(words bool) []draw.Span {
 	return draw.Untrusted(m.role, text)
 }
 
-// shows returns the mark of the pane's command, or that the pane is closed.
+// shows returns the mark of the pane's command, or the mark of a closed pane.
 func (q *paneView) shows() mark {
 	if q.Lost != "" {
 		return mark{"✗", "closed", themes.Warning}

@@ -19,9 +19,9 @@ import (
 	"buddy/views/draw"
 )
 
-// Panes draws the terminal panes of the session as tmux captured them: one, with the others as tabs, or several side by
-// side, such as those of a command on several targets. Larger panes are cut: the rows around the cursor are visible,
-// and › marks a cut right side.
+// Panes draws the terminal panes of the session as tmux captured them: one pane with the others as tabs, or several
+// panes side by side. Panes that are too large are cut: the rows around the cursor are visible, and › marks a cut right
+// side.
 type Panes struct {
 	draw.Frame
 	PaneIntents
@@ -38,7 +38,7 @@ type Panes struct {
 	tiles    tiles
 	boxes    []layout.Rect // of several panes; empty for one
 	fits     bool          // panes get the size of their visible part
-	fitted   []paneFit     // the panes that did
+	fitted   []paneFit     // the panes that got a size
 }
 
 // PaneIntents are the callbacks for actions on terminal panes. Any may be nil.
@@ -67,8 +67,8 @@ const (
 	gridOn
 )
 
-// Wanted returns how many panes to show at once: the live ones or, as a grid, all. If nothing runs there is none,
-// unless the person is here.
+// Wanted returns how many panes to show at once: the live ones or, as a grid, all. If nothing runs, n is 0, unless the
+// view has the focus or is zoomed.
 func (p *Panes) Wanted(zoomed bool) (n int, grid bool) {
 	for i := range p.list.panes {
 		if p.list.panes[i].live() {
@@ -86,18 +86,18 @@ func (p *Panes) Wanted(zoomed bool) (n int, grid bool) {
 	return max(n, min(len(p.list.panes), 1)), false
 }
 
-// Lasts reports whether something has been running long enough to be shown: text that moves for each short command is
-// unreadable.
+// Lasts reports whether a command has been running long enough to show the view. Opening it for each short command
+// would move the text that a person reads.
 func (p *Panes) Lasts() bool {
 	long := p.follow.now().Add(-brief).UnixMilli()
 	return p.list.newest(func(q *paneView) bool { return q.live() && q.run.started <= long }) != nil
 }
 
-// brief is the time in which most commands end.
+// brief is a time in which most commands end.
 const brief = time.Second
 
-// Place sets the boxes of the panes, none for one pane in the whole view, and whether there is enough room to give a
-// single pane the size of its visible part, as several always get.
+// Place sets the boxes of the panes; without boxes, one pane fills the view. fits is whether that pane is resized to
+// its visible part; several panes always are.
 func (p *Panes) Place(boxes []layout.Rect, fits bool) {
 	p.boxes, p.fits = boxes, fits || len(boxes) > 0
 }
@@ -118,7 +118,8 @@ func New(theme *themes.Theme, keys *keymap.Map, printed Printed) *Panes {
 	return &Panes{Frame: draw.NewFrame(theme, keys), printed: printed, follow: following{now: func() time.Time { return time.UnixMilli(0) }}, pictures: make(pictures)}
 }
 
-// Scope returns the key scope of the view, or the one in which all keys but one go to the selected pane.
+// Scope returns the key scope of the view or, while a person types, the scope in which all keys but one go to the
+// selected pane.
 func (p *Panes) Scope() keymap.Scope {
 	if p.typing {
 		return keymap.Typing
@@ -149,7 +150,8 @@ func (p *Panes) Hide() {
 // Len counts the panes, and the call without one.
 func (p *Panes) Len() int { return len(p.list.panes) }
 
-// Update processes changes of the state. Pictures are not copied; the state replaces them and never changes one.
+// Update processes changes of the state. Pictures are not copied, because the state replaces them and never changes
+// them.
 func (p *Panes) Update(s *state.State, ch state.Changed) {
 	if ch&(state.Panes|state.Tasks|state.Output|state.Conversation|state.Approvals) == 0 {
 		return
@@ -194,7 +196,7 @@ var panesKeys = map[keymap.Action]func(*Panes){
 	keymap.ScrollDown: func(p *Panes) { p.Scroll(1) },
 }
 
-// Press types into the selected pane, or selects panes, scrolls, and calls the intents.
+// Press types into the selected pane, or selects panes, scrolls and calls the callbacks.
 func (p *Panes) Press(press keymap.Press) {
 	switch do := panesKeys[press.Action]; {
 	case p.typing:

@@ -20,8 +20,8 @@ import (
 	"buddy/views/markup"
 )
 
-// Strip is one line instead of the panes and tasks where there is no room: the command in the selected pane, or else
-// the newest task that has no other line.
+// Strip replaces the panes and tasks by one line where there is no room for them: the command in the selected pane, or
+// else the newest task that is not visible elsewhere.
 type Strip struct {
 	draw.Frame
 	of     *Panes
@@ -54,7 +54,7 @@ func (l *Strip) Update(s *state.State, ch state.Changed) {
 	}
 }
 
-// Draw draws the line in the last row. State and time have priority over the name.
+// Draw draws the line in the last row. A long name is cut before state and time.
 func (l *Strip) Draw(screen tcell.Screen) {
 	all := l.Whole(screen).Cleared()
 	c := all.Down(all.H - 1)
@@ -121,8 +121,8 @@ func (l *Strip) elsewhere(q *paneView) []state.Task {
 	return slices.DeleteFunc(slices.Clone(l.others), func(t state.Task) bool { return t.Pane == q.Pane.Pane })
 }
 
-// doing names a pane and its command, once if both are the same. For a command that a call waits for, which the
-// conversation names, it adds the last line of output.
+// doing names a pane and its command, or only the command if both are the same. If a call waits for the command, the
+// conversation names the command, and doing adds the last line of output.
 func (l *Strip) doing(q *paneView) []draw.Span {
 	name, what := l.of.list.name(q), q.run.what()
 	if prefix := strings.TrimSuffix(name, "…"); q.run.mark != runs && what != "" && strings.HasPrefix(what, prefix) {
@@ -151,7 +151,7 @@ func lastLine(c *state.Call) string {
 	return texts.OneLine(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// time returns how long a task runs or ran, and the number of others.
+// time returns the running time of a task, and the number of other tasks.
 func (l *Strip) time(t *state.Task, now time.Time, others int) []draw.Span {
 	text := draw.Clock(cmp.Or(t.Ended, now.UnixMilli()) - t.Started)
 	if t.Started == 0 {
@@ -174,7 +174,7 @@ func (l *Strip) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(t
 	})
 }
 
-// what describes the run in one line.
+// what returns the text of the run in one line.
 func (r *run) what() string {
 	switch {
 	case r.task != nil:

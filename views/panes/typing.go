@@ -6,8 +6,8 @@ import (
 	"buddy/app/keymap"
 )
 
-// BeginTyping sends keys to the selected pane, unless it is gone or has just replaced another one, and reports whether
-// it does.
+// BeginTyping sends keys to the selected pane from now on and reports true, unless the pane is gone or has just
+// replaced another pane.
 func (p *Panes) BeginTyping() bool {
 	q := p.list.selected()
 	if q == nil || q.bare() || q.Lost != "" || !p.follow.seen(p.list.shown) {
@@ -18,7 +18,7 @@ func (p *Panes) BeginTyping() bool {
 	return true
 }
 
-// TypeInto selects a pane and sends keys to it, and reports whether it does: not if the pane is gone.
+// TypeInto selects a pane and sends keys to it from now on. It reports false if the pane is gone.
 func (p *Panes) TypeInto(id string) bool {
 	for i := range p.list.panes {
 		if q := &p.list.panes[i]; q.Pane.Pane == id && !q.bare() && q.Lost == "" {

@@ -1,5 +1,5 @@
-// Package pattern searches texts for what a person typed. A [Pattern] finds it exactly; a [Prefilter] rejects most
-// texts that cannot show it, before they are laid out.
+// Package pattern searches texts for a text that a person typed. A [Pattern] finds its matches; a [Prefilter] rejects
+// most texts without a match before they are laid out.
 //
 //	p := pattern.New("tax")
 //	from, to := p.Next(text, 0)

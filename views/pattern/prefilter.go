@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// Prefilter rejects texts that cannot show the pattern, without laying them out, which takes much longer: it searches
-// the raw text for a word of the pattern. The displayed text may differ from the raw one by hidden marks and by letters
-// encoded as numbers; the prefilter accepts a text with anything of this kind in the way. The zero prefilter accepts
-// all texts.
+// Prefilter rejects texts that cannot show the pattern. It searches the raw text for a word of the pattern, which is
+// much faster than laying the text out. The displayed text may lack marks of the raw text and may have letters that the
+// raw text encodes as numbers; the prefilter accepts texts where this may matter. The zero prefilter accepts all texts.
 type Prefilter struct {
 	word   string // lower case ASCII letters, searched in any case
 	buffer []byte // reused
 }
 
-// PrefilterGain is the cost of laying out a byte, relative to prefiltering it.
+// PrefilterGain is the cost of laying out a byte, relative to the cost of prefiltering a byte.
 const PrefilterGain = 32
 
 // commonness is the frequency of letters, in tenths of a percent.
@@ -37,8 +36,8 @@ func NewPrefilter(p *Pattern) Prefilter {
 	return s
 }
 
-// ownWord reports whether the letters of a word may be displayed without being in the text: those of "image" and of the
-// numbers for control characters.
+// ownWord reports whether a word may be displayed without being in the text: as a part of "image" or of the number of a
+// control character.
 func ownWord(word string) bool {
 	return strings.Contains("image", word) || strings.Trim(word, "abcdefu") == ""
 }
@@ -46,7 +45,7 @@ func ownWord(word string) bool {
 // Useful reports whether the prefilter can reject any text.
 func (s *Prefilter) Useful() bool { return s.word != "" }
 
-// LacksString is Lacks for a string.
+// LacksString is like Lacks, for a string.
 func (s *Prefilter) LacksString(text string) bool {
 	s.buffer = append(s.buffer[:0], text...)
 	return s.Lacks(s.buffer)
@@ -80,7 +79,7 @@ func overwrites(text []byte) bool {
 	}
 }
 
-// numbers reports whether there may be letters as numbers of JSON.
+// numbers reports whether the text may have letters as numbers in JSON strings.
 func numbers(text []byte) bool {
 	for {
 		i := bytes.Index(text, []byte(`\u`))
@@ -144,7 +143,7 @@ func (s *Prefilter) continues(text []byte) bool {
 	return true
 }
 
-// hidden returns how many bytes at the start of a text may be invisible, and whether that is certain.
+// hidden returns how many bytes at the start of a text may be invisible, and whether they certainly are.
 func hidden(text []byte) (n int, sure bool) {
 	switch b := text[0]; {
 	case b == 0x1b:
@@ -157,7 +156,7 @@ func hidden(text []byte) (n int, sure bool) {
 	return marks(text)
 }
 
-// colour is hidden for a sequence that sets colours; other sequences may do more.
+// colour is hidden for a sequence that sets colours. Other sequences may have further effects.
 func colour(text []byte) (n int, sure bool) {
 	n = 2
 	for n < len(text) && (text[n] >= '0' && text[n] <= '9' || text[n] == ';') {
@@ -169,7 +168,7 @@ func colour(text []byte) (n int, sure bool) {
 	return n + 1, true
 }
 
-// marks is hidden for the marks of markdown.
+// marks is hidden for markdown marks.
 func marks(text []byte) (n int, sure bool) {
 	for n < len(text) && strings.IndexByte("*~`[]<>_", text[n]) >= 0 {
 		n++

@@ -8,7 +8,7 @@ import (
 	"buddy/views/edit"
 )
 
-// shown returns the editor that is drawn: the text, or the match of a search.
+// shown returns the editor to draw: that of the text, or one with the match of a search.
 func (p *Prompt) shown() *edit.Editor {
 	if p.search != nil {
 		return p.search.found
@@ -44,7 +44,7 @@ func (p *Prompt) Height(width, most int) int {
 	return max(1, min(rows, most))
 }
 
-// margin returns the number of free cells at each side for a width.
+// margin returns the number of blank cells at each side in a width of w.
 func margin(width int) int {
 	if width > 20 {
 		return draw.Padding
@@ -52,7 +52,7 @@ func margin(width int) int {
 	return 0
 }
 
-// inner clears the line and returns the area for text.
+// inner clears the prompt and returns the area for text.
 func inner(p *Prompt, screen tcell.Screen) draw.Area {
 	in := p.Whole(screen)
 	if !p.Ruled(screen) {

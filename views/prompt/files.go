@@ -10,7 +10,7 @@ import (
 	"buddy/views/markup"
 )
 
-// openWord is the word at the cursor for which there may be a list: a path after an @, or an argument of a command.
+// openWord is the word at the cursor that may have completions: a path after an @, or an argument of a command.
 type openWord struct {
 	on    bool
 	at    edit.Place // place of the @
@@ -21,7 +21,7 @@ type openWord struct {
 // maxArguments limits a command line whose arguments are completed, in bytes.
 const maxArguments = 4096
 
-// SetFiles answers OnFiles with paths, best first. An outdated answer is dropped, and so are paths with invisible
+// SetFiles answers OnFiles with paths, best first. It ignores an answer to an outdated query, and paths with invisible
 // characters. A path with spaces is offered in quotes.
 func (p *Prompt) SetFiles(query string, paths []string) {
 	if !p.word.on || p.word.line != "" || p.word.query != query {
@@ -36,8 +36,8 @@ func (p *Prompt) SetFiles(query string, paths []string) {
 	p.popup.offer(offered)
 }
 
-// SetArguments answers OnArguments with words and their meanings, in order. An outdated answer is dropped, and so are
-// words with invisible characters.
+// SetArguments answers OnArguments with words and their meanings, in order. It ignores an answer to an outdated query,
+// and words with invisible characters.
 func (p *Prompt) SetArguments(line string, words []draw.CommandHelp) {
 	if !p.word.on || p.word.line == "" || p.word.line+p.word.query != line {
 		return
@@ -52,8 +52,8 @@ func (p *Prompt) SetArguments(line string, words []draw.CommandHelp) {
 	p.popup.offer(offered)
 }
 
-// offer offers completions: files after an @, arguments of a command, or commands. A path or an argument must be typed;
-// moving the cursor to one opens no list.
+// offer offers completions: files after an @, arguments of a command, or commands. Only typing a path or an argument
+// opens a list; moving the cursor to it does not.
 func (p *Prompt) offer() {
 	word := wordAt(p)
 	continues := word.on && p.word.on && word.at == p.word.at && word.line == p.word.line
@@ -79,7 +79,7 @@ func ask(p *Prompt, word openWord) {
 	p.OnArguments(word.line + word.query)
 }
 
-// wordAt returns the word at the cursor for which there may be a list.
+// wordAt returns the word at the cursor that may have completions.
 func wordAt(p *Prompt) (word openWord) {
 	if p.OnFiles != nil {
 		if word.at, word.query, word.on = p.editor.MarkedWord('@'); word.on {
@@ -107,12 +107,13 @@ func (c *Popup) completes(name string) bool {
 	return slices.ContainsFunc(c.commands, func(cmd draw.CommandHelp) bool { return cmd.Completes && strings.EqualFold(cmd.Name, name) })
 }
 
-// complete reports whether the typed argument is complete and nothing else was chosen: then Enter sends the line.
+// complete reports whether the typed argument is complete and no other completion was chosen. Then Enter sends the
+// line.
 func complete(p *Prompt) bool {
 	return p.word.line != "" && !p.popup.moved && (p.word.query == "" || p.word.query == p.popup.selected())
 }
 
-// acceptWord completes the path or argument to the selected one, and offers the next argument.
+// acceptWord replaces the typed path or argument by the selected completion, and offers the next argument.
 func acceptWord(p *Prompt) {
 	text, word := p.popup.selected(), p.word
 	if !p.editor.BeforeBlank() && !strings.HasSuffix(text, "=") {
@@ -129,7 +130,7 @@ func acceptWord(p *Prompt) {
 	offerArguments(p)
 }
 
-// offerArguments offers arguments after a completed choice.
+// offerArguments offers arguments after an accepted completion.
 func offerArguments(p *Prompt) {
 	if word := wordAt(p); word.line != "" {
 		p.popup.match("")

@@ -13,8 +13,8 @@ import (
 
 const maxHistory = 1000
 
-// history holds earlier prompts and the position in them. The draft is kept while the person looks at them or edits a
-// queued prompt.
+// history holds earlier prompts and a position among them. The draft is kept while the person looks at these prompts or
+// edits a queued prompt.
 type history struct {
 	entries []string // oldest first
 	back    int      // steps back; 0: the draft
@@ -38,7 +38,7 @@ func (h *history) add(text string) {
 	h.entries = append(h.entries, text)
 }
 
-// leave drops the draft: the text is no longer an unmodified entry.
+// leave drops the draft, because the text is no longer an unmodified entry.
 func (h *history) leave() { h.back, h.draft = 0, nil }
 
 func (h *history) older(e *edit.Editor) {
@@ -63,7 +63,7 @@ func (h *history) newer(e *edit.Editor) {
 	}
 }
 
-// aside keeps the text as the draft, before a text other than an entry replaces it.
+// aside saves the text as the draft before a text that is not in the history replaces it.
 func (h *history) aside(e *edit.Editor) {
 	if h.back == 0 && h.draft == nil && !e.Empty() {
 		h.draft = e.Draft()
@@ -71,8 +71,8 @@ func (h *history) aside(e *edit.Editor) {
 	h.back = 0
 }
 
-// find returns the newest entry older than at, or the oldest newer one, that contains query; -1 if there is none. Lower
-// case finds upper case, too.
+// find searches entries that contain query. It returns the newest one older than at or, in the other direction, the
+// oldest one newer than at; -1 if there is none. Lower case finds upper case, too.
 func (h *history) find(query string, at, by int) int {
 	fold := query == strings.ToLower(query)
 	for i := at + by; i >= 0 && i < len(h.entries); i += by {
@@ -132,7 +132,7 @@ func (s *historySearch) step(from, by int) {
 	s.found.SetText(s.in.entries[i])
 }
 
-// erase drops the last character of the query.
+// erase removes the last character of the query.
 func (s *historySearch) erase() {
 	if s.query != "" {
 		s.at = s.total // a shorter query is searched from the newest entry
@@ -153,8 +153,8 @@ func (s *historySearch) draw(c draw.Canvas, focus bool) {
 	}
 }
 
-// searchKey handles a key during a search and reports whether it is done. A key of the prompt accepts the match and
-// then has its own effect.
+// searchKey handles a key during a search and reports whether it is done. A key of the prompt accepts the match; the
+// caller then executes the key's action.
 func (p *Prompt) searchKey(press keymap.Press) bool {
 	s := p.search
 	switch {

@@ -17,7 +17,7 @@ import (
 const (
 	popupRows = 6  // minimal number of rows
 	mostRows  = 16 // on a high screen
-	restRows  = 14 // rows of the screen that the popup leaves free when it grows
+	restRows  = 14 // rows of the screen that a popup of more than popupRows leaves free
 )
 
 // Popup lists commands that start with the typed text, arguments of a command, or files that match the text after an @.
@@ -28,8 +28,8 @@ type Popup struct {
 	matches   []draw.CommandHelp
 	at        int
 	typed     string
-	moved     bool // the selection was chosen, not only offered
-	dismissed bool // until another command is started
+	moved     bool // a person moved the selection
+	dismissed bool // closed until another command is typed
 	first     int  // first match displayed at the last draw
 	clicked   int  // index of the last clicked match, plus one
 	accept    func()
@@ -42,7 +42,8 @@ func newCommandPopup(theme *themes.Theme, keys *keymap.Map) *Popup {
 // Open reports whether the list is open.
 func (c *Popup) Open() bool { return len(c.matches) > 0 && !c.dismissed }
 
-// Size returns the size of the list on a screen with so many rows, border included; 0, 0 while it is closed.
+// Size returns the size of the list on a screen with the given number of rows, border included; 0, 0 while it is
+// closed.
 func (c *Popup) Size(rows int) (w, h int) {
 	if !c.Open() {
 		return 0, 0
@@ -61,11 +62,11 @@ func (c *Popup) nameWidth() int {
 	return w
 }
 
-// leastMeant is the minimal length of another word that finds a command.
+// leastMeant is the minimal length of a typed text that is compared with the other words for a command.
 const leastMeant = 3
 
-// match offers the commands that start with typed, an exact match first, then those found by other words; none if typed
-// is empty.
+// match offers the commands that start with typed, an exact match first, then commands found by other words. It offers
+// none if typed is empty.
 func (c *Popup) match(typed string) {
 	if typed == "" {
 		c.dismissed = false
@@ -99,7 +100,7 @@ func (c *Popup) offer(words []draw.CommandHelp) {
 	c.matches, c.at, c.moved, c.clicked = words, 0, false, 0
 }
 
-// narrow keeps the offered words that start with a text.
+// narrow removes the offered words that do not start with a text.
 func (c *Popup) narrow(prefix string) {
 	c.offer(slices.DeleteFunc(slices.Clone(c.matches), func(m draw.CommandHelp) bool { return !strings.HasPrefix(m.Name, prefix) }))
 }

@@ -30,13 +30,13 @@ type Prompt struct {
 	search  *historySearch // nil without a search
 	popup   *Popup
 	word    openWord
-	band    *draw.Palette // for text on the tinted line; nil: the theme has no tint
+	band    *draw.Palette // for text on the tinted background; nil: the theme has no tint
 
 	To         string             // the subagent that reads the prompt, untrusted; "": the main agent
 	OnSubmit   func(text string)  // called after the prompt was emptied
-	OnEmpty    func()             // an empty prompt was sent that continues nothing
-	Private    func(string) bool  // whether the history must not contain a text
-	OnChange   func()             // the text changed; Text is for drafts and not cheap
+	OnEmpty    func()             // Enter on an empty prompt without another effect
+	Private    func(string) bool  // whether a text must stay out of the history
+	OnChange   func()             // the text changed; calling Text each time would be slow
 	OnEOF      func()             // end of input on an empty prompt
 	OnEdit     func()             // opens an editor; see Replace
 	OnPicture  func()             // requests the picture in the clipboard; see InsertPicture
@@ -79,7 +79,7 @@ func (p *Prompt) SetTheme(theme *themes.Theme) {
 	tint(p)
 }
 
-// tint computes the colours of the line.
+// tint computes the colours of the prompt.
 func tint(p *Prompt) {
 	if p.band = p.Palette.On(themes.Prompt); p.band == p.Palette {
 		p.band = nil
@@ -144,7 +144,7 @@ func (p *Prompt) Retries() bool {
 	return p.retries && p.OnRetry != nil && strings.TrimSpace(p.editor.Text()) == ""
 }
 
-// Scope returns the key scope of the prompt or of what is open over it.
+// Scope returns the key scope of the prompt, or of the search or popup that is open over it.
 func (p *Prompt) Scope() keymap.Scope {
 	switch {
 	case p.search != nil:
@@ -160,7 +160,7 @@ func (p *Prompt) Scope() keymap.Scope {
 // Popup returns the list of completions, which is drawn above the prompt while it is open.
 func (p *Prompt) Popup() *Popup { return p.popup }
 
-// Paste inserts text as one undo step. It never makes the prompt a shell command, because nobody has typed that.
+// Paste inserts text as one undo step. Pasted text never becomes a shell command, because nobody has typed the "!".
 func (p *Prompt) Paste(text string) {
 	if p.search != nil {
 		p.search.look(p.search.query + texts.OneLine(text))
@@ -183,7 +183,7 @@ func (p *Prompt) PasteHandler() func(string, func(tview.Primitive)) {
 	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) { p.Paste(text) })
 }
 
-// Press handles a key in the prompt or in what is open over it, and types text.
+// Press handles a key in the prompt, or in the search or popup that is open over it, and types text.
 func (p *Prompt) Press(press keymap.Press) {
 	switch {
 	case p.search != nil && p.searchKey(press):
@@ -207,7 +207,7 @@ func (p *Prompt) edit(f func()) {
 	f()
 	if p.editor.Changes() != before {
 		p.changed()
-	} else if p.word.on { // the cursor may have left it
+	} else if p.word.on { // the cursor may have left the word
 		p.offer()
 	}
 }
@@ -254,8 +254,8 @@ func (p *Prompt) action(a keymap.Action) {
 	}
 }
 
-// continued inserts a newline if a backslash precedes the cursor, and reports whether it does. In a shell command the
-// backslash stays, because the shell reads it.
+// continued inserts a newline if a backslash precedes the cursor, and reports whether it did. The newline replaces the
+// backslash, except in a shell command, because the shell needs it.
 func continued(p *Prompt) bool {
 	if !edit.After(p.editor, '\\') {
 		return false

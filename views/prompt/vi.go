@@ -2,7 +2,7 @@ package prompt
 
 import "buddy/app/keymap"
 
-// SetVi switches the keys of vi on, in insert mode, or off.
+// SetVi turns the keys of vi on, in insert mode, or off.
 func (p *Prompt) SetVi(on bool) { p.vi.Set(p.editor, on) }
 
 // Mode returns the name of the mode of vi; "" without vi.
@@ -33,7 +33,7 @@ func (p *Prompt) BeginTyping() {
 // through the history, as without vi.
 func (p *Prompt) viKey(press keymap.Press) (done bool) {
 	if press.Scope != keymap.Vi {
-		press.Action = "" // of the prompt
+		press.Action = "" // p.Action is the action in the prompt's scope
 	}
 	p.edit(func() { done = p.vi.Press(p.editor, press, p.action) })
 	return done

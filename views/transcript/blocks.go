@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxShown    = 2 << 20 // bytes of one block that are shown; the session file has all
+	maxShown    = 2 << 20 // bytes of one block that are shown; the session file has the whole text
 	excerptRows = 10      // rows of a failed call's excerpt
 	gutterWidth = 2
 )
@@ -44,7 +44,7 @@ type blockView struct {
 	gap    int // 0 or 1
 	n      int // index in the viewport
 	run    *looks
-	loud   bool // a call in a run of looks that failed or did not run
+	loud   bool // a call of a run that failed or did not run; it stays visible
 	fold   folding
 	laid   *laidBlock // nil if not laid out yet, or evicted
 	found  found
@@ -53,8 +53,8 @@ type blockView struct {
 // laidBlock is the layout of a block at one width.
 type laidBlock struct {
 	width, gen int
-	seen       int  // bytes of the block's text in the layout
-	open       bool // the block was incomplete
+	seen       int  // bytes of the block's text that are laid out
+	open       bool // the block was incomplete when it was laid out
 	fold       folding
 	head       []draw.Span
 	gain       string // outcome of a call
@@ -62,11 +62,11 @@ type laidBlock struct {
 	parts      []part
 	skip       int    // rows of the parts omitted by an excerpt
 	lines      int    // newlines in the text of a folded trace
-	row        int    // of a run of calls shown as one line: generation of that line; else 0
+	row        int    // generation of the line if the block shows the line of a run of calls; else 0
 	works      bool   // the call's subagent works: a row below the head has its progress
 	wait       string // remaining wait before a retry, or ""
 
-	answer *markup.Markdown // exactly one of these three is set for a block with text
+	answer *markup.Markdown // a block with text has one of these three
 	writer *markup.Writer
 	output *tailText
 
@@ -79,7 +79,7 @@ func (v *blockView) foldable() bool {
 	return v.block.Kind == state.ToolBlock || isTrace(v.block.Kind)
 }
 
-// isTrace reports whether blocks of a kind have a text that few people read.
+// isTrace reports whether blocks of a kind are folded because few people read them.
 func isTrace(k state.Kind) bool { return k == state.ReasoningBlock || k == state.SkillBlock }
 
 // shown returns the effective folding.
@@ -103,7 +103,7 @@ func (v *blockView) toggle() {
 	}
 }
 
-// asIn reports whether a layout can be reused to lay out o.
+// asIn reports whether the layout l can be updated to o instead of starting again.
 func (l *laidBlock) asIn(o *laidBlock) bool {
 	return l.width == o.width && l.gen == o.gen && l.fold == o.fold && l.works == o.works && l.row == o.row && l.wait == o.wait
 }
@@ -208,7 +208,7 @@ func (l *laidBlock) layPlain(b *state.Block, src []byte) (from int) {
 	return from
 }
 
-// layWorkflow colours the lines of a run by the state of their steps.
+// layWorkflow colours the lines of a workflow by the state of their steps.
 func (l *laidBlock) layWorkflow(src []byte) {
 	for i, line := range strings.Split(string(src), "\n") {
 		role := themes.Muted
@@ -237,7 +237,7 @@ func (l *laidBlock) layPart(t *markup.Text) {
 	l.parts[len(l.parts)-1].layout.Wrap(t, l.width-gutterWidth, 0)
 }
 
-// addCut adds the line about the text that is not shown.
+// addCut adds a line about the bytes that are not shown.
 func (l *laidBlock) addCut(bytes int) {
 	t := &markup.Text{Wrap: markup.Words}
 	t.Put(fmt.Sprintf("… %s more, not shown; the session file has the whole text", texts.ByteCount(int64(bytes))), markup.Style{Role: themes.Warning})
@@ -277,8 +277,8 @@ func (v *blockView) height(width int) int {
 	return v.above() + rowCount(l.parts) - l.skip
 }
 
-// rowOffset returns the byte and part that a row shows, to find the row again at another width; part is -1 for rows
-// above the text.
+// rowOffset returns the part and the byte that a row shows, so that the row can be found again at another width; part
+// is -1 for rows above the text.
 func (v *blockView) rowOffset(row int) (part, off int) {
 	if v.laid == nil {
 		return -1, 0
@@ -292,7 +292,8 @@ func (v *blockView) rowOffset(row int) (part, off int) {
 	return part, int(v.laid.parts[part].layout.Rows[row].From)
 }
 
-// rowOf reverses rowOffset at any width; it returns row if the part is missing.
+// rowOf returns the row with a part and byte, as returned by rowOffset, at any width; it returns row if the part is
+// missing.
 func (v *blockView) rowOf(part, off, row, width int) int {
 	l := v.lay(width)
 	if part < 0 || part >= len(l.parts) {
@@ -359,7 +360,7 @@ func (v *blockView) paint(c draw.Canvas, i int, now int64, m *marker) {
 	m.row(c.At(g), l.parts, i)
 }
 
-// show announces to an answer or a diff that n rows of the block are about to be drawn.
+// show notifies an answer or a diff that n rows of the block are about to be drawn.
 func (v *blockView) show(row, n int) {
 	l := v.laid
 	show, at := (func(from, to int))(nil), 0
@@ -457,7 +458,7 @@ func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker)
 	c.At(col).Say(0, texts.Plural(lines, "line"), themes.Muted)
 }
 
-// traceHead describes a trace: how long the model thought, or the name of the skill.
+// traceHead describes a trace: the model's thinking time, or the name of the skill.
 func (v *blockView) traceHead(l *laidBlock) string {
 	sign := "▸ "
 	if l.fold != folded {
@@ -476,8 +477,8 @@ func (v *blockView) traceHead(l *laidBlock) string {
 	return sign + markup.Shorten(string(line), 60)
 }
 
-// endOf returns the end of code in the first part of the block, at or after an offset. It ignores lines that are shown
-// differently from their source.
+// endOf returns the end of the first occurrence of code in the block's first part, at or after an offset. It ignores
+// lines that are shown differently from their source.
 func (v *blockView) endOf(code string, at int) int {
 	l := v.laid
 	if l == nil || len(l.parts) == 0 {

@@ -59,7 +59,7 @@ func printedDiff(c *state.Call) bool {
 	return c.State == state.CallDone && c.Output.Dropped == 0 && markup.IsDiff(string(c.Output.Buf))
 }
 
-// wordsOf returns a call for wording. Paths below cwd are shown relative to it.
+// wordsOf converts a call for package words. Paths below cwd are shown relative to it.
 func wordsOf(c *state.Call, cwd string) words.Call {
 	return words.Call{Name: c.Name, Arguments: c.Arguments, Action: c.Action, Cwd: cwd}
 }
@@ -130,7 +130,7 @@ func callDetails(c *state.Call) *markup.Text {
 	return t
 }
 
-// putCorrections adds names as the model wrote them, if they were corrected.
+// putCorrections adds the names that the model wrote, if they were corrected.
 func putCorrections(t *markup.Text, c *state.Call) {
 	slips := c.Slips
 	if c.Corrected != "" {
@@ -139,7 +139,8 @@ func putCorrections(t *markup.Text, c *state.Call) {
 	putFields(t, fieldsOf(texts.OneLine(slips), "corrected"))
 }
 
-// putDecision adds the model's reasoning about a call, apart from its why, and the rules that decided about it.
+// putDecision adds the model's reasoning about a call, except for the call's why, and the rules that decided about the
+// call.
 func putDecision(t *markup.Text, d *event.DecisionExplained) {
 	if d.From != event.FromWhy {
 		putFields(t, fieldsOf(texts.OneLine(d.Reasoning), "reason"))
@@ -181,11 +182,11 @@ func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, o
 	outcome := cmp.Or(callOutcome(call), gain)
 	elapsed := callTime(call, now)
 	if gain != "" && call.Agent == nil && call.ExitCode == nil && (call.Duration < 100 || isQuestion(call)) {
-		elapsed = "" // the gain is more useful
+		elapsed = "" // the gain is more useful than the time
 	}
 	c.Fill(0, c.W, c.Palette[themes.Text])
 	if call.Agent != nil && outcome == gain && draw.Width(head) > c.W-draw.TextWidth(gain)-len(elapsed)-6 {
-		outcome = "" // the tasks show it, too
+		outcome = "" // the task list shows it, too
 	}
 	right := draw.TextWidth(outcome) + len(elapsed)
 	if outcome != "" && elapsed != "" {
@@ -196,7 +197,7 @@ func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, o
 	if right == 0 {
 		room = c.W - col
 	}
-	if room < 8 { // too narrow for anything but the glyph
+	if room < 8 { // too narrow for more than the glyph and the head
 		room, outcome, elapsed = c.W-col, "", ""
 	}
 	end := c.Spans(col, draw.Clip(head, room)...)
@@ -252,7 +253,7 @@ func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role
 	return "▹", themes.Muted
 }
 
-// callOutcome words the outcome of a call, "" for a success.
+// callOutcome returns the outcome of a call in words, "" for a success.
 func callOutcome(c *state.Call) string {
 	switch {
 	case unhappy(c):
@@ -311,7 +312,8 @@ func callGain(c *state.Call) string {
 	return texts.WithNext(fmt.Sprintf("exit %d", *c.ExitCode), gain)
 }
 
-// printedMuch describes the amount of a command's output, "" if it is no more than a failed one would show.
+// printedMuch describes the amount of a command's output; "" if it fits into the excerpt that a failed command would
+// show.
 func printedMuch(c *state.Call) string {
 	if !c.Action.Kind.IsCommand() || c.Terminal {
 		return ""
@@ -355,7 +357,7 @@ func progress(t *state.Task, cwd string) string {
 // maxDoing limits the columns of a subagent's last action.
 const maxDoing = 40
 
-// agentTime returns how long a subagent worked, or has been working.
+// agentTime returns the working time of a subagent, so far or in total.
 func agentTime(t *state.Task, now int64) string {
 	switch {
 	case t.State != state.TaskDone && now > t.Started:
@@ -369,13 +371,13 @@ func agentTime(t *state.Task, now int64) string {
 // maxGain limits the columns of a call's gain.
 const maxGain = 24
 
-// callTime returns how long a call took, or has been running.
+// callTime returns the running time of a call, so far or in total.
 func callTime(c *state.Call, now int64) string {
 	switch {
 	case c.Agent != nil:
 		return agentTime(c.Agent, now)
 	case asks(c):
-		return "" // it measures the person
+		return "" // the time depends on the person
 	case c.State == state.CallRunning && now > c.Started:
 		return draw.Clock(now - c.Started)
 	case c.State == state.CallDone || c.State == state.CallFailed:

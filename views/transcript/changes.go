@@ -13,15 +13,16 @@ import (
 // changeRows limits the rows of a change that are shown before it is unfolded.
 const changeRows = 15
 
-// changes reports whether a call changes the content of files in a known way.
+// changes reports whether a call changes the content of files and has a diff.
 func changes(c *state.Call) bool {
 	return (c.Action.Kind == action.FileWrite || c.Action.Kind == action.FileDelete) && c.Action.Preview != ""
 }
 
-// changed reports whether a call has changed files, so that the diff is shown below its head.
+// changed reports whether a call has changed files; then the diff is shown below the call's head.
 func changed(c *state.Call) bool { return c.State == state.CallDone && changes(c) }
 
-// diffOf lays out at most most lines of a call's change, 0 for all. A single file is named in the head instead.
+// diffOf lays out a call's change, limited to most lines (0: no limit). The diff does not name a single file, because
+// the head does.
 func diffOf(c *state.Call, most int) *markup.Diff {
 	text, one := c.Action.Preview, len(c.Action.Paths) == 0
 	if one {

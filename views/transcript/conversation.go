@@ -25,16 +25,16 @@ import (
 type ConversationIntents struct {
 	OnClick func() // called for a click that selected nothing
 	OnFound func() // called when a key closes the search line
-	// OnCopy gets the original text of a block or its code to copy. It is empty when there is none.
+	// OnCopy gets the text to copy: the original text or the code of a block, "" if there is none.
 	OnCopy func(text string)
-	// OnEdit gets the text of a block to open in an editor.
+	// OnEdit opens the text of a block in an editor.
 	OnEdit func(text string)
-	// OnOpen gets a call whose whole output is to be opened.
+	// OnOpen opens the whole output of a call.
 	OnOpen func(*state.Call)
-	// OnFindings gets a review whose findings are to be opened.
+	// OnFindings opens the findings of a review.
 	OnFindings func(*event.ReviewFinished)
-	// Later runs a function after other work of the UI goroutine, and draws: long searches run in slices. Without it
-	// they run at once.
+	// Later runs a function after other work of the UI goroutine, and draws. Long searches use it to run in slices;
+	// without it they run at once.
 	Later func(func())
 }
 
@@ -60,7 +60,7 @@ type Conversation struct {
 type shared struct {
 	now    func() time.Time
 	lexers *markup.Highlighter    // nil: code stays plain
-	words  bool                   // preview: code breaks between words, too
+	words  bool                   // this is a preview: code breaks between words, too
 	files  func(path string) bool // whether the terminal may open a file linked in an answer; nil: none
 	unfold func() string          // name of the key that unfolds
 	newest *state.Call            // the call whose output /output opens; nil: not loaded
@@ -83,8 +83,8 @@ func Preview(c *Conversation) { c.shared.words, c.view.follow = true, false }
 // SetNow sets the clock for elapsed times.
 func (c *Conversation) SetNow(now func() time.Time) { c.shared.now = now }
 
-// SetBackground enables highlighting of code: run calls work on another goroutine, and the function that it returns on
-// the UI goroutine, and draws.
+// SetBackground enables highlighting of code. run calls work on another goroutine, then calls the function that work
+// returned on the UI goroutine, and draws.
 func (c *Conversation) SetBackground(run func(work func() (apply func()))) {
 	c.shared.lexers = &markup.Highlighter{Background: run}
 }
@@ -110,7 +110,7 @@ func (c *Conversation) SetWelcome(lines []string) { c.welcome = lines }
 // SetWhose sets the name of the subagent that the conversation belongs to, "" for the session.
 func (c *Conversation) SetWhose(name string) { c.whose = name }
 
-// retryKeys describes the keys for a waiting request. A subagent has none.
+// retryKeys describes the keys for a waiting request, or returns "" in a subagent's conversation.
 func retryKeys(c *Conversation) string {
 	if c.whose != "" {
 		return ""
@@ -127,18 +127,18 @@ func AtRest(c *Conversation) bool {
 	return c.view.follow && !c.find.typing && c.find.Text == "" && !c.sel.on && !c.mouse.down
 }
 
-// InView returns the indexes, among the blocks of [state.Shown], of the first block on the screen and of the last one
-// when it was last drawn, which is at least the first.
+// InView returns the indexes, among the blocks of [state.Shown], of the first block on the screen and of the last block
+// at the last draw, but at least the first.
 func InView(c *Conversation) (first, last int) {
 	first = c.view.top.block
 	return first, max(first, c.view.extent.last)
 }
 
-// WantsBeginning reports whether a person went to the beginning of the conversation, which is not loaded.
+// WantsBeginning reports whether a person went to the beginning of the conversation while it is not loaded.
 func WantsBeginning(c *Conversation) bool { return c.view.rest.wanted }
 
-// Holds reports whether no block may be unloaded: a person is selecting text, or typing a search that may return to its
-// start.
+// Holds reports whether no block may be unloaded, because a person is selecting text or typing a search that may return
+// to its start.
 func Holds(c *Conversation) bool { return c.sel.on || c.mouse.down || c.find.typing }
 
 // drawWhose draws the row above a subagent's conversation: its name, and the key that goes back.
@@ -178,7 +178,7 @@ func (c *Conversation) Update(s *state.State, ch state.Changed) {
 	c.continueSearch()
 }
 
-// MaxText limits the columns of text on wide screens: longer lines are hard to read.
+// MaxText limits the columns of text on wide screens, because longer lines are hard to read.
 const MaxText = 120
 
 // Draw draws the visible rows, with the subagent's name above and the search line or footer below.
@@ -230,8 +230,8 @@ func (c *Conversation) drawLast(row draw.Canvas, spans []draw.Span) {
 	row.At(max(w-draw.Width(spans), 0)).Spans(0, spans...)
 }
 
-// footer returns the line below the rows: the number of new rows, or else, without a search, that there are more rows,
-// and the keys that lead there.
+// footer returns the line below the rows: the number of new rows or, if there are none and no search is active, a note
+// about further rows; and the keys that lead there.
 func (c *Conversation) footer() []draw.Span {
 	if c.shared.words {
 		return nil
@@ -278,7 +278,7 @@ func endKeys(c *Conversation, w int) []draw.Span {
 	return spans
 }
 
-// completeHint reports that an ended answer longer than the screen is complete, and the keys that go to its start.
+// completeHint returns a note that an answer longer than the screen is complete, with the keys that go to its start.
 func completeHint(c *Conversation) []draw.Span {
 	vp := &c.view
 	last := len(vp.blocks) - 1
@@ -292,8 +292,8 @@ func completeHint(c *Conversation) []draw.Span {
 	return keys
 }
 
-// jumpKeys describes the keys of a jump. If the prompt has the focus, the key that focuses the conversation comes
-// first.
+// jumpKeys describes the keys of a jump. If the prompt has the focus, it starts with the key that focuses the
+// conversation.
 func jumpKeys(c *Conversation, a keymap.Action, jumps string) []draw.Span {
 	keys, there := c.Keys.Name(a), c.Keys.Name(keymap.NextPane)
 	switch {
@@ -305,7 +305,7 @@ func jumpKeys(c *Conversation, a keymap.Action, jumps string) []draw.Span {
 	return []draw.Span{draw.Text(themes.Muted, " · "), draw.Text(themes.Key, keys), draw.Text(themes.Muted, " "+jumps)}
 }
 
-// pointed returns what to mark at the side: the focused block, or, if found is set, the row of the visited match.
+// pointed returns the block to mark at the side or, if found is set, the row of the visited match.
 func (vp *viewport) pointed(f *finder) (at anchor, found bool) {
 	if f.visited {
 		return anchor{f.at.block, vp.rowOf(f.at)}, true
@@ -370,8 +370,8 @@ func (c *Conversation) openOutput() {
 	}
 }
 
-// copyCode passes a code block of the focused block to OnCopy: the first one not above the screen, then the next one
-// each time that the key is repeated. For a call it is the command.
+// copyCode passes a code block of the focused block to OnCopy: at first the first one that does not end above the
+// screen, then the next one each time the key is repeated. For a call it passes the command.
 func (c *Conversation) copyCode() {
 	v := c.view.focused()
 	if v == nil || c.OnCopy == nil {
@@ -393,10 +393,10 @@ func (c *Conversation) copyCode() {
 	c.OnCopy(blocks[c.coded])
 }
 
-// Scroll moves the view by rows, down if positive. At the end it follows again.
+// Scroll moves the view by rows, down if positive. At the end it follows the end again.
 func (c *Conversation) Scroll(rows int) { c.view.Scroll(rows) }
 
-// Bottom goes to the end, follows it, and stops looking for a match.
+// Bottom goes to the end, follows it, and stops the search for a match.
 func (c *Conversation) Bottom() {
 	c.find.seek, c.find.beyond.by = seek{}, 0
 	c.view.Bottom()

@@ -62,7 +62,7 @@ func (l *laidBlock) putRetry(t *markup.Text, v *blockView) {
 	if keys := v.shared.retryKeys(); keys != "" {
 		before := " · "
 		if draw.TextWidth(text+before+keys) > l.width-gutterWidth {
-			before = "\n" // keeps a key and its description together
+			before = "\n" // so that a key and its description stay on one line
 		}
 		t.Put(before+keys, markup.Style{Role: themes.Text})
 	}
@@ -70,7 +70,7 @@ func (l *laidBlock) putRetry(t *markup.Text, v *blockView) {
 
 // retryWait describes the remaining wait before a retry, or returns "".
 func (v *blockView) retryWait() string {
-	if v.block.Retry == nil || v.shared.now == nil { // a search lays out blocks that are not shown
+	if v.block.Retry == nil || v.shared.now == nil { // a search lays out blocks without a clock
 		return ""
 	}
 	return draw.RetryWait(v.block.Retry.At-v.shared.now().UnixMilli(), v.block.Retry.Count)

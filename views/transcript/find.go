@@ -18,7 +18,7 @@ import (
 const (
 	maxFound  = 1000      // matches that are counted
 	findSlice = 256 << 10 // bytes that are searched before other work may run
-	findBlock = 64        // minimal cost of a block, in such bytes
+	findBlock = 64        // minimal cost of a block, in bytes of findSlice
 )
 
 // finder is a search in a conversation. It searches the unfolded texts of blocks, a slice at a time: first to the next
@@ -31,7 +31,7 @@ type finder struct {
 	narrow    int    // the first generation whose text is a prefix of this one
 	home      bool   // the search started at origin
 	origin    anchor // the top row when typing started
-	ended     bool   // the end was followed then
+	ended     bool   // the end was followed when typing started
 	at        match  // the last visited match
 	visited   bool
 	seek      seek
@@ -55,7 +55,7 @@ type seek struct {
 	remaining int // blocks
 }
 
-// found is a block's part of the search.
+// found is the search result of a block.
 type found struct {
 	gen, count int
 	open       bool // the block was still growing
@@ -79,14 +79,14 @@ func (c *Conversation) EndFind() bool {
 	return on
 }
 
-// LeaveFind ends a search at the present place.
+// LeaveFind ends a search and keeps the present position.
 func LeaveFind(c *Conversation) { c.find.end() }
 
 // Finds reports whether a search is active.
 func Finds(c *Conversation) bool { return c.find.on() }
 
-// FindIn goes to the first match of a text in blocks where another search found it. If they show no match, it goes to
-// the first of them, ends the search and reports false.
+// FindIn goes to the first match of a text in blocks, in which another search found the text. If these blocks show no
+// match, it goes to the first of them, ends the search and reports false.
 func (c *Conversation) FindIn(text string, blocks []int) bool {
 	found := c.find.in(&c.view, text, blocks)
 	c.continueSearch()
@@ -101,7 +101,7 @@ func (c *Conversation) FindNext(by int) {
 		return
 	case f.visited:
 		f.seekFrom(&c.view, by, f.at)
-	default: // the visited match is far away
+	default: // no match is visited, or it was unloaded
 		f.seekFrom(&c.view, by, match{block: min(c.view.top.block, len(c.view.blocks)-1), part: headPart, off: -1})
 	}
 	c.continueSearch()
@@ -285,7 +285,7 @@ func (f *finder) visit(vp *viewport, m match) {
 	}
 }
 
-// rowOf returns the row of a match in its block, or the first row if that is folded.
+// rowOf returns the row of a match in its block, or the first row if the match is not shown.
 func (vp *viewport) rowOf(m match) int {
 	v := vp.blocks[m.block]
 	if !vp.shows(m) {
@@ -309,7 +309,7 @@ func (f *finder) count(vp *viewport, block int, budget *int) int {
 	case k.gen == f.gen:
 		return k.count
 	case k.gen >= f.narrow && k.count == 0:
-		k.gen = f.gen // a longer text has no match either
+		k.gen = f.gen // the longer text has no match either
 		return 0
 	}
 	v.found = found{gen: f.gen, open: v.growing()}
@@ -325,8 +325,8 @@ func (f *finder) count(vp *viewport, block int, budget *int) int {
 
 // tally is the number of known matches.
 type tally struct {
-	total, before int  // all, and those before the visited block
-	all, placed   bool // whether these are complete
+	total, before int  // matches in all blocks, and in those before the visited block
+	all, placed   bool // whether total and before are complete
 }
 
 // tally adds up the counts of the blocks.
@@ -441,7 +441,7 @@ func (v *blockView) texts(width int) iter.Seq2[int, []byte] {
 	}
 }
 
-// headSaysAll reports whether the last line of a call's details repeats its head.
+// headSaysAll reports whether the last line of a call's details only repeats the head.
 func (v *blockView) headSaysAll() bool {
 	c := v.block.Call
 	return c != nil && c.Action.Kind.IsCommand() && c.Action.Command != "" && !strings.Contains(strings.TrimSpace(c.Action.Command), "\n")
@@ -462,8 +462,8 @@ func (v *blockView) size() int {
 	return n
 }
 
-// in goes to the first match in some blocks and reports whether there is one; otherwise it ends the search at the first
-// of them.
+// in goes to the first match in some blocks and reports whether there is one. Without one it ends the search at the
+// first of these blocks.
 func (f *finder) in(vp *viewport, text string, blocks []int) bool {
 	f.end()
 	if len(blocks) == 0 || blocks[0] >= len(vp.blocks) {

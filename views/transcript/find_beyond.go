@@ -10,7 +10,7 @@ import (
 // beyond is the search in blocks that are not loaded.
 type beyond struct {
 	by           int  // direction of the search for the next match; 0: none
-	edge         int  // the loaded block from which it starts; noBlock if unloaded
+	edge         int  // the block from which the search starts; noBlock if it was unloaded
 	above, below int  // matches before and after the loaded blocks
 	all          bool // whether these counts are complete
 }
@@ -18,10 +18,10 @@ type beyond struct {
 // Search describes a search that reaches blocks that are not loaded.
 type Search struct {
 	ID    int  // generation of the text
-	Adds  int  // the first generation whose text is a prefix: if it has no match in a block, this one has none
-	By    int  // direction of the next match to find beyond the loaded blocks; 0: none now
+	Adds  int  // earliest generation with a prefix of the text: no match then means no match now
+	By    int  // direction of the search for the next match beyond the loaded blocks; 0: none now
 	Seeks bool // the next match has not been found yet
-	Full  bool // no more matches are counted
+	Full  bool // the maximum number of matches was counted
 }
 
 // Sought returns the active search; ok is false without one, or if all blocks are loaded.
@@ -56,7 +56,7 @@ func Counter(c *Conversation) func(blocks []*state.Block, budget *int) int {
 	}
 }
 
-// SetBeyond sets the numbers of matches before and after the loaded blocks, and whether they are complete.
+// SetBeyond sets the numbers of matches before and after the loaded blocks, and whether these numbers are complete.
 func SetBeyond(c *Conversation, above, below int, all bool) {
 	c.find.beyond.above, c.find.beyond.below, c.find.beyond.all = above, below, all
 }
@@ -78,7 +78,7 @@ func SeekIn(c *Conversation, first, last, by int) {
 // EndSeek records that there is no further match in that direction.
 func EndSeek(c *Conversation) { c.find.beyond.by = 0 }
 
-// noBlock is no block, and far from all of them.
+// noBlock is an index far from those of all blocks.
 const noBlock = math.MinInt / 2
 
 // moved adapts the search to new block indexes.
@@ -87,7 +87,7 @@ func (f *finder) moved(vp *viewport, moved map[int]int) {
 	f.at.block, f.visited = at, f.visited && there
 	f.origin.block, there = moved[f.origin.block]
 	f.home = f.home && (there || f.ended)
-	f.lo, f.hi = min(vp.top.block, len(vp.blocks)), min(vp.top.block, len(vp.blocks)) // known counts cost nothing
+	f.lo, f.hi = min(vp.top.block, len(vp.blocks)), min(vp.top.block, len(vp.blocks)) // blocks with known counts cost nothing
 	if len(vp.blocks) == 0 {
 		f.end()
 		return
@@ -110,7 +110,7 @@ func (f *finder) moved(vp *viewport, moved map[int]int) {
 	f.seekFrom(vp, f.seek.by, from)
 }
 
-// cross continues the search in blocks that were loaded for it.
+// cross continues the search in blocks that were loaded for the search.
 func (f *finder) cross(vp *viewport) {
 	b := &f.beyond
 	if next := b.edge + b.by; b.by != 0 && next >= 0 && next < len(vp.blocks) {

@@ -71,8 +71,8 @@ func (m *marker) mark(c draw.Canvas, text []byte, from, to, part int) {
 	}
 }
 
-// drawFind draws the search line: the text, the number of the visited match, and notices. Once the text is accepted it
-// names the keys for further matches.
+// drawFind draws the search line: the text, the number of the visited match, and notices. Once the text is accepted,
+// the line names the keys for further matches.
 func drawFind(c *Conversation, row draw.Canvas, spans []draw.Span) {
 	row.Fill(0, row.W, c.Palette[themes.Text])
 	row = row.Cols(min(draw.Padding, row.W), min(c.view.size.w+draw.Padding, row.W))

@@ -10,7 +10,7 @@ func (f *finder) surelyLacks(v *blockView) bool {
 		return false
 	case b.Call != nil:
 		return f.callLacks(v)
-	case b.Kind == state.WarningBlock, b.Kind == state.ErrorBlock, b.Kind == state.RetryBlock: // has words of buddy
+	case b.Kind == state.WarningBlock, b.Kind == state.ErrorBlock, b.Kind == state.RetryBlock: // these show other words, too
 		return false
 	}
 	return f.prefilter.Lacks(b.Text)

@@ -9,14 +9,14 @@ import (
 	"buddy/views/words"
 )
 
-// looks is a run of calls that only look at files: reads and searches, with the model's thoughts between them. They are
-// shown as one line that can be unfolded; failed or waiting calls stay visible. The cost of an event does not depend on
-// the length of the run.
+// looks is a run of calls that only look at files (reads and searches), with the model's thoughts between them. The run
+// is shown as one line that can be unfolded; failed or waiting calls stay visible. The cost of an event does not depend
+// on the length of the run.
 type looks struct {
 	calls   []*blockView
 	at      int          // index in calls of the first one that did not fail, which shows the line
 	running []*blockView // calls that have not ended
-	waits   bool         // one of them waits for a person
+	waits   bool         // one of the calls waits for a person
 	open    bool         // unfolded by a person
 	gen     int          // generation of the line
 
@@ -26,7 +26,7 @@ type looks struct {
 }
 
 const (
-	joined  = 8  // blocks between calls of a run
+	joined  = 8  // maximum distance of two calls of a run, in blocks
 	maxLook = 50 // calls of a run: limits the search for runs above it
 )
 
@@ -137,15 +137,15 @@ func (v *blockView) reveal() {
 	}
 }
 
-// toggleRow folds or unfolds the run whose line the block shows, and reports whether it did. The third state shows the
-// block's own details.
+// toggleRow folds or unfolds the run whose line the block shows, and reports whether it did. With an unfolded run, the
+// block's own details can be unfolded, too.
 func (v *blockView) toggleRow() bool {
 	switch {
 	case v.summarizes():
 		v.run.open = true
 	case v.run != nil && v.run.open && v == v.run.face() && v.fold == unfolded:
 		v.run.open, v.fold = false, foldAuto
-	case v.run != nil: // a person who reads one of them does not want another one hidden
+	case v.run != nil: // folding one call must not hide the others
 		v.run.open = true
 		return false
 	default:
@@ -157,7 +157,7 @@ func (v *blockView) toggleRow() bool {
 // visible returns the block that shows the line of a hidden block's run, or the block itself.
 func (vp *viewport) visible(block int) int {
 	if v := vp.blocks[block]; v.hidden() {
-		return v.run.face().n // exists, because several calls have not failed
+		return v.run.face().n // not nil, because a run is folded only if several calls have not failed
 	}
 	return block
 }

@@ -38,7 +38,7 @@ func (o *Output) Show(c *state.Call) {
 // Following reports whether the view follows the end.
 func (o *Output) Following() bool { return o.follow }
 
-// DrawIn draws the visible rows.
+// DrawIn draws the visible rows in an area.
 func (o *Output) DrawIn(in draw.Area) {
 	if o.call == nil || in.W <= 0 || in.H <= 0 {
 		return
@@ -77,7 +77,7 @@ func (o *Output) headRows() int {
 	return rowCount(o.parts[:partOutput])
 }
 
-// clamp limits the top row. While growing output is followed the view moves by a third of its height at a time, like
+// clamp limits the top row. While it follows growing output, the view moves by a third of its height at a time, like
 // the conversation.
 func (o *Output) clamp() {
 	end := max(rowCount(o.parts)-o.h, 0)
@@ -92,7 +92,7 @@ func (o *Output) clamp() {
 	}
 }
 
-// Scroll moves the view by rows, down if positive. At the end it follows again.
+// Scroll moves the view by rows, down if positive. At the end it follows the end again.
 func (o *Output) Scroll(rows int) {
 	o.follow = false
 	o.top += rows
@@ -114,7 +114,7 @@ func (o *Output) Bottom() { o.follow = true }
 // allOutput is the hint at the last call if much of its output is hidden.
 const allOutput = " · /output opens it"
 
-// withReport adds the command that opens a subagent's report to the gain, or returns only the command if w cells are
+// withReport adds to the gain the command that opens a subagent's report, or returns only the command if w cells are
 // too few for both.
 func (v *blockView) withReport(gain string, w int) string {
 	hint := fmt.Sprintf("/output #%d opens it", v.block.Call.Agent.ID)

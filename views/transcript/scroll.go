@@ -19,7 +19,7 @@ func (vp *viewport) resize(w, h int) {
 	}
 	old := vp.size.w
 	if u := &vp.unread; old > 0 && !vp.follow && u.block < len(vp.blocks) {
-		vp.height(u.block) // rows since the last draw are counted at the old width
+		vp.height(u.block) // lay out the new rows at the old width, so that they can be found at the new one
 	}
 	vp.size.w = w
 	if old == 0 || vp.top.block >= len(vp.blocks) {
@@ -27,7 +27,7 @@ func (vp *viewport) resize(w, h int) {
 	}
 	rewrapTop := vp.rewrap(vp.top)
 	if u := &vp.unread; !vp.follow && u.block < len(vp.blocks) {
-		first := vp.rewrap(anchor{u.block, u.rows}) // may be the same block: look before it changes
+		first := vp.rewrap(anchor{u.block, u.rows}) // before rewrapTop lays out the block, which may be the same
 		u.rows = first()
 	}
 	vp.top.row = rewrapTop()
@@ -37,7 +37,7 @@ func (vp *viewport) resize(w, h int) {
 func (vp *viewport) rewrap(a anchor) func() (row int) {
 	v := vp.blocks[a.block]
 	part, off := v.rowOffset(a.row)
-	end := part < 0 && a.row >= v.above() // after its last row
+	end := part < 0 && a.row >= v.above() // a is after the last row of the block
 	return func() int {
 		if end {
 			return vp.height(a.block)
@@ -77,8 +77,9 @@ func (vp *viewport) ahead(a anchor, n int) anchor {
 // end returns the top row with which the last row is at the bottom.
 func (vp *viewport) end() anchor { return vp.back(anchor{len(vp.blocks), 0}, vp.size.h) }
 
-// place determines the top row, which stays while a person selects text. While growing text is followed the view moves
-// by a third of its height when its last row is full: moving with each line would send the whole screen each time.
+// place determines the top row, which stays while a person selects text. While it follows growing text, the view moves
+// by a third of its height when its last row is full, because moving with each line would send the whole screen each
+// time.
 func (vp *viewport) place(selecting bool) {
 	end := vp.end()
 	if !vp.top.before(end) && !selecting {
@@ -104,8 +105,8 @@ func (vp *viewport) hold() {
 	}
 }
 
-// rowsBelow describes the number of rows below the screen. It counts only blocks that stay laid out: a session may have
-// a hundred thousand.
+// rowsBelow describes the number of rows below the screen. It counts only blocks that stay laid out, because a session
+// may have a hundred thousand blocks.
 func rowsBelow(vp *viewport) string {
 	const uncounted = "↓ more"
 	if vp.rest.below || vp.extent.last+keepLaid < len(vp.blocks) {
@@ -128,7 +129,7 @@ func rowsBelow(vp *viewport) string {
 // heldBack reports whether a person has scrolled up, so that the end is not followed.
 func (vp *viewport) heldBack() bool { return !vp.follow && vp.drawn() }
 
-// Scroll moves the view by rows, down if positive. At the end it follows again.
+// Scroll moves the view by rows, down if positive. At the end it follows the end again.
 func (vp *viewport) Scroll(rows int) {
 	if !vp.drawn() {
 		return
@@ -145,8 +146,8 @@ func (vp *viewport) Scroll(rows int) {
 	}
 }
 
-// reached follows the end, which is on the screen. If blocks after it are not loaded, it keeps the last loaded block on
-// the screen instead.
+// reached is called when the end is on the screen, and follows it. If later blocks are not loaded, it keeps the last
+// loaded block on the screen instead.
 func (vp *viewport) reached(end anchor) {
 	if !vp.rest.below {
 		vp.follow = true
@@ -155,7 +156,7 @@ func (vp *viewport) reached(end anchor) {
 	}
 }
 
-// move moves the focus to the previous or next block; a block longer than the screen is scrolled row by row.
+// move moves the focus to the previous or next block. It scrolls a block longer than the screen row by row.
 func (vp *viewport) move(by int) {
 	if !vp.drawn() {
 		return
@@ -216,8 +217,8 @@ func (vp *viewport) Bottom() {
 	}
 }
 
-// jump goes to the next prompt of the person, or the previous one if by is -1. If that is not loaded, it goes as far as
-// possible, and continues when blocks are loaded.
+// jump goes to the next prompt of the person, or the previous one if by is -1. If that prompt is not loaded, jump goes
+// as far as possible, and continues when blocks are loaded.
 func (vp *viewport) jump(by int) {
 	vp.rest.jump = 0
 	for i := vp.focus + by; i >= 0 && i < len(vp.blocks); i += by {
@@ -237,14 +238,14 @@ func (vp *viewport) jump(by int) {
 	}
 }
 
-// jumpsOn returns the direction in which jump continues when blocks are loaded; 0 if it does not, or if the person has
-// scrolled since.
+// jumpsOn returns the direction in which an unfinished jump continues when blocks are loaded; 0 if there is none, or if
+// the person has scrolled since.
 func (vp *viewport) jumpsOn() int {
 	by := vp.rest.jump
 	switch {
 	case by < 0 && vp.top != (anchor{}), by > 0 && !vp.drawn():
 		return 0
-	case by > 0 && vp.top.before(vp.back(vp.end(), 1)): // the row below the text may have taken one
+	case by > 0 && vp.top.before(vp.back(vp.end(), 1)): // one row may be covered by the row below the text
 		return 0
 	}
 	return by

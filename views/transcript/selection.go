@@ -19,7 +19,7 @@ type selection struct {
 	unit   unit
 	anchor stretch // its start
 	head   stretch // its moving end
-	goal   int     // column for vertical moves; -1: that of the head
+	goal   int     // column for vertical moves; -1: the column of the head
 }
 
 // drag is the state of the left mouse button.
@@ -106,7 +106,7 @@ func (s *selection) text(vp *viewport) string {
 	from, to := s.bounds()
 	for i := from.block; i <= to.block && i < len(vp.blocks); i++ {
 		v := vp.blocks[i]
-		if vp.height(i) == 0 { // lays out a visible block
+		if vp.height(i) == 0 { // height lays out the block
 			continue
 		}
 		first := b.Len() == 0
@@ -192,7 +192,7 @@ func (r *rowText) at(col int) int {
 	return off
 }
 
-// stretchAt returns the unit of text at a column of a row. For a row without text it is at the start of the text below.
+// stretchAt returns the unit of text at a column of a row, or the first unit of the text below for a row without text.
 func (vp *viewport) stretchAt(a anchor, col int, u unit) stretch {
 	for ; a.block < len(vp.blocks); a = vp.ahead(a, 1) {
 		vp.height(a.block)

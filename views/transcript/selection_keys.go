@@ -107,7 +107,7 @@ func (s *selection) move(vp *viewport, a keymap.Action) {
 	s.reveal(vp)
 }
 
-// grown extends a stretch to whole units.
+// grown extends a stretch to whole units of the selection.
 func (s *selection) grown(vp *viewport, t stretch) stretch {
 	if t.block >= len(vp.blocks) || s.unit == byChar {
 		return t
@@ -168,7 +168,7 @@ func (s *selection) moveTo(vp *viewport, a anchor) bool {
 	return true
 }
 
-// moveAlong moves the head along the text.
+// moveAlong moves the head by characters or words within the text.
 func (s *selection) moveAlong(vp *viewport, a keymap.Action) {
 	s.goal = -1
 	at, _ := s.cursorAt(vp)
@@ -209,7 +209,7 @@ func (s *selection) moveAlong(vp *viewport, a keymap.Action) {
 	s.head = charAt(text, s.head.block, s.head.part, off)
 }
 
-// moveOn moves the head from the end of its text to the next or previous row.
+// moveOn moves the head from an end of its text to the next or previous row.
 func (s *selection) moveOn(vp *viewport, a keymap.Action) {
 	before := s.head
 	switch s.goal = 0; a {

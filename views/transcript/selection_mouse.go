@@ -7,8 +7,8 @@ import (
 	"github.com/rivo/tview"
 )
 
-// MouseHandler scrolls with the wheel. A click focuses a block, and folds or unfolds it if it is on the head; dragging
-// selects, a double click selects a word, a triple click a line.
+// MouseHandler scrolls with the wheel. A click focuses a block, and a click on the head also folds or unfolds the
+// block. Dragging selects text, a double click a word, a triple click a line.
 func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()
@@ -128,7 +128,7 @@ func (c *Conversation) scrollOn() {
 	}
 	before := c.view.top
 	c.view.Scroll(by)
-	if c.view.top == before { // the end, or the beginning
+	if c.view.top == before { // at the end or the beginning
 		return
 	}
 	c.drag(c.mouse.x, c.mouse.y)

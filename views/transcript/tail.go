@@ -11,10 +11,10 @@ import (
 	"buddy/views/markup"
 )
 
-// maxTail limits the bytes of output that a view keeps; the tail in the state has fewer.
+// maxTail limits the bytes of output that a view keeps. The tail in the state is shorter.
 const maxTail = 128 << 10
 
-// tailText follows a state.Tail: it reads only new bytes, and colours continue where the state dropped the start.
+// tailText follows a state.Tail. It reads only new bytes, so that colours continue although the state drops the start.
 type tailText struct {
 	writer  *markup.Writer
 	gen     int
@@ -63,7 +63,7 @@ func (t *tailText) lay(p *part, c *state.Call, width int) (gone int) {
 // read writes the new bytes of a tail and returns the offset at which the text changed.
 func (t *tailText) read(tail *state.Tail) (from int) {
 	end := tail.Dropped + int64(len(tail.Buf))
-	if t.gen == tail.Gen { // the same bytes, although their offset may be counted differently
+	if t.gen == tail.Gen { // the same bytes, although Dropped may have been corrected
 		t.pos += tail.Dropped - t.dropped
 	}
 	continues := t.gen == tail.Gen || tail.Dropped > t.dropped && tail.Dropped <= t.pos

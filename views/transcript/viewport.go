@@ -26,14 +26,14 @@ type viewport struct {
 // rest describes the blocks that are not loaded.
 type rest struct {
 	above, below bool // there are some before or after the loaded ones
-	wanted       bool // a person went to the beginning, to be shown once it is loaded
+	wanted       bool // a person went to the beginning, which is shown once it is loaded
 	jump         int  // direction to a prompt that is not loaded yet: 1 down, -1 up; 0: none
 }
 
 // noteRest sets whether blocks before and after the loaded ones exist.
 func (vp *viewport) noteRest(above, below bool) {
 	if vp.rest.below && !below && vp.drawn() {
-		vp.holdUnread() // the end was unloaded meanwhile: it is unknown which rows are new
+		vp.holdUnread() // the end had been unloaded, so it is unknown which rows are new
 	}
 	vp.rest = rest{above: above, below: below, wanted: vp.rest.wanted && above}
 }
@@ -47,11 +47,11 @@ func (a anchor) before(b anchor) bool {
 
 const (
 	keepLaid = 100       // blocks at this distance from the screen stay laid out
-	bigBlock = 256 << 10 // except those with more text
+	bigBlock = 256 << 10 // blocks with more text do not, unless they are on the screen
 )
 
-// sync updates the views to the blocks of the state, which grow at the end and are loaded and unloaded at both ends of
-// a long session. If indexes have changed, it returns a map from old to new ones, else nil.
+// sync updates the views to the blocks of the state. New blocks are added at the end; in a long session, blocks are
+// loaded and unloaded at both ends. If indexes have changed, sync returns a map from old to new ones, else nil.
 func (vp *viewport) sync(blocks []*state.Block, cwd string, all *shared) (moved map[int]int) {
 	n := len(vp.blocks)
 	atLast := vp.focus >= n-1
@@ -88,14 +88,14 @@ func (vp *viewport) link(i int) {
 // rebuild keeps the views of remaining blocks, and the position. It returns a map from old to new indexes.
 func (vp *viewport) rebuild(blocks []*state.Block, cwd string, all *shared) (moved map[int]int) {
 	old := make(map[*state.Block]int, len(vp.blocks))
-	first := uint64(math.MaxUint64) // of the views; earlier blocks need not be looked up
+	first := uint64(math.MaxUint64) // least number of the present blocks; earlier blocks are new
 	for i, v := range vp.blocks {
 		old[v.block] = i
 		first = min(first, v.block.Seq)
 	}
 	views := make([]*blockView, 0, len(blocks))
 	moved = make(map[int]int, len(vp.blocks))
-	var fresh []blockView // allocated at once: there may be a hundred thousand
+	var fresh []blockView // allocated in batches, because there may be a hundred thousand
 	for i, b := range blocks {
 		var v *blockView
 		if b.Seq >= first {
@@ -129,7 +129,7 @@ func (vp *viewport) rebuild(blocks []*state.Block, cwd string, all *shared) (mov
 	return moved
 }
 
-// follows keeps the position when indexes have changed. If its block was unloaded, the view has gone elsewhere.
+// follows keeps the position when indexes have changed. If its block was unloaded, the position becomes the first row.
 func (vp *viewport) follows(moved map[int]int) {
 	if !vp.rest.wanted || vp.top != (anchor{}) {
 		top, there := moved[vp.top.block]
@@ -146,9 +146,9 @@ func (vp *viewport) follows(moved map[int]int) {
 
 // unread counts the rows added since the view stopped following.
 type unread struct {
-	block int // the last block at that time
-	rows  int // rows of that block at that time
-	done  int // rows of blocks before it that are complete
+	block int // rows are counted from this block on; earlier ones are complete
+	rows  int // rows of that block that are not new
+	done  int // new rows of earlier blocks
 }
 
 // holdUnread starts counting.
@@ -158,7 +158,8 @@ func (vp *viewport) holdUnread() {
 	}
 }
 
-// unreadRows returns the number of new rows, 0 while the end is followed. Complete blocks are counted once.
+// unreadRows returns the number of new rows, 0 while the end is followed. It counts the rows of a complete block only
+// once.
 func (vp *viewport) unreadRows() int {
 	if vp.follow || vp.size.w == 0 || vp.rest.below {
 		return 0
@@ -172,7 +173,7 @@ func (vp *viewport) unreadRows() int {
 	for i := u.block; i < len(vp.blocks); i++ {
 		n += vp.height(i)
 	}
-	return max(n, 0) // rows may have become one line
+	return max(n, 0) // several rows may have been folded to one line
 }
 
 // evict drops the layouts of blocks far from the screen.
@@ -200,7 +201,7 @@ func (vp *viewport) focused() *blockView {
 	return vp.blocks[vp.focus]
 }
 
-// giveText passes the text of the focused block to a callback, if both exist.
+// giveText passes the text of the focused block to a callback. It does nothing if there is no block or no callback.
 func (vp *viewport) giveText(to func(text string)) {
 	if v := vp.focused(); v != nil && to != nil {
 		to(v.copyText())

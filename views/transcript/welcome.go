@@ -23,7 +23,7 @@ func drawWelcome(in draw.Area, lines []string) {
 	}
 }
 
-// welcomeLeft returns the number of cells before the lines.
+// welcomeLeft returns the indentation of the lines, in cells.
 func welcomeLeft(w int, lines []string) int {
 	wide := 0
 	for _, line := range lines {
@@ -56,8 +56,8 @@ func welcomeRows(lines []string, w int) []welcomeRow {
 	return rows
 }
 
-// drawFirst draws the first screen above early notices, and returns the rows for these. It draws nothing if there is no
-// room for both.
+// drawFirst draws the first screen above early notices, and returns the number of rows left for the notices. It draws
+// nothing if there is no room for both.
 func drawFirst(c *Conversation, rows draw.Area) draw.Area {
 	if len(c.view.blocks) > rows.H || slices.ContainsFunc(c.view.blocks, func(v *blockView) bool { return !v.block.Kind.Notice() }) {
 		return rows

@@ -51,14 +51,14 @@ func Say(text string) event.Event {
 // Ptr returns a pointer to a number, such as an exit code.
 func Ptr(n int) *int { return &n }
 
-// HostileText is text that answers and output must show inert; it is invalid UTF-8.
+// HostileText is text that answers and output must show without any effect on the terminal. It is invalid UTF-8.
 const HostileText = "[red]no tag[-] [\"id\"] \x1b[31mred\x1b]52;c;aGk=\a \u202egnp.exe\u202c \xff"
 
-// Hostile is text that every view must show inert: colour tags, escape sequences, bidi controls, zero width, wide
-// characters.
+// Hostile is text that every view must show without any effect on the terminal: colour tags, escape sequences,
+// bidirectional controls, zero-width and wide characters.
 const Hostile = "[red]x[-] \x1b[31mred\x1b]52;c;aGk=\x07 \u202egnp.exe\u202c z\u200bw 日本 👨‍👩‍👧"
 
-// ScreenRows returns the rows without trailing spaces; for a view with a border those inside.
+// ScreenRows returns the rows without spaces at their ends; for a view with a border, only its content.
 func ScreenRows(t *testing.T, p tview.Primitive, w, h int) []string {
 	t.Helper()
 	rows := strings.Split(strings.TrimSuffix(Text(t, p, w, h), "\n"), "\n")
@@ -74,16 +74,16 @@ func ScreenRows(t *testing.T, p tview.Primitive, w, h int) []string {
 // Now is the time of all goldens: 14:02:31.
 var Now = time.Date(2026, 11, 20, 14, 2, 31, 0, time.UTC)
 
-// ClockAt returns a clock that returns *now.
+// ClockAt returns a clock that reads *now.
 func ClockAt(now *time.Time) func() time.Time { return func() time.Time { return *now } }
 
 // Clock returns the time of all goldens.
 func Clock() time.Time { return Now }
 
-// MS returns the time of all goldens minus some seconds, in milliseconds.
+// MS returns Now minus some seconds, in Unix milliseconds.
 func MS(before int) int64 { return Now.Add(-time.Duration(before) * time.Second).UnixMilli() }
 
-// Feed applies events to a state.
+// Feed applies events to a state s.
 func Feed(s *state.State, events ...event.Event) state.Changed {
 	var ch state.Changed
 	for i, ev := range events {
@@ -100,7 +100,7 @@ type pressed interface {
 
 var keys = keymap.Default()
 
-// Key passes a key to a view as the screen does: looked up, without global keys.
+// Key looks a key up and passes it to a view as the screen does, without global keys.
 func Key(v pressed, ev *tcell.EventKey) {
 	if p := keys.Lookup(ev, v.Scope().Chain()...); p.Scope != keymap.Global {
 		v.Press(p)
@@ -138,7 +138,7 @@ func CellOf(t testing.TB, s tcell.SimulationScreen, r rune) tcell.Style {
 	return tcell.StyleDefault
 }
 
-// WantRole compares the style of the first cell with r with a role's.
+// WantRole fails the test unless the first cell with r has the style of a role.
 func WantRole(t testing.TB, s tcell.SimulationScreen, r rune, role themes.Role) {
 	t.Helper()
 	if got, want := CellOf(t, s, r), draw.CellStyle(Dark(t).Style(role)); got != want {

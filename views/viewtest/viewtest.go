@@ -59,13 +59,13 @@ func Text(t testing.TB, p tview.Primitive, w, h int) string {
 	return b.String()
 }
 
-// Golden compares p at w×h with testdata/<name>-<w>x<h>.screen.
+// Golden draws p at w×h cells and compares it with testdata/<name>-<w>x<h>.screen.
 func Golden(t testing.TB, name string, p tview.Primitive, w, h int) {
 	t.Helper()
 	GoldenText(t, fmt.Sprintf("%s-%dx%d", name, w, h), Text(t, p, w, h))
 }
 
-// GoldenText compares a screen with the file of a name; -update writes it.
+// GoldenText compares the text of a screen with a golden file; -update writes the file.
 func GoldenText(t testing.TB, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name+".screen")

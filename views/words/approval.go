@@ -134,7 +134,7 @@ func mcpQuestion(act action.Action) string {
 // RiskOf returns the risk of an approval, "" if unknown.
 func RiskOf(a event.ApprovalAsked) action.Risk { return cmp.Or(a.Context.Risk, a.Action.Risk) }
 
-// Where names the machine of an action unless it is this one, and whether it is in production; "" for nothing.
+// Where returns the machine of an action unless it is this one, and a note if it is in production; "" for neither.
 func Where(a event.ApprovalAsked) string {
 	where := a.Action.Target
 	switch n := len(a.Action.Targets); {
@@ -149,8 +149,8 @@ func Where(a event.ApprovalAsked) string {
 	return draw.FirstLine(where)
 }
 
-// Facts returns what a person must know before approving, one sentence each: first why approval is necessary, unless
-// that is the effect, then the effect. Usually there is one; none repeats the question.
+// Facts returns the facts that a person must know before approving, one sentence each: first why approval is necessary
+// (unless the effect explains it), then the effect. Usually there is one fact; none repeats the question.
 func Facts(a event.ApprovalAsked) []string {
 	c := a.Context
 	facts := []string{sentence(c.Because)}
@@ -199,8 +199,8 @@ func Similar(a event.ApprovalAsked) string {
 	return yesSimilar + a.Context.Similar
 }
 
-// Details returns more information about an approval, a sentence or two each, without repeating Facts. `buddy policy
-// explain` shows the rest.
+// Details returns more information about an approval, in texts of one or two sentences that do not repeat Facts. `buddy
+// policy explain` shows the rest.
 func Details(a event.ApprovalAsked) []string {
 	c, act := a.Context, a.Action
 	var all []string
@@ -216,7 +216,7 @@ func Details(a event.ApprovalAsked) []string {
 	if len(c.Kept) > 0 {
 		add(c.Kept[len(c.Kept)-1])
 	}
-	if !isCommand(act) || c.Effect.Text() == "" || len(c.Consequences) > 1 { // otherwise the effect describes it better
+	if !isCommand(act) || c.Effect.Text() == "" || len(c.Consequences) > 1 { // otherwise the effect is clearer
 		for _, s := range c.Consequences {
 			add(s)
 		}
@@ -229,7 +229,7 @@ func Details(a event.ApprovalAsked) []string {
 	return all
 }
 
-// undo describes how to undo an action, unless Facts say that it can't be undone.
+// undo describes how to undo an action, unless Facts state that this is impossible.
 func undo(c action.ApprovalContext) string {
 	switch {
 	case c.Undo != "":
@@ -251,7 +251,7 @@ func safer(c action.ApprovalContext) string {
 // isCommand reports whether an action runs a command.
 func isCommand(act action.Action) bool { return act.Kind == action.Shell || act.Kind == action.Git }
 
-// asks explains why approval is necessary, and by which rule, unless Facts do.
+// asks explains why approval is necessary, and which rule requires it, unless Facts do.
 func asks(a event.ApprovalAsked) string {
 	v := a.Verdict
 	if v.Reason == "" {
@@ -271,7 +271,7 @@ func asks(a event.ApprovalAsked) string {
 	return text
 }
 
-// lowerFirst returns a clause for the middle of a sentence.
+// lowerFirst returns a clause with a lower-case first letter, for the middle of a sentence.
 func lowerFirst(s string) string {
 	if strings.HasPrefix(s, "not ") {
 		return "it is " + s
@@ -284,7 +284,7 @@ func lowerFirst(s string) string {
 	return s
 }
 
-// folder describes where a command starts, on each machine if they differ.
+// folder describes where a command starts, for each machine if the folders differ.
 func folder(act action.Action) string {
 	if len(act.Targets) == 0 {
 		if act.Cwd == "" {

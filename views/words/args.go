@@ -11,7 +11,7 @@ import (
 // args maps argument names to readable values.
 type args map[string]string
 
-// unread replaces arguments that are no JSON object.
+// unread is shown instead of arguments that are no JSON object.
 const unread = "unreadable arguments"
 
 // args returns the arguments of a call, none if they can't be parsed.

@@ -36,7 +36,7 @@ func Looked(files, searches, folders int) string {
 	return texts.Capital(strings.Join(all, ", "))
 }
 
-// times words how often something was done.
+// times returns a count in words: once, twice, 3 times.
 func times(n int) string {
 	switch n {
 	case 1:

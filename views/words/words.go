@@ -1,5 +1,4 @@
-// Package words describes tool calls and their outcomes for people: on the screen, line by line and in lists. Its
-// results are as untrusted as the calls.
+// Package words describes tool calls and their outcomes for people. Its results are as untrusted as the calls.
 //
 //	c := words.Call{Name: "read_file", Arguments: `{"path":"a.go"}`, Action: act, Cwd: "/w"}
 //	verb, subject := c.Words() // read, a.go
@@ -32,10 +31,10 @@ func Of(p event.ToolRequested) Call {
 	return Call{Name: p.Name, Arguments: p.Arguments, Action: p.Action}
 }
 
-// Asked returns the call of an approval, as far as the approval has it.
+// Asked returns the call of an approval, without the arguments, which an approval does not have.
 func Asked(a event.ApprovalAsked) Call { return Call{Name: a.Action.Tool, Action: a.Action} }
 
-// Look is a way to look at files; such calls in a row are counted.
+// Look is a way to look at files. Consecutive calls of this kind are shown as counts.
 type Look uint8
 
 // Ways to look at files.
@@ -89,14 +88,14 @@ var tools = map[string]row{
 	"mcp_read":            {verb: "read", subject: argument("uri")},
 }
 
-// titles name actions that need approval, where the verb alone is not enough.
+// titles maps tools to titles of their approvals, where the verb alone is not enough.
 var titles = map[string]string{
 	"run_shell": "run a command", "edit_file": "change a file", "apply_patch": "change files", "write_file": "write a file",
 	"fetch_url": "fetch a page", "send-keys": "type into a pane", "tmux_kill_pane": "close a pane", "skill": "load a skill",
 	"web_search": "search the web", "task_kill": "stop a command", "read_file": "read a file", "remember": "remember something",
 }
 
-// Title describes in general words an action that needs approval; the approval has the details.
+// Title describes an action that needs approval in general words, without details.
 func Title(act action.Action) string {
 	if title := titles[act.Tool]; title != "" {
 		return title
@@ -123,7 +122,7 @@ func (c Call) reached() Call {
 	return c
 }
 
-// Tool returns the name of the called tool; for use_tool that of the inner tool.
+// Tool returns the name of the called tool; for use_tool, the name of the inner tool.
 func (c Call) Tool() string { return c.reached().Name }
 
 // Words returns the action and its object, each on one line. One of them may be empty.
@@ -195,7 +194,7 @@ func file(c Call, a args) string {
 	return text
 }
 
-// within returns a function that names an argument, and the searched folder if that is not the session's own.
+// within returns a function that names an argument, and the searched folder if that is not the session's folder.
 func within(name string) func(Call, args) string {
 	return func(c Call, a args) string {
 		text := draw.FirstLine(a[name])

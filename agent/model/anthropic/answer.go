@@ -39,7 +39,7 @@ type block struct {
 	grown   map[string]*strings.Builder // texts that arrived in pieces
 }
 
-// event holds the members of all kinds of events, and those that a plain answer shares with them.
+// event holds the members of all kinds of events. Type and Usage are also members of a plain answer.
 type event struct {
 	Type    string          `json:"type"`
 	Index   int             `json:"index"`
@@ -103,7 +103,7 @@ func (a *answer) handle(raw []byte) error {
 	}
 	var e event
 	if err := quickjson.Unmarshal(raw, &e); err != nil {
-		return wire.Bad("the answer has an event that is not one of Messages", raw, err)
+		return wire.Bad("the answer has an event that is not in the Messages format", raw, err)
 	}
 	a.usage.add(e.Usage)
 	switch e.Type {
@@ -123,7 +123,7 @@ func (a *answer) handle(raw []byte) error {
 			return nil
 		}
 		if err := json.Unmarshal(e.Delta, &d); err != nil {
-			return wire.Bad("the answer ends with something that is not a stop reason", raw, err)
+			return wire.Bad("the answer ends with an invalid stop reason", raw, err)
 		}
 		a.ended(d)
 	case "message_stop":
@@ -187,7 +187,7 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 		Input                          json.RawMessage
 	}
 	if err := json.Unmarshal(raw, &head); err != nil || head.Type == "" {
-		return wire.Bad("the answer has a content block that is not one", raw, err)
+		return wire.Bad("the answer has an invalid content block", raw, err)
 	}
 	b := a.open(index, head.Type)
 	switch head.Type {
@@ -202,7 +202,7 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, &b.members); err != nil {
-		return wire.Bad("the answer has a content block that is not one", raw, err)
+		return wire.Bad("the answer has an invalid content block", raw, err)
 	}
 	return a.think(head.Thinking)
 }
@@ -224,7 +224,7 @@ func (a *answer) open(index int, kind string) *block {
 func (a *answer) piece(index int, raw json.RawMessage) error {
 	var d delta
 	if err := quickjson.Unmarshal(raw, &d); err != nil {
-		return wire.Bad("the answer has a delta that is not one", raw, err)
+		return wire.Bad("the answer has an invalid delta", raw, err)
 	}
 	b := a.blocks[index]
 	if b == nil { // some servers omit the start
@@ -269,7 +269,7 @@ func (a *answer) stop(index int) error {
 func (a *answer) check(finished bool) error {
 	switch {
 	case a.finish == "" && a.odd != "":
-		return model.Malformed("the answer is not one of Messages", []byte(a.odd), nil)
+		return model.Malformed("the answer is not in the Messages format", []byte(a.odd), nil)
 	case a.finish == "" && !finished:
 		return model.Cut()
 	}

@@ -25,8 +25,8 @@ import (
 // Name is the value of the api key in the configuration.
 const Name = "anthropic"
 
-// DefaultMaxTokens is the default limit of one answer, because the protocol requires one. Every model since Claude 3.5
-// can write that much; models refuse a limit that is too high.
+// DefaultMaxTokens is the default limit of one answer, in tokens; the protocol requires a limit. Every model since
+// Claude 3.5 can write that much. Models refuse a limit that is too high.
 const DefaultMaxTokens = 8192
 
 // version is the protocol version, sent with every request.

@@ -29,9 +29,9 @@ var budgets = map[wire.Effort]int{"minimal": 1024, "low": 4096, "medium": 10240,
 // answerRoom is the room for an answer in addition to the thinking, in tokens: max_tokens counts both.
 const answerRoom = DefaultMaxTokens
 
-// limits sets the limit of an answer: the configured one, else the documented one, at most the twentieth of the window
-// that the runtime reserves for answers, but always with room for the thinking and an answer. It refuses a configured
-// limit without that room.
+// limits sets the limit of an answer to the configured one, and refuses one that leaves no room for an answer. By
+// default it is the twentieth of the window that the runtime reserves for answers, but large enough for the thinking
+// and an answer, and at most the documented maximum.
 func (m *adapter) limits(c Config) error {
 	thought := budgets[m.client.Effort()]
 	switch {
@@ -54,8 +54,8 @@ const version46 = 4*100 + 6
 
 var claudeVersion = regexp.MustCompile(`claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?:\D|$)`)
 
-// adaptive reports whether a model decides that, by its name. A refusal of the server corrects a wrong guess, see
-// think.
+// adaptive guesses from a model's name whether the model decides how long it thinks. If the server refuses a wrong
+// guess, think corrects it.
 func adaptive(name string) bool {
 	name = strings.ToLower(name)
 	v := claudeVersion.FindStringSubmatch(name)
@@ -73,7 +73,7 @@ func (m *adapter) think(r *request, with *wire.Remedied) {
 	switch {
 	case effort == "" || effort == "none": // models think only on request
 	case with.With(wire.NoEffort), r.unthought() && with.With(wire.NoThinkingYet):
-	case m.adaptive != with.With(wire.OtherThinking): // the name may be misleading
+	case m.adaptive != with.With(wire.OtherThinking): // the guess from the name may be wrong
 		if effort == "minimal" {
 			effort = "low" // the minimum here
 		}

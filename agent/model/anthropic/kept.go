@@ -32,8 +32,8 @@ type keptBlock struct {
 	Block json.RawMessage `json:"block"`
 }
 
-// grow adds a delta to a kept block. A delta's members have the names of the block's: texts are appended, anything else
-// is replaced. Only input has another name.
+// grow adds a delta to a kept block. A delta's members have the same names as the block's, except for input. Texts are
+// appended; anything else is replaced.
 func (b *block) grow(d delta, raw json.RawMessage) error {
 	if d.Type == "input_json_delta" {
 		b.input = append(b.input, d.JSON...)
@@ -41,7 +41,7 @@ func (b *block) grow(d delta, raw json.RawMessage) error {
 	}
 	var pieces map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &pieces); err != nil {
-		return wire.Bad("the answer has a delta that is not one", raw, err)
+		return wire.Bad("the answer has an invalid delta", raw, err)
 	}
 	for k, v := range pieces {
 		var s string

@@ -70,7 +70,8 @@ type cacheControl struct {
 // ephemeral marks the end of a prefix that the provider caches for some minutes.
 var ephemeral = &cacheControl{"ephemeral"}
 
-// encode encodes a request. Apart from cache marks, its messages start with the bytes of those of the previous request.
+// encode encodes a request. Apart from cache marks, its messages start with the same bytes as the messages of the
+// previous request.
 func (m *adapter) encode(req model.Request, with *wire.Remedied) ([]byte, error) {
 	if err := m.client.CheckImages(req.Messages); err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func (m *Model) switchToBlocks(req model.Request, why string, yield func(model.D
 	return yield(model.Delta{Kind: model.Healed, Needs: &needs}, nil)
 }
 
-// Line says that a model uses blocks, why, and how to change it; "" if it does not.
+// Line returns a line that says that a model uses blocks, why, and how to change that; "" if it does not use them.
 func Line(info model.Info) string {
 	if info.Blocks == "" {
 		return ""
@@ -66,7 +66,8 @@ func Line(info model.Info) string {
 	return fmt.Sprintf(`%s makes its calls as blocks of text, because %s; calls = "native" in [models.%s] changes that`, info.Model, info.Blocks, info.Profile)
 }
 
-// native sends a request with its tools. It reports whether to send it in blocks because the server refused the tools.
+// native sends a request with its tools. It reports whether the server refused the tools, so that the request must be
+// sent in blocks.
 func (m *Model) native(ctx context.Context, req model.Request, yield func(model.Delta, error) bool) bool {
 	answers := false
 	for d, err := range m.next.Stream(ctx, req) {

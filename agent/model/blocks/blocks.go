@@ -118,7 +118,7 @@ func (m *Model) blocks(ctx context.Context, req model.Request, yield func(model.
 			break
 		}
 		if tries > maxObjections {
-			yield(model.Delta{}, fmt.Errorf("%s made the same call %d times in a row, which was done once: say what is missing, or choose another model with /model", m.Info().Model, tries+1))
+			yield(model.Delta{}, fmt.Errorf("%s made the same call %d times in a row; it ran only once: say what is missing, or choose another model with /model", m.Info().Model, tries+1))
 			return
 		}
 		if tries > 1 { // a small model repeats an answer that it reads, so the first one is omitted
@@ -278,7 +278,7 @@ func (a *answer) call() model.ToolCall {
 	return model.ToolCall{Name: name, Arguments: string(data)}
 }
 
-// the message to store
+// message returns the message to store.
 func (a *answer) message() model.Message {
 	m := model.Message{Role: model.Assistant, Content: strings.TrimSpace(a.scanner.prose.String())}
 	if a.scanner.call != nil {

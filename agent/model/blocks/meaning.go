@@ -10,7 +10,7 @@ import (
 // shells are the languages of blocks that are commands.
 var shells = []string{"sh", "bash", "shell", "zsh", "console", "terminal", "shellscript", "shell-session", "sh-session"}
 
-// changes are the languages of blocks that describe a change to a file, and are not its text.
+// changes are the languages of blocks that describe a change to a file and do not contain its text.
 var changes = []string{"diff", "patch", "udiff"}
 
 // Words on the line before a block that make it the text of a file, or a command.

@@ -46,7 +46,7 @@ func (a *answer) callPieces(raw json.RawMessage) error {
 	for _, m := range list {
 		p, err := readPiece(m)
 		if err != nil {
-			return wire.Bad("the answer has a tool call that is not one", raw, err)
+			return wire.Bad("the answer has an invalid tool call", raw, err)
 		}
 		if err := a.callPiece(p); err != nil {
 			return err

@@ -32,7 +32,7 @@ func TestFaults(t *testing.T) {
 		modeltest.Fault{Name: "malformed", Answer: modeltest.Answer{modeltest.Text("half"), modeltest.Raw("data: {\"choices\":[}\n\n")}, Kind: model.FormatError, Retry: true, Text: "half", Want: []string{"not a chat completion"}},
 		modeltest.Fault{Name: "wrong types", Answer: modeltest.Answer{modeltest.Event(`{"choices":"none"}`)}, Kind: model.FormatError, Retry: true, Want: []string{"not a chat completion"}},
 		modeltest.Fault{Name: "calls are no list", Answer: modeltest.Answer{modeltest.Event(delta(`"tool_calls":7`))}, Kind: model.FormatError, Retry: true, Want: []string{"tool calls that are not a list"}},
-		modeltest.Fault{Name: "function is no object", Answer: modeltest.Answer{modeltest.Event(delta(`"tool_calls":[{"function":7}]`))}, Kind: model.FormatError, Retry: true, Want: []string{"a tool call that is not one"}},
+		modeltest.Fault{Name: "function is no object", Answer: modeltest.Answer{modeltest.Event(delta(`"tool_calls":[{"function":7}]`))}, Kind: model.FormatError, Retry: true, Want: []string{"an invalid tool call"}},
 	)
 }
 

@@ -59,8 +59,8 @@ func (c *Call) Finished() bool { return c.body != nil && c.body.Finished() }
 // Finish marks the answer as complete, for protocols whose end mark is not [DONE].
 func (c *Call) Finish() { c.body.Finish() }
 
-// Next returns the next event of the answer, see [sse.Reader.Next]. [DONE] is io.EOF; nil without an error means bytes
-// that make no event.
+// Next returns the next event of the answer, see [sse.Reader.Next]. The error is io.EOF at [DONE]. A nil event without
+// an error means that bytes arrived that make no event.
 func (c *Call) Next() ([]byte, error) {
 	event, err := c.body.Next()
 	if event == nil && err == nil && c.body.Partial() {

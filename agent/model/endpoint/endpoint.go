@@ -1,5 +1,5 @@
 // Package endpoint connects to one provider's address: it checks the address, bounds every wait, and turns every
-// failure into one [model.Error] that says where, what and what to do, without the key.
+// failure into one [model.Error] that says where it happened, what happened and what to do, without the key.
 //
 // An adapter passes a [Call] to its SDK as the HTTP client and reads normalised events (see [sse]):
 //

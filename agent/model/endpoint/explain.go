@@ -142,7 +142,7 @@ func limited(e *model.Error, head []byte) {
 	}
 }
 
-const contextHint = "the conversation is too long for the model: /compact makes it shorter, /session new begins another one"
+const contextHint = "the conversation is too long for the model: /compact makes it shorter, /session new starts another one"
 
 const overRateHint = "the request has more tokens than the account may send in that time: /compact makes the conversation shorter, /model chooses another model"
 
@@ -150,8 +150,8 @@ const overRateHint = "the request has more tokens than the account may send in t
 // others 400 or 422.
 func refused(code int) bool { return code == 400 || code == 422 || code == 500 }
 
-// noCredit reports whether a 429 means that the account's quota is used up, which waiting does not mend, and not that
-// requests came too fast; platform.openai.com/docs/guides/error-codes has both.
+// noCredit reports whether a 429 means that the account's quota is used up, so that waiting does not help. A 429 can
+// also mean that requests came too fast: platform.openai.com/docs/guides/error-codes.
 func noCredit(head []byte) bool { return bytes.Contains(head, []byte("insufficient_quota")) }
 
 // refusedKey returns the text for a missing or refused key.

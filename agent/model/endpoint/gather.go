@@ -26,7 +26,7 @@ type gather struct {
 	text  bool            // the last content was text or a thought, and more will follow
 	words bool            // the last reads returned a few words each
 	last  time.Time       // when the last read ended
-	conn  syscall.RawConn // the connection if it has only this answer; nil if unknown
+	conn  syscall.RawConn // the connection if it carries only this answer; nil if unknown
 }
 
 // hold returns when the next read is due, or ctx ends.

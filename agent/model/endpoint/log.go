@@ -37,7 +37,7 @@ func newCallLog(req *http.Request, url string) (*callLog, *http.Request) {
 	return l, req.WithContext(httptrace.WithClientTrace(req.Context(), trace))
 }
 
-// mark logs when something happened, since the start of the request.
+// mark logs how long after the start of the request something happened.
 func (l *callLog) mark(what string) { l.note(what, time.Since(l.started).Milliseconds()) }
 
 func (l *callLog) note(what string, value any) {

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrKey means that a server asks for a key, or for another one.
-var ErrKey = errors.New("it wants a key")
+var ErrKey = errors.New("the server needs a valid API key")
 
 // Models asks a server for its models, for at most listWait. The names are untrusted. The error is ErrKey if the key is
 // missing or wrong.
@@ -47,7 +47,7 @@ func (e *Endpoint) list(req *http.Request) ([]string, error) {
 		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err // its URL may hold a password
 		}
-		return nil, fmt.Errorf("%s could not be asked: %w", e.shown, err)
+		return nil, fmt.Errorf("%s could not be reached: %w", e.shown, err)
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read, or is not needed
 	switch resp.StatusCode {
@@ -59,7 +59,7 @@ func (e *Endpoint) list(req *http.Request) ([]string, error) {
 	}
 	var list struct{ Data []struct{ ID string } }
 	if err := json.NewDecoder(io.LimitReader(resp.Body, listLimit)).Decode(&list); err != nil {
-		return nil, fmt.Errorf("%s lists no models: what it answers is not JSON", e.shown)
+		return nil, fmt.Errorf("%s lists no models: its answer is not JSON", e.shown)
 	}
 	var names []string
 	for _, m := range list.Data {

@@ -11,7 +11,7 @@ import (
 )
 
 // Waits limits how long an answer may be silent in each of its states; 0 means the default. Every byte ends a silence,
-// also a ping's and a comment's. The total time of an answer is not limited.
+// even a byte of a ping or a comment. The total time of an answer is not limited.
 type Waits struct {
 	FirstByte time.Duration // until the first byte of the answer; default 300 s, or 600 s for a server nearby
 	Stall     time.Duration // after that; default 120 s, or 300 s once the model thinks or writes a call
@@ -69,20 +69,20 @@ func near(host string) bool {
 	return host == "localhost"
 }
 
-// silence is a kind of wait that took too long.
+// silence is a kind of wait for bytes.
 type silence uint8
 
 const (
 	noAnswer  silence = iota // no byte of the answer arrived
-	stalled                  // the answer has not started
+	stalled                  // the answer has started, then nothing arrived
 	noContent                // only pings and the like arrived
 )
 
-// watch tracks which silence the call is in. Only the reading goroutine uses it.
+// watch tracks how long and for what the call is waiting. Only the reading goroutine uses it.
 type watch struct {
 	started bool          // some of the answer arrived
 	deep    bool          // some of it was not text: a thought, a piece of a call
-	pings   time.Time     // since when only bytes without content have arrived; zero = none did
+	pings   time.Time     // when bytes without content started to arrive; zero = none since the last content
 	grace   time.Duration // the longest wait at the end of an answer; 0 = the end is not reached
 	limit   time.Duration // of the current wait, or of the last one
 	kind    silence
@@ -104,7 +104,7 @@ func (w *watch) start(waits Waits, now time.Time) time.Duration {
 	return w.limit
 }
 
-// end ends a wait in which n bytes arrived. Content is called when they had content.
+// end ends a wait in which n bytes arrived. Content is called in addition if the bytes had content.
 func (w *watch) end(n int, now time.Time) {
 	if n > 0 && w.pings.IsZero() {
 		w.pings = now
@@ -154,11 +154,11 @@ func (c *Call) silent(e *model.Error) {
 		e.What = fmt.Sprintf("stream stalled: nothing came for %v", c.watch.limit)
 		e.Hint = "stall_timeout in " + c.section() + " allows more"
 	default:
-		e.Kind, e.What = model.TimeoutError, fmt.Sprintf("no answer began within %v", c.watch.limit)
+		e.Kind, e.What = model.TimeoutError, fmt.Sprintf("no answer started within %v", c.watch.limit)
 		e.Hint = "first_byte_timeout in " + c.section() + " allows more"
 		if c.e.near {
 			e.Kind = model.SlowError
-			e.What += "; the server may still compute the prompt, so it is not sent again"
+			e.What += "; the server may still be processing the prompt, so the request is not sent again"
 		}
 	}
 }

@@ -16,7 +16,7 @@ const (
 	Replace Edit = "replace" // replacing text
 )
 
-// Tools selects which tools a model is offered. It may call the others as well.
+// Tools selects which tools a model is offered. The model may call other tools as well.
 type Tools string
 
 // The lists of tools.
@@ -72,7 +72,7 @@ func parseFamilies(text []byte) ([]family, error) {
 	return file.Family, nil
 }
 
-// FamilyOf returns the family of a model, by its name as in [Window]; the zero value if unknown.
+// FamilyOf returns the family of a model, found by its name as in [Window]; the zero value if unknown.
 func FamilyOf(name string) Family {
 	for _, f := range families() {
 		if f.Kind.fits(f.Name, name) {

@@ -84,7 +84,7 @@ func (r rule) check() error {
 	case r.Window <= 0 || r.Source == "" || r.Date.Year == 0:
 		return fmt.Errorf("%q lacks its window, source or date", r.Name)
 	case r.Output < 0 || r.Output > r.Window:
-		return fmt.Errorf("%q gives out %d tokens and has a window of %d", r.Name, r.Output, r.Window)
+		return fmt.Errorf("%q has an output limit of %d tokens and a window of %d", r.Name, r.Output, r.Window)
 	case !r.Price.whole():
 		return fmt.Errorf("the price of %q lacks its host, input or output", r.Name)
 	}

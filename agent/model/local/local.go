@@ -49,8 +49,8 @@ type Model struct {
 	Owner      string  // such as "llamacpp"; "" = not stated
 }
 
-// Find asks all places for their models, within Limit, and returns those that answered, in the order of places. It
-// ignores servers of other protocols.
+// Find asks the servers at all places for their models, for at most Limit, and returns the servers that answered, in
+// the order of places. It ignores servers of other protocols.
 func Find(ctx context.Context, places []Place) []Server {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()

@@ -20,9 +20,10 @@ type Watched struct {
 	asked atomic.Bool
 }
 
-// Watch returns next wrapped; base is its server's base URL of OpenAI's protocol. Ollama loads a model with a window of
-// its own choice, often 4,096 tokens, and silently drops the start of a longer request
-// (github.com/ollama/ollama/blob/main/docs/context-length.mdx). It reports that window only while the model is loaded.
+// Watch returns next wrapped; base is its server's base URL of OpenAI's protocol. Ollama loads a model with a window
+// of its own choice, often 4,096 tokens, and silently drops the start of a longer request
+// (github.com/ollama/ollama/blob/main/docs/context-length.mdx). Ollama reports that window only while the model is
+// loaded.
 func Watch(next model.Model, base string) *Watched {
 	return &Watched{next: next, base: base, limit: Limit}
 }
@@ -64,7 +65,7 @@ func (w *Watched) needs(ctx context.Context, req model.Request) *model.Needs {
 	}
 	return &model.Needs{
 		Model: info.Model, BaseURL: info.BaseURL, Window: loaded,
-		Text: fmt.Sprintf("Ollama runs %s with a context window of %d tokens, and it can have %d: set OLLAMA_CONTEXT_LENGTH for ollama serve, or num_ctx in a Modelfile", info.Model, loaded, most),
+		Text: fmt.Sprintf("Ollama runs %s with a context window of %d tokens, but the model supports %d: set OLLAMA_CONTEXT_LENGTH for ollama serve, or num_ctx in a Modelfile", info.Model, loaded, most),
 	}
 }
 

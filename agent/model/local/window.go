@@ -20,8 +20,9 @@ type Facts struct {
 	NoTools    bool    // the model takes no tools
 }
 
-// Describe asks the server on this machine at a base URL of OpenAI's protocol for its data about a model, within Limit.
-// A loaded window comes before a maximum. The questions are those of vLLM and llama.cpp, then of each server alone:
+// Describe asks the server on this machine at a base URL of OpenAI's protocol for its data about a model, within
+// Limit. A loaded window takes precedence over a maximum. It reads the list of models, for vLLM and llama.cpp, and
+// then sends the requests that only one kind of server answers:
 // docs.vllm.ai/en/latest/serving/openai_compatible_server (max_model_len),
 // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (meta, /props), docs.ollama.com/api (/api/ps,
 // /api/show), lmstudio.ai/docs/developer/rest (/api/v0/models).

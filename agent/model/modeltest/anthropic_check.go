@@ -197,7 +197,7 @@ func (c *messagesChecker) turn(role string, content []contentBlock) error {
 		}
 	}
 	if len(due) > 0 {
-		return fmt.Errorf("no results of: %s", strings.Join(due, ", "))
+		return fmt.Errorf("no results for: %s", strings.Join(due, ", "))
 	}
 	if last := content[len(content)-1].Type; role == "assistant" && strings.HasSuffix(last, "thinking") {
 		return fmt.Errorf("the last block is %s", last)
@@ -215,7 +215,7 @@ func userBlock(due []string, b contentBlock) ([]string, error) {
 	case b.Type == "tool_result":
 		return result(due, b)
 	case len(due) > 0:
-		return due, fmt.Errorf("a block of type %q where results are due of: %s", b.Type, strings.Join(due, ", "))
+		return due, fmt.Errorf("a block of type %q where results are due for: %s", b.Type, strings.Join(due, ", "))
 	case b.Type == "image":
 		return due, b.image().Check()
 	case b.Type != "text":
@@ -228,7 +228,7 @@ func userBlock(due []string, b contentBlock) ([]string, error) {
 func result(due []string, b contentBlock) ([]string, error) {
 	i := slices.Index(due, b.ToolUseID)
 	if i < 0 {
-		return due, fmt.Errorf("a result for %q where results are due of: [%s]", b.ToolUseID, strings.Join(due, ", "))
+		return due, fmt.Errorf("a result for %q where results are due for: [%s]", b.ToolUseID, strings.Join(due, ", "))
 	}
 	return slices.Delete(slices.Clone(due), i, i+1), nil
 }

@@ -152,7 +152,7 @@ type itemChecker struct {
 
 func (c *itemChecker) item(it item) error {
 	if !strings.HasSuffix(it.Type, "call_output") && c.results && len(c.open) > 0 {
-		return fmt.Errorf("an item of %q where outputs are due of: %s", it.Type, strings.Join(c.open, ", "))
+		return fmt.Errorf("an item of %q where outputs are due for: %s", it.Type, strings.Join(c.open, ", "))
 	}
 	thought := c.thought
 	c.thought = it.Type == "reasoning"
@@ -180,7 +180,7 @@ func (c *itemChecker) item(it item) error {
 
 func (c *itemChecker) message(it item, thought bool) error {
 	if it.Role == "user" && (thought || len(c.open) > 0) {
-		return fmt.Errorf("a message of %q after reasoning or where outputs are due of: %s", it.Role, strings.Join(c.open, ", "))
+		return fmt.Errorf("a message of %q after reasoning or where outputs are due for: %s", it.Role, strings.Join(c.open, ", "))
 	}
 	switch it.Role {
 	case "user":
@@ -240,7 +240,7 @@ func (c *itemChecker) output(it item, thought bool) error {
 	case thought:
 		return errors.New("an output right after reasoning")
 	case len(c.open) == 0 || c.open[0] != it.CallID:
-		return fmt.Errorf("an output for %q where outputs are due of: [%s]", it.CallID, strings.Join(c.open, ", "))
+		return fmt.Errorf("an output for %q where outputs are due for: [%s]", it.CallID, strings.Join(c.open, ", "))
 	case c.free[it.CallID] != (it.Type == "custom_tool_call_output"):
 		return fmt.Errorf("an item of %q for a call of another type, %q", it.Type, it.CallID)
 	case str(it.Output) == "":

@@ -23,7 +23,7 @@ type Effort = adapter.Effort
 type Protocol struct {
 	Name  string // the value of the api key in the configuration
 	Path  string // below the base URL
-	Other string // the protocol that a 404 names
+	Other string // the protocol that the hint for a 404 names
 	make  func(Config) (model.Model, error)
 }
 

@@ -63,12 +63,12 @@ type Fault struct {
 	Kind       model.ErrorKind
 	Retry      bool          // it may be retried
 	Overloaded bool          // the server was overloaded
-	After      time.Duration // the wait that the server asks for; to 5 s
+	After      time.Duration // the wait that the server asks for, within 5 s
 	Text       string        // emitted before
 	Want       []string      // parts of the error
 }
 
-// faults returns the faults of all protocols. other is the protocol that a 404 names.
+// faults returns the faults of all protocols. other is the protocol that the hint for a 404 names.
 func faults(other string) []Fault {
 	return slices.Concat(statuses(other), tooLong(), broken())
 }
@@ -162,10 +162,11 @@ func broken() []Fault {
 	}
 }
 
-// TestFaults plays every fault of a server to an adapter, and those of its protocol in more. It checks the error's
-// text, whether it may be retried, that the text before it was emitted and that no error has the key, even if the
-// server sends it back. path is the adapter's, other the protocol that a 404 names. connect returns a model of the
-// profile "work" with the key [Secret] from "env TEST_KEY".
+// TestFaults plays every fault of a server to an adapter, and the faults in more, which are specific to the adapter's
+// protocol. It checks the error's text, whether the error may be retried, that the text before it was emitted, and
+// that no error contains the key, even if the server sends it back. path is the adapter's path, other is the protocol
+// that the hint for a 404 names. connect returns a model of the profile "work" with the key [Secret] from "env
+// TEST_KEY".
 func TestFaults(t *testing.T, path, other string, connect func(t *testing.T, url string) model.Model, more ...Fault) {
 	for _, f := range append(faults(other), more...) {
 		t.Run(f.Name, func(t *testing.T) {

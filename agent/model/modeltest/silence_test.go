@@ -38,10 +38,10 @@ func TestSilence(t *testing.T) {
 		kind    model.ErrorKind // 0: the answer is complete
 		want    string          // in the error
 	}{
-		{"no headers", far, endpoint.Waits{}, time.Hour, nil, 0, 300 * s, model.TimeoutError, "no answer began within 5m0s"},
-		{"no first byte", far, endpoint.Waits{}, minute, Answer{forever}, 0, 360 * s, model.TimeoutError, "no answer began within 5m0s"},
+		{"no headers", far, endpoint.Waits{}, time.Hour, nil, 0, 300 * s, model.TimeoutError, "no answer started within 5m0s"},
+		{"no first byte", far, endpoint.Waits{}, minute, Answer{forever}, 0, 360 * s, model.TimeoutError, "no answer started within 5m0s"},
 		{"a server nearby computes its prompt", nearby, endpoint.Waits{}, 599 * s, Answer{Text("a")}, 0, 599 * s, 0, ""},
-		{"a server nearby is not asked again", nearby, endpoint.Waits{}, time.Hour, nil, 0, 600 * s, model.SlowError, "no answer began within 10m0s; the server may still compute the prompt, so it is not sent again; first_byte_timeout in [models.work] allows more"},
+		{"a server nearby is not asked again", nearby, endpoint.Waits{}, time.Hour, nil, 0, 600 * s, model.SlowError, "no answer started within 10m0s; the server may still be processing the prompt, so it is not sent again; first_byte_timeout in [models.work] allows more"},
 		{"a text stalls", far, endpoint.Waits{}, 0, Answer{Text("a"), forever}, 0, 120 * s, model.StallError, "nothing came for 2m0s; stall_timeout in [models.work] allows more"},
 		{"a text pauses", far, endpoint.Waits{}, 0, Answer{Text("a"), Pause(119 * s), Text("b")}, 0, 119 * s, 0, ""},
 		{"a thought pauses for long", far, endpoint.Waits{}, 0, Answer{Reasoning{Text: "hm"}, Pause(299 * s), Text("b")}, 0, 299 * s, 0, ""},

@@ -82,7 +82,7 @@ const (
 func (a *answer) Take(raw []byte) error {
 	var e event
 	if err := quickjson.Unmarshal(raw, &e); err != nil {
-		return wire.Bad("the answer has an event that is not one of Responses", raw, err)
+		return wire.Bad("the answer has an event that is not in the Responses format", raw, err)
 	}
 	name, ok := strings.CutPrefix(e.Type, "response.")
 	if !ok {
@@ -154,7 +154,7 @@ func (a *answer) end(name string, raw json.RawMessage) error {
 	r := &response{Status: name}
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, r); err != nil {
-			return wire.Bad("the answer ends with a response that is not one", raw, err)
+			return wire.Bad("the answer ends with an invalid response", raw, err)
 		}
 	}
 	if name == "failed" || name == "cancelled" || r.Status == "failed" || r.Status == "cancelled" {

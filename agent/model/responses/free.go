@@ -31,13 +31,14 @@ type (
 	}
 )
 
-// unnamedText is the argument for the free text of a tool that has none: the tool refuses it.
+// unnamedText is the name of the argument for free text if the tool has no argument for it. The tool refuses such a
+// call.
 const unnamedText = "input"
 
 // calls reports whether an item is a call, in either form.
 func (i *item) calls() bool { return i.kind == callItem || i.kind == freeItem }
 
-// named records the tool that an item calls, and the argument that its free text is the value of.
+// named records the tool that an item calls, and the argument to which its free text belongs.
 func (a *answer) named(i *item, name string) {
 	i.call.Name = name
 	if i.kind != freeItem {

@@ -182,7 +182,8 @@ func (in *input) call(c model.ToolCall) error {
 	return in.add(functionCall{"function_call", in.callID(c.ID), c.Name, model.Object(c.Arguments)})
 }
 
-// led reports whether anything follows that reasoning may have led to; the server refuses reasoning without it.
+// led reports whether reasoning is followed by an item that it may have led to; the server refuses reasoning without
+// such an item.
 func led(rest []place, calls int) bool {
 	for _, p := range rest {
 		if p.Text > 0 || p.Call && calls > 0 || p.Item != nil && !isReasoning(p.Item) {

@@ -21,7 +21,7 @@ type item struct {
 	slots []*slot
 	raw   wire.Members // the complete item when it is done; nil before
 	call  model.ToolCall
-	free  string // the argument that the call's text is the value of; "" = the text is all arguments, in JSON
+	free  string // the argument to which the call's text belongs; "" = the text is all arguments, in JSON
 	done  bool
 	ready bool // CallReady was emitted
 }
@@ -56,7 +56,7 @@ func (i *item) text() string {
 	return b.String()
 }
 
-// join adds an item to m and returns its place; none if it is empty.
+// join adds an item to m and returns its place; an empty item has none.
 func (i *item) join(m *model.Message) []place {
 	switch i.kind {
 	case messageItem:

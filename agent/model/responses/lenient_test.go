@@ -34,8 +34,8 @@ func TestFaults(t *testing.T) {
 		modeltest.Fault{Name: "half a call", Answer: half(call, modeltest.End{}), Kind: model.CutError, Retry: true, Text: "half", Want: []string{"cut off"}},
 		modeltest.Fault{Name: "only a beginning", Answer: modeltest.Answer{modeltest.Event(`{"type":"response.created","response":{}}`), modeltest.End{}}, Kind: model.CutError, Retry: true, Want: []string{"cut off"}},
 		modeltest.Fault{Name: "nothing but an end", Answer: modeltest.Answer{modeltest.Event("[DONE]"), modeltest.End{}}, Kind: model.FormatError, Retry: true, Want: []string{"not a response"}},
-		modeltest.Fault{Name: "malformed", Answer: half(modeltest.Raw("data: {\"type\":[}\n\n")), Kind: model.FormatError, Retry: true, Text: "half", Want: []string{"not one of Responses"}},
-		modeltest.Fault{Name: "wrong types", Answer: modeltest.Answer{modeltest.Event(`{"type":"response.completed","response":{"output":7}}`)}, Kind: model.FormatError, Retry: true, Want: []string{"ends with a response that is not one"}},
+		modeltest.Fault{Name: "malformed", Answer: half(modeltest.Raw("data: {\"type\":[}\n\n")), Kind: model.FormatError, Retry: true, Text: "half", Want: []string{"not in the Responses format"}},
+		modeltest.Fault{Name: "wrong types", Answer: modeltest.Answer{modeltest.Event(`{"type":"response.completed","response":{"output":7}}`)}, Kind: model.FormatError, Retry: true, Want: []string{"ends with an invalid response"}},
 		modeltest.Fault{Name: "another protocol", Answer: modeltest.Answer{modeltest.Raw(`{"choices":[{"message":{"content":"x"}}]}`), modeltest.End{}}, Kind: model.FormatError, Retry: true, Want: []string{"not a response"}},
 	)
 }

@@ -132,7 +132,7 @@ func limits(e *model.Error, replaceable bool) (tries int, longest time.Duration)
 }
 
 // delay returns our own wait after attempt n in whole milliseconds. It adds up to a quarter at random, so that many
-// clients that failed together do not return together.
+// clients that failed together do not try again together.
 func delay(n int) time.Duration {
 	wait := firstWait
 	for range n - 1 {

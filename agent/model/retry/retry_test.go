@@ -81,7 +81,7 @@ func TestRetries(t *testing.T) {
 		{"what the server asks for wins", []error{status(429, 7*time.Second)}, []time.Duration{7 * time.Second}, ""},
 		{"also when it is short", []error{status(429, 120*ms)}, []time.Duration{120 * ms}, ""},
 		{"up to 5 minutes, each time", many(status(429, 5*time.Minute)), slices.Repeat([]time.Duration{5 * time.Minute}, 5), "tried 6 times"},
-		{"longer is said at once", []error{status(429, 2*time.Hour)}, nil, "status; requests are taken again at "},
+		{"longer is said at once", []error{status(429, 2*time.Hour)}, nil, "status; requests are accepted again at "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -24,7 +24,7 @@ type pictures struct {
 // down only then would change what the provider has cached.
 const side = 2000
 
-// portable are pictures in PNG or JPEG, which every server accepts: llama.cpp cannot read WebP
+// portable allows only pictures in PNG or JPEG, which every server accepts: llama.cpp cannot read WebP
 // (github.com/ggml-org/llama.cpp/blob/master/tools/mtmd/mtmd-helper.cpp: stb_image), xAI and Fireworks refuse it.
 var portable = picture.Limits{Side: side, Formats: []string{}}
 

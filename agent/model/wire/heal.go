@@ -352,7 +352,8 @@ func leaveOut(msgs []model.Message, with *Remedied, name string, has func(model.
 	return msgs
 }
 
-// newer records that a remedy would change the request, even if the remedy is already used for older messages.
+// newer records that a remedy would change newer messages too, so that it may be tried again although it is already
+// used for older messages.
 func (r *Remedied) newer(name string) {
 	if r.asks == nil {
 		r.asks = make(map[string]bool)

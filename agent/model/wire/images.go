@@ -36,7 +36,7 @@ func lastPicture(m model.Message) string {
 func (c *Client) CheckImages(msgs []model.Message) error {
 	for n, m := range msgs {
 		for i, image := range m.Images {
-			e := &model.Error{Kind: model.SetupError, Hint: "go back to before that message, or leave the image out"}
+			e := &model.Error{Kind: model.SetupError, Hint: "rewind to before that message, or leave out the image"}
 			switch err := image.Check(); {
 			case m.Role != model.User:
 				e.What = fmt.Sprintf("a message of %q cannot have images", m.Role)

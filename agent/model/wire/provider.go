@@ -65,7 +65,7 @@ func providerAt(base string) Provider {
 	return ports[u.Port()]
 }
 
-// family holds facts about models whose names start alike.
+// family holds facts about models whose names have the same start.
 type family struct {
 	prefix   string
 	efforts  []Effort // the efforts that it accepts; empty: it does not reason

@@ -168,8 +168,8 @@ func stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 	}
 }
 
-// clean makes the names of calls valid for every provider and their arguments JSON, if the meaning is clear: calls
-// become part of the history, and one bad name would make the server refuse each later request.
+// clean makes the names of calls valid for every provider, and their arguments valid JSON if the meaning is clear.
+// Calls become part of the history, and one bad name would make the server refuse each later request.
 func clean(d *model.Delta) {
 	if d.Call != nil {
 		cleanCall(d.Call)

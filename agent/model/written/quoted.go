@@ -11,7 +11,7 @@ import (
 )
 
 // isQuoted reports whether one of the calls occurs in the model's input: prompts, results, reminders, the system text.
-// A file or a page with a call must not run it by being quoted.
+// A call in a file or a page must not run because the model quotes it.
 func isQuoted(calls []model.ToolCall, msgs []model.Message) bool {
 	for _, m := range msgs {
 		if m.Role == model.Assistant {
@@ -34,8 +34,8 @@ var leads = []string{"name", "function", "functions", "toolcallbegin", "toolsep"
 var reasons = []string{"why", "description", "justification", "explanation", "reason", "rationale"}
 
 const (
-	// around limits how many letters away from a tool's name its arguments may be, besides twice their own length:
-	// other arguments may be in between.
+	// around limits the distance, in letters, between a tool's name and its arguments, in addition to twice the
+	// arguments' length: other arguments may be in between.
 	around = 400
 	// telling is the number of letters from which one matching argument is no coincidence.
 	telling = 8

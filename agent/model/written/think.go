@@ -51,7 +51,7 @@ func (t *thinking) trim(s string) string {
 	return s
 }
 
-// end returns the rest: thoughts without an end mark are thoughts.
+// end returns the rest of the answer. Thoughts without an end mark still count as thoughts.
 func (t *thinking) end() (thought, text string) {
 	if t.over {
 		return "", ""

@@ -46,7 +46,8 @@ func (a *analyser) command(words []arg, via []string, piped bool) {
 	c.spec, c.beyond = row, a.searches(name, words)
 }
 
-// row returns the name of a read-only operation: the program, with the subcommand if that decides.
+// row returns the name of a read-only operation: the program, followed by the subcommand if the operation depends on
+// it.
 func row(name string, words []arg) string {
 	if s, _ := lookup(name, words); talkers[name] != "" && s != nil {
 		return s.name
@@ -97,7 +98,7 @@ func (a *analyser) reading(name string, words []arg, piped bool) string {
 	return cmp.Or(a.names(name, words), a.opens(name, words, piped))
 }
 
-// cdCheck returns why a change of the folder needs approval, and follows it.
+// cdCheck follows a change of the current folder and returns why it needs approval, or "".
 func cdCheck(a *analyser, words []arg) string {
 	list := operandsOf(words)
 	if len(list) == 0 {
@@ -138,7 +139,7 @@ func (d *folders) enter(text string) {
 	d.cwds = union(d.cwds, d.entered)
 }
 
-// union returns the folders of both lists, each once.
+// union returns the folders of both lists without duplicates.
 func union(a, b []string) []string {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
@@ -183,7 +184,7 @@ func privileged(via []string) string {
 	return ""
 }
 
-// effect describes a command that is not in the table, as far as known.
+// effect holds the known effect of a command that is not read-only, and its reason for display.
 type effect struct {
 	effect Effect
 	reason string

@@ -1,7 +1,7 @@
 package shell
 
-// effects describes well-known commands, for the reason shown to people. Nothing here is
-// allowed; a command that is missing is "not known to only read".
+// effects describes well-known commands, for the reason shown to people. No command in this table is allowed without
+// approval; a missing command is "not known to be read-only".
 var effects = map[string]effect{
 	"sudo": {Privileged, "runs a command with elevated privileges"}, "doas": {Privileged, "runs a command with elevated privileges"},
 	"pkexec": {Privileged, "runs a command with elevated privileges"}, "run0": {Privileged, "runs a command with elevated privileges"},

@@ -11,7 +11,7 @@ import (
 // GitKind classifies the effect of a git command on history or uncommitted work.
 type GitKind string
 
-// The kinds, from least to most.
+// The kinds, from the least to the most harmful.
 const (
 	GitRecords   GitKind = "records"   // adds to the history, or checks out: commit, merge
 	GitPublishes GitKind = "publishes" // sends commits to another repository
@@ -45,10 +45,10 @@ type GitAct struct {
 	Loss GitLoss `json:"loss,omitempty"`
 	// Dir is the absolute folder in which git works; "" is unknown.
 	Dir string `json:"dir,omitempty"`
-	// Paths are the operands as git's own patterns: files, branches, remote and refs.
+	// Paths are the operands: files as git patterns, branches, or a remote and refs.
 	Paths []string `json:"paths,omitempty"`
-	// Whole means that staged changes are lost as well (LosesPaths), whole folders (untracked
-	// files), or all stashes (LosesStash).
+	// Whole means that more is lost: staged changes too (LosesPaths), whole folders (untracked files), or all stashes
+	// (LosesStash).
 	Whole bool `json:"whole,omitempty"`
 	// Unsure means that deciding words are computed, so that the loss is unknown.
 	Unsure bool `json:"unsure,omitempty"`
@@ -56,7 +56,7 @@ type GitAct struct {
 	Words int `json:"-"`
 }
 
-// gitCall is a git command with sorted words.
+// gitCall is a git command with its words sorted into flags and operands.
 type gitCall struct {
 	dir      string   // in which git works; "" is unknown
 	flags    []string // -x and --long, without values
@@ -120,7 +120,7 @@ var gitEffects = map[GitKind]Effect{
 	GitRecords: Writes, GitPublishes: Network, GitRewrites: Writes, GitRuns: RunsCode, GitLoses: Deletes, GitReplaces: Remote,
 }
 
-// redirectsGit reports whether a variable may lead git to another repository.
+// redirectsGit reports whether a variable may make git use another repository.
 func redirectsGit(name string) bool {
 	_, harmless := harmlessEnv[name]
 	return strings.HasPrefix(name, "GIT_") && !harmless
@@ -153,8 +153,8 @@ func gitOdd(name string, n int, odd bool) *GitAct {
 	return &GitAct{Kind: GitRuns, Name: "git -c … " + name, Does: "gets settings that may run programs", Words: n, Unsure: true}
 }
 
-// Git's flags before the subcommand: those without effect, those that select another repository, and settings that
-// may run programs. A value may follow the latter two.
+// Git's flags before the subcommand. gitLooks have no effect, gitLeads select another repository, and gitSets change
+// settings, which may run programs. A value may follow a flag of gitLeads or gitSets.
 var (
 	gitLooks = strings.Fields("-p -P --paginate --no-pager --no-replace-objects --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-lazy-fetch --no-advice")
 	gitLeads = strings.Fields("--git-dir --work-tree --namespace --super-prefix --attr-source")
@@ -211,8 +211,8 @@ func (g *gitCall) enter(w arg) {
 	}
 }
 
-// gitRows returns the rows for a subcommand, its name and its number of words. If the second
-// word is computed, they are the rows of the worst one.
+// gitRows returns the rows for a subcommand, its name and its number of words. If the second word is computed, it
+// returns the rows of the worst possible subcommand.
 func gitRows(words []arg) (rows []gitRow, name string, n int) {
 	first, known := words[0].lit()
 	if !known {

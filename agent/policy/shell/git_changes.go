@@ -7,14 +7,14 @@ type gitRow struct {
 	// dashes, + and : an operand that may start with this character, x:y an operand after the first that may write
 	// to a branch or tag of this repository.
 	with string
-	less bool // with weakens the effect of the rows below: the flag must be certain and not abbreviated
+	less bool // the words in with weaken the effect of later rows: the flag must be certain and not abbreviated
 	kind GitKind
 	does string // continues a sentence about the command
 	loss GitLoss
 }
 
-// gitActs lists the effects of git commands on history and uncommitted work, worst first. The first row with the
-// name that applies decides. Kind "" changes neither, like a command without a row.
+// gitActs lists the effects of git commands on history and uncommitted work, worst first. The first row with the name
+// that applies decides. Kind "" means that the command changes neither, as for a command without a row.
 var gitActs = []gitRow{
 	{name: "commit", with: "--amend", kind: GitRewrites, does: "replaces the last commit"},
 	{name: "commit", kind: GitRecords, does: "creates a commit"},

@@ -13,12 +13,12 @@ const gitRemotes = "push fetch pull clone ls-remote archive send-pack remote"
 // gitRemoteFlags lists flags whose value is another repository: git push --repo, git archive --remote.
 var gitRemoteFlags = []string{"--repo", "--remote"}
 
-// abbreviates reports whether git may take a long flag for one of flags.
+// abbreviates reports whether git may read a long flag as an abbreviation of one of flags.
 func abbreviates(flag string, flags []string) bool {
 	return len(flag) > 2 && slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, flag) })
 }
 
-// runs returns why the call may run programs named by its words, or ""; rows are those of its subcommand. A
+// runs returns why the call may run programs named by its words, or ""; rows are the rows of its subcommand. A
 // repository on this machine runs its own hooks and the programs in its settings.
 func (g *gitCall) runs(rows []gitRow) string {
 	for _, r := range rows {
@@ -46,8 +46,8 @@ func (g *gitCall) runs(rows []gitRow) string {
 }
 
 // localRepository reports whether a word may name another repository on this machine: by a path, a file URL or a
-// program that connects to it. If the word may also be a branch (not surely), the path must start with characters
-// that no branch starts with.
+// program that connects to it. If surely is false, the word may also be a branch, so the path must start with
+// characters that no branch starts with.
 func (w arg) localRepository(surely bool) bool {
 	return slices.ContainsFunc(w.vals, func(v val) bool {
 		head, _, slash := strings.Cut(v.text, "/")

@@ -18,7 +18,7 @@ const (
 	withAllInIt = " with everything in it"
 )
 
-// harms records commands that destroy a machine or a home, in any mode.
+// harms records commands that destroy a machine or a home. They are denied in every mode.
 func (a *analyser) harms(name string, words []arg) {
 	d := &a.folders
 	kind, _, _ := strings.Cut(name, ".") // mkfs.ext4
@@ -60,8 +60,8 @@ func erases(a *analyser, kind, name string, words []arg) {
 	}
 }
 
-// given reports whether one of some words follows the command name. Single letters match in clusters of flags, and
-// * matches any end of a long flag.
+// given reports whether one of the words in some follows the command name. Single letters match in clusters of flags,
+// and * matches any end of a long flag.
 func given(words []arg, some string) bool {
 	for want := range strings.FieldsSeq(some) {
 		for _, w := range words[1:] {
@@ -158,8 +158,8 @@ func fork(a *analyser) *analyser {
 // quotedRegexp matches texts in quotes.
 var quotedRegexp = texts.Regexp("\"([^\"\n]{1,400})\"|'([^'\n]{1,400})'|`([^`\n]{1,400})`|qx?[({]([^)}\n]{1,400})[)}]")
 
-// quotedTexts returns the texts that a program has in quotes, and those of a list joined:
-// ["rm", "-rf", "/"].
+// quotedTexts returns the quoted texts in a program, and last all of them joined, because a list such as ["rm", "-rf",
+// "/"] may be a command.
 func quotedTexts(text string) []string {
 	var all []string
 	for _, m := range quotedRegexp().FindAllStringSubmatch(text, 40) {
@@ -172,8 +172,8 @@ func quotedTexts(text string) []string {
 	return append(all, strings.Join(all, " "))
 }
 
-// places returns the absolute paths, as patterns, that a word may name. A relative path counts
-// where the program is for certain.
+// places returns the absolute paths, as patterns, that a word may name. A relative path counts only if the current
+// folder is known.
 func (d *folders) places(w arg) []string {
 	var all []string
 	add := func(p string) {
@@ -211,7 +211,7 @@ func (d *folders) places(w arg) []string {
 	return all
 }
 
-// Expansions whose value is known though the walk does not compute it, for harm only.
+// Expansions that only the search for harm resolves; the walk treats their values as unknown.
 var (
 	homeRegexp = texts.Regexp(`\$\{HOME([:?=+/%#-][^}]*)?\}|\$HOME\b|\$\((echo|eval echo) ~\)`)
 	userRegexp = texts.Regexp("\\$\\{(USER|LOGNAME)([:?=-][^}]*)?\\}|\\$(USER|LOGNAME)\\b|\\$\\((whoami|id -un|logname)\\)|`(whoami|id -un|logname)`")
@@ -220,8 +220,8 @@ var (
 	hereRegexp = texts.Regexp("\\$\\{PWD([:?=-][^}]*)?\\}|\\$PWD\\b|\\$\\(pwd\\)|`pwd`")
 )
 
-// homeward returns the pattern that the source of a word stands for when it is made of the
-// home, the user's name and the current folder; else "".
+// homeward returns the path pattern that the source of a word expands to, or "" if the word contains more than text,
+// the home, the user's name and the current folder.
 func homeward(d *folders, src string) string {
 	src = ansiRegexp().ReplaceAllStringFunc(src, func(s string) string {
 		text, _, _ := expand.Format(nil, s[2:len(s)-1], nil)
@@ -238,7 +238,7 @@ func homeward(d *folders, src string) string {
 	return src
 }
 
-// isVital reports whether a word may name a vital folder, or all that is in one.
+// isVital reports whether a word may name a vital folder, or everything in one.
 func (d *folders) isVital(w arg) bool {
 	return slices.ContainsFunc(d.places(w), d.vital)
 }
@@ -293,7 +293,7 @@ func vitalFile(d *folders, w arg) string {
 	return ""
 }
 
-// goTo follows cd, for harm by relative names.
+// goTo follows cd, to find harm to files with relative names.
 func (d *folders) goTo(name string, words []arg) {
 	var to []arg
 	for _, w := range words[1:] {
@@ -335,7 +335,7 @@ func (d *folders) within(f func()) {
 	d.at = at
 }
 
-// public returns words in the form of a report.
+// public returns words as the Args of a report.
 func public(words []arg) []Arg {
 	out := make([]Arg, len(words))
 	for i, w := range words {

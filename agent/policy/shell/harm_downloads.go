@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// fetched reports whether one of the commands from index before on downloads.
+// fetched reports whether one of the commands from index before to the end downloads.
 func (r *Report) fetched(before int) bool {
 	return slices.ContainsFunc(r.Commands[min(before, len(r.Commands)):], func(c Command) bool {
 		return slices.Contains(fetchers, c.Name())
@@ -186,8 +186,8 @@ func savedTo(s, next, letter string) (file string, used int, ok bool) {
 	return "", 0, false
 }
 
-// pipes records what the right side of a pipe does with the output of the left side: runs a download, runs a text
-// that is written out, destroys the files that it names.
+// pipes records the harm that the right side of a pipe does with the output of the left side: it runs a download or a
+// written-out text, or destroys the files named in the output.
 func pipes(a *analyser, right *syntax.Stmt, before, middle int) {
 	all := a.rep.Commands
 	producers := slices.Clone(all[min(before, len(all)):min(middle, len(all))])

@@ -27,7 +27,7 @@ func operandsOf(words []arg) []arg {
 	return out
 }
 
-// removes returns what rm would erase of vital folders and files, "" for nothing.
+// removes returns the harm of an rm that would erase vital folders or files; "" for none.
 func (d *folders) removes(words []arg) string {
 	if given(words, "--no-preserve-root") {
 		return "rm --no-preserve-root erases everything"
@@ -49,7 +49,7 @@ func (d *folders) removes(words []arg) string {
 	return ""
 }
 
-// owns returns what chmod -R and similar commands would change in the vital folders, "" for nothing.
+// owns returns the harm of chmod -R and similar commands in vital folders; "" for none.
 func (d *folders) owns(name string, words []arg) string {
 	if !given(words, "-R --rec*") {
 		return closes(d, name, words)
@@ -82,7 +82,7 @@ func closes(d *folders, name string, words []arg) string {
 	return ""
 }
 
-// overwrites returns the disk or vital file that a command overwrites, or the vital folder that it moves away; ""
+// overwrites returns the harm of a command that overwrites a disk or a vital file, or moves a vital folder away; ""
 // for none.
 func overwrites(d *folders, name string, words []arg) string {
 	list := operandsOf(words)
@@ -172,7 +172,7 @@ func overwritten(d *folders, name string, w arg) string {
 	return ""
 }
 
-// mirrors returns what rsync --delete and similar commands would erase, or "".
+// mirrors returns the harm of rsync --delete and similar commands, or "".
 func mirrors(d *folders, name string, words []arg) string {
 	list := operandsOf(words)
 	if len(list) == 0 {
@@ -249,7 +249,7 @@ func orHere(roots []arg) []arg {
 	return roots
 }
 
-// findsAll returns the vital folder of which find would list almost all files, or "".
+// findsAll returns the vital folder in which find would list almost all files, or "".
 func findsAll(d *folders, words []arg) string {
 	roots, expression := findRoots(words)
 	for i := range expression {
@@ -289,7 +289,7 @@ func narrows(expression []arg, i int) bool {
 	return true
 }
 
-// findErases returns what find would erase in the vital folders, "" for nothing.
+// findErases returns the harm of a find that would erase files in vital folders; "" for none.
 func findErases(d *folders, words []arg) string {
 	_, expression := findRoots(words)
 	start := len(words) - len(expression)

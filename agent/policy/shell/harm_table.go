@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// vital lists folders that nobody deletes, moves or changes the rights of as a whole, besides the homes and the
-// folders above them.
+// vital lists the folders that must not be deleted, moved or given other permissions as a whole. Homes and the folders
+// above them are vital as well.
 var vital = strings.Fields("/ /bin /boot /boot/efi /dev /etc /home /lib /lib32 /lib64 /libx32 /opt /proc /root /sbin /srv /sys /sys/firmware /usr " +
 	"/usr/bin /usr/sbin /usr/lib /usr/lib64 /usr/libexec /usr/share /var /var/lib /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu /lib/aarch64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib/systemd /nix /nix/store /snap /Users /System /Library /Applications " +
 	"/private /private/etc /private/var /mnt/c /mnt/c/Users /mnt/c/Windows /data/data ~ ~/.")

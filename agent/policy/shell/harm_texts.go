@@ -96,8 +96,8 @@ func (r textRunner) run(a *analyser, name string, words []arg) {
 	}
 }
 
-// carriesHarm checks the command after a program that runs another one for harm, and the changes of a container to
-// a folder of this machine.
+// carriesHarm records the harm of a command that a program such as env runs, and of a container that changes a folder
+// of this machine.
 func carriesHarm(a *analyser, name string, words []arg) {
 	p := programOfName(name)
 	switch {
@@ -136,7 +136,7 @@ func mounted(d *folders, words []arg) string {
 
 func joined(words []arg) string { return texts.Join(words, " ", func(w arg) string { return w.src }) }
 
-// runsNames matches variables whose value is run by programs.
+// runsNames matches variables whose values programs run.
 var runsNames = texts.Regexp(`(PAGER|EDITOR|VISUAL|COMMAND|BROWSER|_SSH|_PROXY_COMMAND|SHELLOPTS|BASH_ENV)$`)
 
 // runsAssigned checks the value of a variable that programs run for harm.

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// HostNames returns the names in lower-case ASCII to which programs may resolve a host, with addresses as four
-// decimal numbers. Characters such as 。 and １ mean . and 1 in international domain names (IDNA), with differences
-// between the newer and the older standard.
+// HostNames returns the lower-case ASCII names that programs may look up for a host: one for an ASCII host, else two,
+// because the newer and the older standard for international domain names (IDNA) differ. Both convert characters such
+// as 。 and １ to . and 1. IPv4 addresses become four decimal numbers.
 func HostNames(host string) []string {
 	if ascii(host) {
 		return []string{canonical(host)}
 	}
 	var names []string
 	for _, older := range []bool{false, true} {
-		// For a refused name the result is the part that could be read, which no program resolves.
+		// If the name is invalid, the result is the part that could be converted, which no program resolves.
 		name, _ := idna.New(idna.MapForLookup(), idna.Transitional(older), idna.StrictDomainName(false)).ToASCII(host)
 		names = append(names, canonical(name))
 	}

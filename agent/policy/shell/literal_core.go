@@ -132,7 +132,7 @@ func notInCore(name, second string) string {
 	if talkers[name] != "" && plain(second, "-") {
 		name = strings.TrimSpace(name + " " + second)
 	}
-	return texts.ClipBytes(name, 40) + " is not one of the few commands that run without it"
+	return texts.ClipBytes(name, 40) + " is not one of the few commands that run without the sandbox"
 }
 
 func firstText(words []arg) string {
@@ -156,7 +156,7 @@ func dateCheck(c *call) string {
 }
 
 // psOperand matches numbers and BSD options without e, which prints environments; psFlag matches flags without a
-// letter that takes a value. In -auxe, a ps that finds no user xe would read options.
+// letter that takes a value. If there is no user xe, ps reads -auxe as options.
 var (
 	psOperand = texts.Regexp(`^([0-9]+|[axufwjlhrvsmT]*)$`)
 	psFlag    = texts.Regexp(`^-[^uUgGpqtCsoO]*([uUgGpqtCsoO][0-9,xwf]*)?$`)
@@ -199,7 +199,7 @@ func grepCheck(c *call) string {
 // escapeRegexp matches escapes in a pattern of grep besides those of groups and alternatives.
 var escapeRegexp = texts.Regexp(`\\[^|()]`)
 
-// selective reports whether every matching line contains at least three given characters in a row. Groups and
+// selective reports whether every matching line contains at least three fixed characters in a row. Groups and
 // alternatives are recognized in every dialect of patterns.
 func selective(s string, fixed bool) bool {
 	switch {
@@ -216,7 +216,7 @@ func selective(s string, fixed bool) bool {
 	return err == nil && certain(re) >= 3
 }
 
-// certain returns how many characters in a row every match contains.
+// certain returns how many fixed characters in a row every match contains.
 func certain(re *regexps.Regexp) int {
 	most, least := 0, len(re.Rune)
 	for i, sub := range re.Sub {

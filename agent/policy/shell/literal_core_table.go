@@ -7,10 +7,11 @@ import (
 	"buddy/texts"
 )
 
-// coreTools is the table of the literal core, at most 40 programs. Each flag is harmless in the GNU, BSD and
-// busybox versions alike: date -d sets the clock's zone in one of them, and stat -f differs in each. It omits
-// commands that run until they are stopped (tail -f), and programs that load settings, plugins or another version
-// from the current folder: git, go, cargo, npm, node, python, rg. A line must also satisfy the main table.
+// coreTools is the table of the literal core, at most 40 programs. Each flag is harmless in the GNU, BSD and busybox
+// versions alike. This excludes date -d, which sets the clock's zone in one of them, and stat -f, which differs in
+// each. It omits commands that run until they are stopped (tail -f), and programs that load settings, plugins or
+// another version from the current folder: git, go, cargo, npm, node, python, rg. A command must also satisfy the main
+// table.
 var coreTools = sync.OnceValue(func() map[string]*spec {
 	return specs([]spec{
 		{name: "ls", flags: "-aAlhtrSRd1FinksC"},
@@ -94,7 +95,7 @@ func coreFind(c *call) string {
 }
 
 // talkers maps programs to the service that they query. Where the kernel confines commands, these run outside the
-// sandbox if they are in the literal core, or need approval.
+// sandbox if they are in the literal core; otherwise they need approval.
 var talkers = map[string]string{
 	"docker": "the Docker service", "docker-compose": "the Docker service", "podman": "its storage", "nerdctl": "containerd", "kubectl": "a cluster", "helm": "a cluster",
 	"systemctl": "systemd", "journalctl": "the journal", "loginctl": "logind", "hostnamectl": "a service", "timedatectl": "a service", "localectl": "a service",

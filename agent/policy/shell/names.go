@@ -70,7 +70,7 @@ var needed = map[string]string{
 	"tar": "t list", "unzip": "l Z v t p c", "gzip": "l t c list test stdout", "ar": "t p", "dpkg": "l L s S p list status listfiles search print-architecture get-selections", "rpm": "q query", "pacman": "Q",
 }
 
-// names returns why a program with these words does not only inspect, or "". It does not look at files.
+// names returns why a program with these words does more than inspect, or "". It does not look at files.
 func (a *analyser) names(name string, words []arg) string {
 	switch {
 	case printsVersion(name, words):
@@ -96,8 +96,8 @@ func (a *analyser) names(name string, words []arg) string {
 	return ""
 }
 
-// shortTime reports whether sleep ends within seconds (at most three characters). A longer sleep is for polling,
-// which is not inspecting.
+// shortTime reports whether the times of a sleep are in seconds, with at most three characters each. A longer sleep is
+// for polling, which is not inspecting.
 func shortTime(words []arg) bool {
 	return !slices.ContainsFunc(words[1:], func(w arg) bool {
 		s, _ := w.lit()
@@ -220,8 +220,8 @@ func writes(name string, words []arg) string {
 	return ""
 }
 
-// hasFlag reports whether a word is one of some flags, with or without a value, or a cluster with the letter of
-// one.
+// hasFlag reports whether a word is one of the flags, with or without a value, or a cluster that contains the letter
+// of one.
 func hasFlag(word string, flags []string) bool {
 	flag, _, _ := strings.Cut(word, "=")
 	return slices.ContainsFunc(flags, func(f string) bool { return flag == f || len(f) == 2 && leadingLetters(word, f[1:]) })
@@ -255,8 +255,8 @@ func leadingLetters(s, letter string) bool {
 	return len(s)-len(rest) == 1 && strings.Contains(rest[:end], letter)
 }
 
-// Programs by the meaning of their words: the first word that is not a flag is a program or a pattern, no word is a
-// file, or only names, sizes and times of files are printed.
+// Programs by the meaning of their words. textFirst: the first word that is not a flag is a program or a pattern.
+// noFiles: no word is a file. metadata: the program prints only names, sizes and times of files.
 var (
 	textFirst = strings.Fields("grep egrep fgrep zgrep zegrep rg ag ack sed awk gawk mawk nawk jq yq gron htmlq mlr")
 	noFiles   = strings.Fields("df echo printf seq expr tr true false : sleep exit return break continue shift set shopt type command which whereis hash help whatis apropos man info tldr read let local getopts ps pgrep pidof basename dirname numfmt factor cal getent locale pkg-config pkgconf apt-cache go npm pip pip3 apt bc dc ip sysctl printenv id groups uname top pmap kill umask ulimit")
@@ -316,8 +316,7 @@ func fileWords(name string, words []arg) (list []arg) {
 	return list
 }
 
-// takesText reports whether the first word of a program that is not a flag is a pattern or a program, because no
-// flag supplies one.
+// takesText reports whether the first operand of a command is a pattern or a program, because no flag supplies one.
 func takesText(name string, words []arg) bool {
 	return slices.Contains(textFirst, name) && !slices.ContainsFunc(words, func(w arg) bool {
 		s, _ := w.lit()

@@ -15,7 +15,8 @@ type folders struct {
 	entered []string // possible folders after the last cd
 	started []string // possible folders in which the last command was started
 	adrift  bool     // the repository in which git works is unknown
-	// at is the folder of the last cd, assuming that it worked, or "" if unknown; for harm by relative names.
+	// at is the folder of the last cd if that succeeded; "" is unknown. It serves to find harm to files with relative
+	// names.
 	at        string
 	visited   []string          // every such folder
 	downloads map[string]bool   // base names of files that the program downloads

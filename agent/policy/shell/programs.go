@@ -10,10 +10,10 @@ import (
 	"buddy/texts"
 )
 
-// Match tells whether a command starts with some words.
+// Match is the answer to whether a command matches a rule.
 type Match int
 
-// The answers, from least to most.
+// The answers, in ascending order.
 const (
 	No    Match = iota
 	Maybe       // a deciding word is known only at run time
@@ -228,8 +228,8 @@ func hasOption(program string, words []Arg, option string) Match {
 	return best
 }
 
-// optionNames returns the names of an option without dashes; for a cluster those of each letter. An unknown long
-// option has none: it is compared as written.
+// optionNames returns the names of an option, without dashes; for a cluster, the names of each letter's option. An
+// unknown long option has none: it is compared as written.
 func optionNames(program, option string) (all [][]string) {
 	long, isLong := strings.CutPrefix(option, "--")
 	given := []string{long}
@@ -265,10 +265,10 @@ func isOption(word string, names []string) bool {
 	})
 }
 
-// follows reports whether words, without options, start with those of a prefix. An unknown option is tried both
+// follows reports whether words, without options, start with the words of a prefix. An unknown option is tried both
 // with and without a value.
 func follows(p *program, words []Arg, prefix []string) Match {
-	at, best := map[int]bool{0: true}, No // where the next word of the prefix may stand
+	at, best := map[int]bool{0: true}, No // possible indexes of the next word of the prefix
 	for _, want := range prefix {
 		next := make(map[int]bool)
 		for i, word := range words {
@@ -293,19 +293,20 @@ func follows(p *program, words []Arg, prefix []string) Match {
 	return best
 }
 
-// means reports whether a word is one of a prefix, or may be expanded to it by the shell or by the program.
+// means reports whether a word equals the word want of a prefix, or whether the shell or the program may expand it to
+// want.
 func (p *program) means(word Arg, want string) bool {
 	return word.Text == want || word.Pattern && matches(word.Text, want) || p.short && len(word.Text) > 1 && strings.HasPrefix(want, word.Text)
 }
 
-// value reports whether an option may stand alone, and whether the next word may be its value.
+// value reports whether an option may be complete without the next word, and whether the next word may be its value.
 func (p *program) value(option string) (alone, valued bool) {
 	name, _, attached := strings.Cut(option, "=")
 	alone = attached || slices.Contains(strings.Fields(p.plain), name)
 	return alone || !slices.Contains(strings.Fields(p.valued), name), !alone
 }
 
-// Reaches reports whether a command names a host that fits.
+// Reaches reports whether a command names a host for which fits returns true.
 func (c Command) Reaches(fits func(host string) bool) Match {
 	computed := func(w Arg) bool { return w.Dynamic }
 	switch {
@@ -318,7 +319,7 @@ func (c Command) Reaches(fits func(host string) bool) Match {
 }
 
 // hosts returns the possible hosts in a command, as [HostNames] returns them: in URLs, in addresses such as
-// user@host:path, and for programs that use the network in every word.
+// user@host:path and, for programs that use the network, in every word.
 func (c Command) hosts() []string {
 	var all []string
 	p := programOfName(path.Base(c.Name()))

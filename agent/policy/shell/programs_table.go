@@ -7,7 +7,7 @@ type program struct {
 	// also lists other names of the program, separated by spaces.
 	also string
 	// valued lists options whose value is the next word and which may be before or between the words of the
-	// subcommand. Options in plain have no value; for any other option both is considered possible.
+	// subcommand. Options in plain have no value; any other option may or may not have one.
 	valued, plain string
 	same          string // other words for a subcommand: "container rm=rm, del=delete"
 	plus          bool   // a word that starts with + may come first: cargo +nightly

@@ -18,7 +18,7 @@ type shape struct {
 }
 
 // shapes is the table of closed shapes that write. It omits programs that read settings which can name programs
-// (prettier, eslint), download (go build), delete or overwrite other files (cp, mv, git stash), write to the places
+// (prettier, eslint), download (go build), delete or overwrite other files (cp, mv, git stash), write to paths named
 // in an archive (tar, unzip) or run another version of themselves chosen by the folder (rustfmt, cargo fmt).
 var shapes = sync.OnceValue(func() map[string]*shape {
 	m := make(map[string]*shape)
@@ -54,8 +54,8 @@ type Shape struct {
 	Option, Sample string
 }
 
-// Shape returns the closed shape of a command; ok is false if it has none: it may run code, delete, or change more
-// than the named files.
+// Shape returns the closed shape of a command; ok is false if it has none, because it may run code, delete files, or
+// change more than the named files.
 func (c Command) Shape() (closed Shape, ok bool) {
 	if words := strings.Fields(c.spec); c.ReadOnly && closedReading(words) && len(words) <= len(c.Argv) {
 		return Shape{Prefix: words, Reads: true}, true

@@ -49,18 +49,18 @@ type Env struct {
 	// Match returns the current matches of a pattern in a folder, as absolute paths. ok is false if there are too
 	// many files. nil means that folders can't be read.
 	Match func(dir, pattern string) (found []string, ok bool)
-	// Holds returns the name of a file in or below a folder that may hold secrets, or "". ok is false if there are
-	// too many files. nil means that folders can't be read.
+	// Holds returns the name of a file that may hold secrets and is in or below a folder, or "". ok is false if there
+	// are too many files. nil means that folders can't be read.
 	Holds func(dir string) (name string, ok bool)
-	// GitKeeps returns the file with a password in the settings of the repository around a folder, or "". The
-	// sandbox can't hide the file, because git reads it. nil means that folders can't be read.
+	// GitKeeps returns the git settings file that contains a password and applies to the repository around a folder,
+	// or "". The sandbox can't hide the file, because git reads it. nil means that folders can't be read.
 	GitKeeps func(dir string) string
 }
 
 // Effect classifies a command by its name and arguments.
 type Effect string
 
-// The effects, from least to most.
+// The effects, from the least to the most harmful.
 const (
 	Reads      Effect = "reads"
 	Unknown    Effect = "unknown"
@@ -147,8 +147,8 @@ type Report struct {
 	Dynamic bool `json:"dynamic,omitempty"`
 	// Unread means that a part of the program was not analysed: the report is incomplete.
 	Unread bool `json:"unread,omitempty"`
-	// Beyond tells why a read-only program is not in the literal core, whose commands are written out and harmless
-	// without confinement; "" if it is.
+	// Beyond is the reason why a read-only program is not in the literal core, whose commands are written out and
+	// harmless without confinement; "" if it is in the core.
 	Beyond string `json:"beyond,omitempty"`
 	// Talks names a service that the program uses, which the sandbox would prevent; otherwise "".
 	Talks string `json:"talks,omitempty"`
@@ -187,8 +187,9 @@ func Analyse(text string, env Env) (r Report) {
 	return r
 }
 
-// gitKept returns why a read-only program needs approval where git's settings contain a password, or "". Git has to
-// read them, so the sandbox can't hide them from other programs unless all their words are written out.
+// gitKept returns why a read-only program needs approval if git's settings contain a password, or "". The sandbox
+// can't hide the settings, because git reads them. Git and commands of the literal core, except a recursive grep, need
+// no approval.
 func gitKept(env Env, r Report) string {
 	if env.GitKeeps == nil || env.Cwd == "" {
 		return ""
@@ -223,7 +224,7 @@ func newAnalyser(env Env) *analyser {
 	}
 }
 
-// nested analyses text that another shell would run and adds to the same findings.
+// nested analyses text that another shell would run, and adds the findings to the same report.
 func (a *analyser) nested(text string, via []string) {
 	b := fork(a)
 	if b == nil {
@@ -338,8 +339,8 @@ func (r *Report) finish() Report {
 // whole returns all words of a command as arg.
 func whole(c Command) []arg { return append([]arg{literalArg(c.Name())}, arguments(c)...) }
 
-// Outside returns the effect of the program outside the read-only sandbox: there the name does not make a program
-// harmless that may write or run others by its arguments, such as awk.
+// Outside returns the effect of the program outside the read-only sandbox. There a program such as awk is not
+// read-only by its name alone, because its arguments can make it write files or run programs.
 func (r Report) Outside() Report {
 	r.Commands = slices.Clone(r.Commands)
 	for i := range r.Commands {

@@ -33,7 +33,7 @@ const (
 	one            // the rest of the word, or the next word
 )
 
-// call is a command with sorted words.
+// call is a command with its words sorted into flags and operands.
 type call struct {
 	spec  *spec
 	words []arg // after the name

@@ -21,8 +21,8 @@ func tooMuch(text string) string {
 	return ""
 }
 
-// unreadable returns why a person, or another shell, may read a text differently from a shell, or "". It never
-// makes a command harmless, but the visible commands count for rules.
+// unreadable returns why a person, or another shell, may read a text differently from the shell that runs it, or "".
+// Such a text is never read-only, but rules still apply to its visible commands.
 func unreadable(text string) string {
 	switch {
 	case !utf8.ValidString(text):
@@ -39,7 +39,7 @@ func unreadable(text string) string {
 	return ""
 }
 
-// invisible reports whether a character differs from its appearance: controls, formats, unusual spaces.
+// invisible reports whether a character is invisible or misleading: a control or format character, an unusual space.
 func invisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.IsSpace(r) ||
 		unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) ||

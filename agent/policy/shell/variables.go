@@ -26,7 +26,7 @@ type scope struct {
 	sure map[string]bool // variables assigned on every path to here
 }
 
-// survey counts what the walk must visit and records assignments to variables.
+// survey counts the nodes that the walk must visit, and records assignments to variables.
 func (s *scope) survey(n syntax.Node) int {
 	switch n := n.(type) {
 	case *syntax.CmdSubst, *syntax.ProcSubst:
@@ -131,8 +131,8 @@ func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	}
 }
 
-// harmlessEnv maps variables that a command may be given to the characters that the value may contain besides
-// letters and digits: none of them names a program or a file.
+// harmlessEnv lists variables that may be set for a command: none of them names a program or a file. It maps each to
+// the characters that its value may contain besides letters and digits.
 var harmlessEnv = map[string]string{
 	"LANG": "_.@-", "LANGUAGE": "_.@-:", "LC_ALL": "_.@-", "LC_CTYPE": "_.@-", "LC_COLLATE": "_.@-", "LC_TIME": "_.@-",
 	"LC_NUMERIC": "_.@-", "LC_MESSAGES": "_.@-", "TZ": "/_+-", "NO_COLOR": "", "CLICOLOR": "", "CLICOLOR_FORCE": "",

@@ -145,7 +145,8 @@ func (a *analyser) rare(c syntax.Command, piped bool) {
 	}
 }
 
-// declare visits export, declare, local and the like. Without an assignment they print all variables, which may hold secrets.
+// declare visits export, declare, local and the like. Without an assignment they print all variables, which may hold
+// secrets.
 func (a *analyser) declare(c *syntax.DeclClause) {
 	if !slices.ContainsFunc(c.Args, func(as *syntax.Assign) bool { return as.Name != nil }) {
 		a.rep.other(c.Variant.Value + " changes or prints shell variables")

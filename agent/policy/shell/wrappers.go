@@ -9,8 +9,8 @@ import (
 	"buddy/texts"
 )
 
-// wrappers maps commands that run another one to the function that judges the inner command. It returns whether it
-// has handled the words.
+// wrappers maps commands that run another one to the function that judges the inner command. The function reports
+// whether it has handled the words.
 var wrappers map[string]func(a *analyser, name string, words []arg, via []string, piped bool) bool
 
 func init() { // the functions refer to the map
@@ -27,8 +27,8 @@ func init() { // the functions refer to the map
 
 var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish"}
 
-// prefixes lists wrappers of the form: name, flags, own operands, command. asks is why the wrapper needs approval
-// even if the command does not.
+// prefixes lists wrappers of the form: name, flags, own operands, command. asks says why the wrapper needs approval
+// even if the command needs none.
 var prefixes = specs([]spec{
 	{name: "nice", flags: "-n: --adjustment: -#"},
 	{name: "env", flags: "-i -u: -C: --ignore-environment --unset: --chdir:"},
@@ -312,8 +312,9 @@ func wrapXargs(a *analyser, name string, words []arg, via []string, piped bool) 
 	return true
 }
 
-// xargsMark returns the placeholder that xargs replaces in the command, "" if it appends. The last of several
-// placeholders wins; between a placeholder and a count also the last one, but not in every xargs.
+// xargsMark returns the placeholder that xargs replaces in the command, "" if it appends. If there are several
+// placeholders, the last one wins. Between a placeholder and a count, the later option wins too, but not in every
+// xargs.
 func xargsMark(c *call) (mark, why string) {
 	counts := false
 	for _, f := range c.flags {

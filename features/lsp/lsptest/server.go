@@ -1,9 +1,9 @@
 // Package lsptest is a language server for tests, without any library, so that it can break all rules. Comments in a
 // file are its problems:
 //
-// an error with the message after "bad: "
-// a warning
-// an error in another file, as long as this line exists
+//	x := 1 // bad: the message of an error
+//	y := 2 // warn: the message of a warning
+//	// breaks other.txt: the message of an error in another file, as long as this line exists
 package lsptest
 
 import (
@@ -27,9 +27,9 @@ const (
 	Debounced   = "debounced"   // without versions, after a short delay
 	Quiet       = "quiet"       // without versions, and nothing for a file that never had problems
 	Stale       = "stale"       // repeats the report about the previous text first
-	StaleOld    = "staleold"    // the same without versions, half a second apart
+	StaleOld    = "staleold"    // like Stale, but without versions, and with half a second between the reports
 	Pull        = "pull"        // waits to be asked
-	PullLater   = "pulllater"   // the same, announced after its start
+	PullLater   = "pulllater"   // like Pull, but announces that after its start
 	Asks        = "asks"        // reports nothing until its own questions are answered
 	Silent      = "silent"      // never reports anything
 	Slow        = "slow"        // answers after five seconds

@@ -13,7 +13,7 @@ import (
 // words has no wide characters, because terminals differ in how they show half of one.
 var words = []string{"ok", "50%", "[####    ]", "→ ", "é", "downloading ", "\t", " ", "error: no", "⠋", "e\u0301"}
 
-// Progress returns output like that of progress bars, of at most some rows.
+// Progress returns random output of progress bars that takes at most the given number of rows.
 func Progress(r *rand.Rand, rows int) []byte {
 	var out bytes.Buffer
 	bars := 1 + r.IntN(6)

@@ -39,7 +39,7 @@ func Socks(t testing.TB, to string) *Server {
 				return
 			}
 			go func() {
-				defer conn.Close() //nolint:errcheck // all was said
+				defer conn.Close() //nolint:errcheck // everything was sent
 				_ = s.serve(conn, to)
 			}()
 		}
@@ -89,7 +89,7 @@ func (s *Server) serve(conn net.Conn, to string) error {
 		_, _ = conn.Write([]byte{5, 5, 0, 1, 0, 0, 0, 0, 0, 0}) // connection refused
 		return err
 	}
-	defer target.Close() //nolint:errcheck // all was said
+	defer target.Close() //nolint:errcheck // everything was sent
 	_, _ = conn.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
 	go func() { _, _ = io.Copy(target, conn); _ = target.Close() }()
 	_, err = io.Copy(conn, target)

@@ -2,8 +2,8 @@
 // over pipes.
 //
 // Each program gets its own process group. Stopping it ends the whole group: its standard input is closed, then the
-// group gets TERM, then KILL. Every program is noted in a file, so that [Sweep] of a later process finds and ends what
-// a killed process left running.
+// group gets TERM, then KILL. A file describes each program, so that [Sweep] of a later process finds and ends the
+// programs that a killed process left running.
 //
 //	p, err := child.Start(ctx, child.Spec{Name: "hook lint", Command: []string{"./lint"}, State: dir})
 //	defer p.Stop()
@@ -51,7 +51,7 @@ type Spec struct {
 	Within  Holder   // sandbox of the program; nil: none. It is closed when the program is gone
 }
 
-// Holder starts programs in a sandbox, such as package fence. Start may change all of cmd.
+// Holder starts programs in a sandbox, such as a Fence of package fence. Start may change all of cmd.
 type Holder interface {
 	Environ(now, withheld []string) []string // returns the environment in the sandbox, from the one outside
 	Start(cmd *exec.Cmd) error
@@ -75,7 +75,7 @@ type Process struct {
 	done     chan struct{}
 	gone     chan struct{} // closed when the stop is complete
 	state    *os.ProcessState
-	err      error // why its exit is unknown
+	err      error // the reason why its exit is unknown
 }
 
 // Start starts a program in its own process group. The end of ctx stops it as Stop does, without waiting. The caller
@@ -95,7 +95,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	return p, err
 }
 
-// startProcess is Start without the clean-up: it leaves the holder open if nothing was started.
+// startProcess is Start without the clean-up. It leaves the holder open if nothing was started.
 func startProcess(ctx context.Context, s Spec) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%s was not started: %w", s.Name, err)
@@ -143,8 +143,8 @@ func startProcess(ctx context.Context, s Spec) (*Process, error) {
 	return p, nil
 }
 
-// announce writes a note before the child starts, so that it is found even if this process is killed before it can note
-// the child's pid.
+// announce writes a note before the child starts, so that the child is found even if this process is killed before it
+// can note the pid.
 func (p *Process) announce(s Spec, id string) (n note, err error) {
 	if s.State == "" {
 		return note{}, nil
@@ -225,11 +225,12 @@ func (p *Process) Stdout() io.Reader { return p.stdout }
 // Stderr returns the last 64 KiB of the standard error so far.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
-// Done returns a channel that is closed when the program itself has exited and its standard error was read. Other
+// Done returns a channel that is closed when the program itself has exited and its standard error has been read. Other
 // processes of its group are ended a second later.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Gone returns a channel that is closed when no process of the program's group runs, or the rest cannot be ended.
+// Gone returns a channel that is closed when no process of the program's group runs, or the remaining ones cannot be
+// ended.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
 // Exit returns the exit code of a program that is done, or -1 and an error with the signal that ended it. Call it only
@@ -259,9 +260,9 @@ func (p *Process) Ended() string {
 	return text
 }
 
-// Stop ends the program and its group, and returns when no process of it runs, at the latest after three steps of 2
-// seconds: closing standard input, TERM, KILL. Time since the caller closed the input counts. Only a process blocked in
-// the kernel survives.
+// Stop ends the program and its group in at most three steps of 2 seconds: closing standard input, TERM, KILL. It
+// returns when no process of the group runs. If the caller has closed the input, the first step counts from then. Only
+// a process blocked in the kernel survives.
 func (p *Process) Stop() {
 	p.stopping()
 	<-p.gone
@@ -319,7 +320,7 @@ func (p *Process) kill() {
 	}
 }
 
-// goneWithin reports whether the group ends within d. A close of hurry, if not nil, ends the wait.
+// goneWithin reports whether the group ends within d. Closing hurry, which may be nil, ends the wait.
 func (p *Process) goneWithin(d time.Duration, hurry <-chan struct{}) bool {
 	late := time.After(d)
 	for pause := time.Millisecond; p.alive(); pause = min(2*pause, 50*time.Millisecond) {
@@ -355,7 +356,7 @@ func groupAlive(group int) bool {
 // marker is the environment variable that identifies the processes started by a child.
 const marker = "BUDDY_CHILD"
 
-// minimalEnv returns the variables that every program gets: none is a secret.
+// minimalEnv returns the variables that every program gets. None of them is secret.
 func minimalEnv(all []string) []string {
 	var env []string
 	for _, v := range all {

@@ -18,7 +18,7 @@ type note struct {
 	Name       string `json:"name"`
 	ID         string `json:"id"`   // value of marker in its environment
 	Host       string `json:"host"` // the machine or container of the pids
-	PID        int    `json:"pid"`  // 0: it is about to be started
+	PID        int    `json:"pid"`  // 0: the child is about to be started
 	Start      string `json:"start"`
 	Owner      int    `json:"owner"`
 	OwnerStart string `json:"owner_start"`
@@ -65,7 +65,7 @@ func (n note) recordPID(dir string, pid int) (err error) {
 }
 
 // Sweep ends the children noted in a folder whose owner is dead, with their groups, and removes their notes. Children
-// of a living owner stay, and so do processes that reuse a child's pid. It returns how many groups it ended, and the
+// of a living owner stay, and so do processes that reuse a child's pid. It returns the number of ended groups, and the
 // errors of unreadable files. It takes up to 4 seconds if a process ignores TERM.
 func Sweep(state string) (ended int, err error) {
 	files, err := os.ReadDir(state)
@@ -104,7 +104,7 @@ func Sweep(state string) (ended int, err error) {
 func sweep(file, host string) (ended bool, err error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil // its owner was faster
+		return false, nil // the owner has removed it meanwhile
 	}
 	if err != nil {
 		return false, err
@@ -112,7 +112,7 @@ func sweep(file, host string) (ended bool, err error) {
 	var n note
 	if err := json.Unmarshal(text, &n); err != nil || !n.valid() {
 		_ = os.Remove(file)
-		return false, fmt.Errorf("%s says of no child which process it is: removed", file)
+		return false, fmt.Errorf("%s does not identify a child process: removed", file)
 	}
 	if n.Host != host {
 		return false, nil // the folder is shared by several machines
@@ -135,13 +135,13 @@ func sweep(file, host string) (ended bool, err error) {
 	return ended, nil
 }
 
-// valid reports whether the note identifies its child, or how to find it, and its owner.
+// valid reports whether the note identifies the owner, and the child or a way to find it.
 func (n note) valid() bool {
 	return (n.PID > 1 || n.PID == 0 && n.ID != "") && n.Owner > 1
 }
 
 // running reports whether a process of the child's group is still running. A group led by another process is not the
-// child's: its number was reused.
+// child's, because its number was reused.
 func (n note) running() bool {
 	if n.PID == 0 {
 		return false

@@ -32,9 +32,9 @@ type SSHD struct {
 	Wire   *Forwarder
 }
 
-// NewSSHD starts a server, which ends with the test. Its sessions have TMUX_TMPDIR in Dir, and an empty home there:
-// start-up files of the user's shells may take locks, and a cut connection would keep them, so that every later shell
-// waits. more is further lines for sshd_config.
+// NewSSHD starts a server, which ends with the test. Its sessions have TMUX_TMPDIR in Dir, and an empty home there,
+// because start-up files of the user's shells may take locks that a cut connection would keep, so that every later
+// shell waits. more holds further lines for sshd_config.
 func NewSSHD(t testing.TB, more string) *SSHD {
 	t.Helper()
 	if testing.Short() {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Line is a line of a corpus: the text for a shell, and the canary that it changes.
+// Line is a line of a corpus: a text for a shell, and the canary that the text changes.
 type Line struct {
 	Canary string
 	Needs  []string // required programs and other things
@@ -42,7 +42,7 @@ func Lines(t *testing.T, corpus string) (all []Line) {
 	return all
 }
 
-// Maybe reports whether a line may change nothing without a sandbox.
+// Maybe reports whether a line may change nothing even without a sandbox.
 func (l Line) Maybe() bool { return slices.Contains(l.Needs, "maybe") }
 
 // Has reports whether everything that a line needs exists here.

@@ -21,19 +21,19 @@ func Programs(seed uint64, n int) []Line {
 	return all
 }
 
-// deeds are the ways of one language to change one canary.
+// deeds holds the ways in which one language can change one canary.
 type deeds struct {
 	canary   string
 	language language
 	ways     []string // P is an existing file, D its folder, S a signal
 }
 
-// language holds the way to run a program.
+// language describes how to run a program.
 type language struct {
 	program string
 	run     string   // before a program
 	begin   string   // the start of each program
-	around  []string // programs around a deed, which is X
+	around  []string // programs around a deed, which replaces X
 }
 
 // program returns a line that runs one of the deeds in some surroundings in its language, then in the shell.
@@ -57,7 +57,7 @@ func pick(r *rand.Rand, all []string) string { return all[r.IntN(len(all))] }
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// indented returns a program as part of another one, which indents that part by one tab.
+// indented returns a program with each line indented by one tab, as part of another program.
 func indented(l language, text string) string {
 	if l.program != "python3" {
 		return text
@@ -65,10 +65,10 @@ func indented(l language, text string) string {
 	return strings.ReplaceAll(text, "\n", "\n\t")
 }
 
-// folders are names of the watched folder, from the workspace.
+// folders are names of the watched folder, as seen from the workspace.
 var folders = []string{"../out", "../out/d/..", "../ws/../out", "/proc/self/cwd/../out", ".././/out/."}
 
-// shellAround are lines that run another one, which is encoded.
+// shellAround lists lines that run another line, which is encoded.
 var shellAround = []string{
 	`eval "$(echo «X» | base64 -d)"`,
 	`( eval "$(echo «X» | base64 -d)" )`,

@@ -4,8 +4,8 @@
 // canaries, runs shell lines in it and checks each canary afterwards.
 //
 //	w := canarytest.New(t, canarytest.Options{Dir: "/tmp", Script: script})
-//	got := w.Plain(line, time.Minute) // as it is: line.Canary is among them
-//	got = w.Run(line, 0, env, box.Start, sweep) // restricted: there are none
+//	got := w.Plain(line, time.Minute) // unrestricted: line.Canary is among them
+//	got = w.Run(line, 0, env, box.Start, sweep) // restricted: no canary changed
 package canarytest
 
 import (
@@ -68,10 +68,10 @@ type Options struct {
 	SeesWorkspace bool     // a change of the workspace counts as one of the canary "file", too
 }
 
-// New creates a world, which ends with the test. A process has one at a time.
+// New creates a world, which ends with the test. A process can have one world at a time.
 func New(t *testing.T, o Options) *World {
 	t.Helper()
-	base, err := os.MkdirTemp(o.Dir, "k") // short: it has sockets
+	base, err := os.MkdirTemp(o.Dir, "k") // short name, because paths of sockets are limited
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func New(t *testing.T, o Options) *World {
 		"TCP=" + w.tcp, "UDP=" + w.udp, "SOCK=" + w.sock, "DGRAM=" + w.gram, "ABSTRACT=" + w.sock,
 	}, o.Env...)
 	w.build(o.Script)
-	_ = unix.Setxattr(w.Out+"/f", "user.had", []byte("x"), 0) // if unsupported, nothing needs it
+	_ = unix.Setxattr(w.Out+"/f", "user.had", []byte("x"), 0) // where this fails, no test needs the attribute
 	w.build(`mkdir "$SAFE" && cp -a "$OUT" "$WS" "$HOME" "$SAFE"`)
 	w.breed()
 	return w
@@ -143,7 +143,7 @@ func (w *World) listen() {
 }
 
 // breed starts the victim process that lines try to harm. It is not a child of this one. SIGHUP ends it even if the
-// tests run under nohup: a handled signal is not ignored in child processes.
+// tests run under nohup, because a signal that this process handles is not ignored in child processes.
 func (w *World) breed() {
 	w.kill()
 	if signal.Ignored(unix.SIGHUP) {
@@ -169,7 +169,7 @@ func (w *World) kill() {
 	}
 }
 
-// health returns everything about the victim that others could change.
+// health describes everything about the victim that other processes could change.
 func (w *World) health() string {
 	proc := "/proc/" + strconv.Itoa(w.victim) + "/"
 	stat, _ := os.ReadFile(proc + "stat")
@@ -222,8 +222,8 @@ func (w *World) Remaining() (pids []int) {
 	return pids
 }
 
-// Run runs a line with start, then clean, and returns the changed canaries. wait is how long to wait for later changes.
-// Afterwards the folders are restored.
+// Run runs a line with start, then clean, waits for later changes, and returns the changed canaries. Afterwards it
+// restores the folders.
 func (w *World) Run(l Line, wait time.Duration, env []string, start func(*exec.Cmd) error, clean func(*exec.Cmd)) (changed []string) {
 	return w.Watch(l, wait, func(ctx context.Context, text string, out *os.File) error {
 		// Like the supervisor, it sends the line when all restrictions hold.
@@ -278,13 +278,13 @@ func (w *World) Watch(l Line, wait time.Duration, run func(ctx context.Context, 
 	return changed
 }
 
-// endless is among the canaries of a line that does not end by itself.
+// endless is the canary of a line that does not end by itself.
 const endless = "endless"
 
-// Victim returns the process that lines try to hurt.
+// Victim returns the pid of the process that lines try to harm.
 func (w *World) Victim() int { return w.victim }
 
-// Said returns the output of the last line.
+// Said returns the output of the last line that ran.
 func (w *World) Said() string {
 	output, err := os.ReadFile(w.Base + "/said")
 	if err != nil {
@@ -314,8 +314,8 @@ func (w *World) changed(l Line, files, health string, contacts int64) (changed [
 	return changed
 }
 
-// Plain runs a line unrestricted, and ends its background processes. wait is the time for them. A line that does not
-// end by itself counts as changing nothing: it could not be distinguished from a restricted one.
+// Plain runs a line unrestricted, and ends its background processes. wait is the time for these. A line that does not
+// end by itself counts as changing nothing, because it could not be distinguished from a restricted line.
 func (w *World) Plain(l Line, wait time.Duration) []string {
 	if l.Maybe() {
 		wait = 300 * time.Millisecond
@@ -323,7 +323,7 @@ func (w *World) Plain(l Line, wait time.Duration) []string {
 	group := 0
 	got := w.Run(l, wait, w.Env, (*exec.Cmd).Start, func(cmd *exec.Cmd) { group = cmd.Process.Pid })
 	if l.Canary == "left" {
-		_ = unix.Kill(-group, unix.SIGKILL) // a process that starts others would escape single looks
+		_ = unix.Kill(-group, unix.SIGKILL) // once would not suffice against a process that starts others
 	}
 	for none := 0; l.Canary == "left" && none < 5; none++ { // a process that is just starting has no name
 		for _, pid := range w.Remaining() {

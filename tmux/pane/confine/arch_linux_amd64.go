@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 const (
 	auditArch      = unix.AUDIT_ARCH_X86_64
-	foreignNumbers = 0x40000000 // numbers from here on are those of x32
+	foreignNumbers = 0x40000000 // numbers from here on belong to x32
 )
 
 // machineCalls holds the system calls that only this architecture has.
@@ -34,11 +34,11 @@ var machineCalls = map[string][]uint32{
 	"open": {unix.SYS_OPEN},
 }
 
-// machineFenceCalls holds the ones that differ in the workspace sandbox.
+// machineFenceCalls holds the calls whose action differs in the workspace sandbox.
 var machineFenceCalls = map[string][]uint32{
 	"allow": {unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_FUTIMESAT},
-	// A set-user-ID program of the user's would give the user's rights to other users of the machine, outside of the
-	// sandbox. The flags of openat2 are in memory, which a filter does not see: libraries fall back to openat.
+	// A set-user-ID program of the user would give the user's rights to other users of the machine, outside of the
+	// sandbox. openat2 is refused, because a filter does not see flags in memory; libraries fall back to openat.
 	"mode-1":    {unix.SYS_CHMOD, unix.SYS_CREAT, unix.SYS_MKNOD},
 	"open-mode": {unix.SYS_OPEN},
 }

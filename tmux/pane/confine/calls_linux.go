@@ -109,8 +109,8 @@ var calls = map[string][]uint32{
 }
 
 // fenceCalls holds the differences in the workspace sandbox: builds and tests change modes and times, listen, share
-// memory and debug their own children. There the mount, process, network and IPC namespaces protect what the filter of
-// the read-only sandbox protects here.
+// memory and debug their own children. Its mount, process, network and IPC namespaces replace these restrictions of the
+// read-only sandbox.
 var fenceCalls = map[string][]uint32{
 	"allow": {
 		unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT, unix.SYS_SETXATTR, unix.SYS_FSETXATTR,
@@ -133,8 +133,8 @@ var fenceCalls = map[string][]uint32{
 	"fenced-socketpair": {unix.SYS_SOCKETPAIR},
 	"fenced-ioctl":      {unix.SYS_IOCTL},
 	"leases":            {unix.SYS_FCNTL},
-	// A set-user-ID program of the user's would give the user's rights to other users of the machine, outside of the
-	// sandbox. The flags of openat2 are in memory, which a filter does not see: libraries fall back to openat.
+	// A set-user-ID program of the user would give the user's rights to other users of the machine, outside of the
+	// sandbox. openat2 is refused, because a filter does not see flags in memory; libraries fall back to openat.
 	"mode-1":      {unix.SYS_FCHMOD},
 	"mode-2":      {unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_MKNODAT},
 	"openat-mode": {unix.SYS_OPENAT},

@@ -6,9 +6,9 @@
 // restricted. On macOS it uses package seatbelt.
 //
 //	box, err := confine.New(confine.Config{Reach: confine.Reach{Read: []string{"/home/ann/shop"}}, Env: os.Environ(), Temp: tmp})
-//	err = box.Start(cmd) // it was not started if this fails; else it waits for its input
+//	err = box.Start(cmd) // after an error cmd was not started; else it waits for its input
 //	err = cmd.Wait()
-//	err = box.Sweep(cmd.Process.Pid) // ends what it left behind
+//	err = box.Sweep(cmd.Process.Pid) // ends the processes that cmd left behind
 //
 // The data is in tables: calls_linux.go (system calls), path_rules_linux.go and paths.go (folders), environ.go
 // (variables). elastic/go-seccomp-bpf is not used, because it lacks the newest calls, compares 64 bits of arguments
@@ -37,7 +37,7 @@ type Reach struct {
 }
 
 // Check returns an error that is [ErrImpossible] if dir, which commands must not read completely, is in a folder that
-// they may read: Landlock can't exclude it.
+// they may read, because Landlock can't exclude dir.
 func (r Reach) Check(dir string) error {
 	for _, root := range r.Read {
 		if texts.Below(dir, root) {
@@ -50,8 +50,8 @@ func (r Reach) Check(dir string) error {
 // Config describes the commands of a [Box].
 type Config struct {
 	Reach
-	// Env is the environment of the first command: its PATH and other variables name the tools.
-	// It must not contain changes made by commands since.
+	// Env is the environment of the first command: its PATH and other variables name the tools. It must not contain
+	// later changes by commands.
 	Env []string
 	// Temp is an existing folder that commands may write to. It is emptied after each command.
 	Temp string
@@ -64,8 +64,8 @@ type Config struct {
 // ErrImpossible means that this system can't restrict commands. Nothing ran.
 var ErrImpossible = errors.New("no read-only sandbox here")
 
-// Limits of each process of a confined command. Total memory is not limited: the kernel kills such a process first when
-// memory is low.
+// Limits of each process of a confined command. Total memory is not limited, because the kernel kills such a process
+// first when memory is low.
 const (
 	fileMax  = 64 << 20 // bytes of a file
 	cpuMax   = 30 * 60  // seconds of processor time

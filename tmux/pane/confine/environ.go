@@ -11,8 +11,8 @@ import (
 	"buddy/texts/secretvariable"
 )
 
-// dropped holds variables that change the meaning of a command's words, or point to programs that would act for it. A
-// star at the end matches any letters.
+// dropped holds variables that change the meaning of a command's words, or name programs that would act for the
+// command. A star at the end matches any letters.
 var dropped = []string{
 	"BASH_*", "SHELLOPTS", "BASHOPTS", "ENV", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "IFS", "ZDOTDIR", "FPATH",
 	"LD_*", "DYLD_*", "TMUX", "TMUX_PANE", "STY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "SSH_TTY", "GPG_AGENT_INFO", "DBUS_*",
@@ -47,12 +47,11 @@ var gitSettings = [][2]string{
 	{"maintenance.auto", "false"},
 }
 
-// Environ returns the environment of a confined command: first is the environment of the very first command, whose PATH
-// it keeps, now the environment as commands have changed it.
+// Environ returns the environment of a confined command. first is the environment of the very first command, whose PATH
+// is kept; now is the environment as commands have changed it.
 //
-// Variables with secrets, by their names or values, are removed, because a command could print them whatever its flags.
-//
-// Variables that hold secrets, by their names or values, are left out: no table of flags keeps a command from printing them.
+// Variables with secrets, judged by their names or values, are removed, because no table of flags keeps a command from
+// printing them.
 func Environ(first, now, withheld []string, temp string) []string {
 	out := withoutSecrets(Clean(first, now, withheld))
 	if temp != "" {
@@ -72,8 +71,8 @@ func GitSettings(env []string, settings [][2]string) []string {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
-// Clean returns the variables of now except those that are in withheld, that change the meaning of a command's words,
-// or that point to programs which would act for it; PATH is the one of first.
+// Clean returns the variables of now without those in withheld and those that change the meaning of a command's words
+// or name programs that would act for it. PATH is taken from first.
 func Clean(first, now, withheld []string) []string {
 	out := slices.DeleteFunc(slices.Clone(now), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -85,7 +84,7 @@ func Clean(first, now, withheld []string) []string {
 // keyStarts are the prefixes of services' keys.
 var keyStarts = strings.Fields("sk- sk_live ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA ASIA AIza eyJ npm_ pypi- hf_ -----BEGIN")
 
-// secretVariable reports whether a variable holds a secret. Git's numbered settings are judged by their value.
+// secretVariable reports whether a variable holds a secret. For git's numbered settings only the value counts.
 func secretVariable(kv string) bool {
 	name, value, _ := strings.Cut(kv, "=")
 	numbered := strings.HasPrefix(name, "GIT_CONFIG_")

@@ -34,7 +34,7 @@ func errno(e unix.Errno) uint32 { return retErrno | uint32(e) }
 func low(arg int) uint32  { return offArgs + 8*uint32(arg) }
 func high(arg int) uint32 { return low(arg) + 4 }
 
-// program is a part of a filter. Each path through it returns a value.
+// program is a part of a filter. Each path through a program returns a value.
 type program []bpf.Instruction
 
 func answer(ret uint32) program { return program{bpf.RetConstant{Val: ret}} }
@@ -77,7 +77,7 @@ func actions(abi int) map[string]program {
 		"self":       only(0, 0, eperm, allow),
 		"priority":   only(0, unix.PRIO_PROCESS, eperm, only(1, 0, eperm, allow)),
 		"ioprio":     only(0, 1 /* IOPRIO_WHO_PROCESS */, eperm, only(1, 0, eperm, allow)),
-		// Other processes' limits may be read, not set: for reading, the address of new limits is 0.
+		// Other processes' limits may be read but not set. A call that only reads has 0 as the address of new limits.
 		"prlimit": {
 			load(low(0)),
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 5},
@@ -88,7 +88,7 @@ func actions(abi int) map[string]program {
 			bpf.RetConstant{Val: eperm},
 			bpf.RetConstant{Val: retAllow},
 		},
-		// Families with a namespace; the others reach the machine or its hypervisor.
+		// Families that have a network namespace; the others reach the machine or its hypervisor.
 		"fenced-socket": {
 			load(low(0)),
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_UNIX, SkipTrue: 8},
@@ -105,7 +105,8 @@ func actions(abi int) map[string]program {
 		"fenced-socketpair": only(0, unix.AF_UNIX, errno(unix.EAFNOSUPPORT), allow),
 		// Requests that type into a terminal.
 		"fenced-ioctl": among(1, whole, eperm, retAllow, unix.TIOCSTI, unix.TIOCLINUX),
-		// Bits that make a program a set-user-ID or set-group-ID program: the number is that of the mode argument.
+		// Bits that make a program a set-user-ID or set-group-ID program; the action has the number of the mode
+		// argument.
 		"mode-1": none(1, setID, eperm), "mode-2": none(2, setID, eperm),
 		"open-mode": creating(1, eperm), "openat-mode": creating(2, eperm),
 		"leases": among(1, whole, eperm, retAllow, unix.F_SETLEASE, unix.F_NOTIFY),
@@ -134,7 +135,7 @@ func none(arg int, bits, no uint32) program {
 const setID = unix.S_ISUID | unix.S_ISGID
 
 // creating returns no if an open with the flags argument creates a file and the next argument, the mode, has bits of
-// setID. Without these flags the mode is undefined.
+// setID. If the open creates no file, the mode is undefined.
 func creating(flags int, no uint32) program {
 	const makes = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
 	return append(program{
@@ -142,8 +143,8 @@ func creating(flags int, no uint32) program {
 	}, none(flags+1, setID, no)...)
 }
 
-// truncating returns no if the flags of an open truncate a file that is not opened for writing, which an old Landlock
-// does not check.
+// truncating returns no if the flags of an open truncate a file without opening it for writing, because an old Landlock
+// does not check this.
 func truncating(arg int, no uint32) program {
 	return append(program{
 		load(low(arg)), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.O_TRUNC, SkipTrue: 1}, bpf.RetConstant{Val: retAllow},
@@ -216,8 +217,8 @@ func filter(abi int) ([]bpf.RawInstruction, error) {
 	return assemble(byNumber(calls, machineCalls), actions(abi))
 }
 
-// FenceFilter returns the filter of the workspace sandbox, as an array of struct sock_filter (linux/filter.h): that of
-// the read-only sandbox with additional calls for builds and tests.
+// FenceFilter returns the filter of the workspace sandbox as an array of struct sock_filter (linux/filter.h). It is the
+// filter of the read-only sandbox with additional calls for builds and tests.
 func FenceFilter() ([]byte, error) {
 	filter, err := assemble(byNumber(calls, machineCalls, fenceCalls, machineFenceCalls), actions(abiScope))
 	var out []byte

@@ -17,7 +17,7 @@ const leftMax = 20
 // Left returns the names of the command's remaining processes. Call it after the command's Wait and before Sweep.
 func (*Box) Left() (names []string) {
 	if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); errors.Is(err, unix.ECHILD) {
-		return nil // no child at all, as usual
+		return nil // no child at all, which is the usual case
 	}
 	all, _ := orphans()
 	for _, pid := range all[:min(len(all), leftMax)] {

@@ -79,8 +79,8 @@ func System(env, roots []string) (read, secret []string) {
 	return read, etcSecrets()
 }
 
-// lookedAt lists entries of readable that no build needs. In the workspace sandbox each would cost a mount, and in the
-// last one a service listens.
+// lookedAt lists entries of readable that no build needs. The workspace sandbox omits them, because each would cost a
+// mount, and a service listens in the last one.
 var lookedAt = []string{"/boot", "/var/lib/apt", "/var/cache/apt", "/var/cache/man", "/var/lib/systemd/catalog", "/var/log", "/run/utmp", "/run/systemd/resolve"}
 
 // etcSecrets returns the existing entries of /etc that public omits.

@@ -102,19 +102,19 @@ func toolchain(bin, home string) []string {
 	return all
 }
 
-// Repository returns the folders outside of root that git needs for it, in the form for [Config]: none, the .git of a
-// folder above it, or the folder of a linked work tree and that of its repository.
+// Repository returns the folders outside of root that git needs for root, in the form for [Config]: none, the .git of a
+// folder above root, or the folders of a linked work tree and of its repository.
 func Repository(root, home string) []string {
 	return slices.DeleteFunc(repository(root, home), func(dir string) bool { return texts.Below(dir, root) })
 }
 
-// repository returns the paths that git needs for a work tree whose history is elsewhere: root is a folder in one, or
-// another work tree of a repository. A link to a repository counts only if the repository links back, because anybody
+// repository returns the paths that git needs for a work tree whose history is outside of root: root is a folder inside
+// a work tree, or a linked work tree. A link to a repository counts only if the repository links back, because anybody
 // can write links.
 func repository(root, home string) []string {
 	for dir := root; ; dir = filepath.Dir(dir) {
 		if dir != root && (texts.Below(home, dir) || dir == "/") {
-			return nil // the whole home is not a project
+			return nil // the home folder is not a project
 		}
 		link := filepath.Join(dir, ".git")
 		info, err := os.Lstat(link)

@@ -54,7 +54,7 @@ const (
 	ofFiles = ll.AccessFSExecute | ll.AccessFSWriteFile | ll.AccessFSReadFile | ll.AccessFSTruncate | ll.AccessFSIoctlDev | ll.AccessFSResolveUnix
 )
 
-// handled returns everything that a version can restrict: access without a rule is denied.
+// handled returns all accesses that a version can restrict. Such accesses are denied where no rule allows them.
 func handled(abi int) ll.RulesetAttr {
 	a := ll.RulesetAttr{HandledAccessFS: ll.AccessFSRefer - 1}
 	for _, s := range []struct {

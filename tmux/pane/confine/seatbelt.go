@@ -11,8 +11,8 @@ import (
 // cachesOfMacOS lists folders of tools in a home folder of macOS.
 var cachesOfMacOS = []string{"Library/Caches/go-build", "Library/Caches/Homebrew"}
 
-// SystemOfMacOS returns the paths that commands of macOS need besides their workspace and the parts of every Mac:
-// toolchains in env, and settings in the home folder without secrets. secret holds the secret parts of the system.
+// SystemOfMacOS returns the paths that commands on macOS need besides their workspace and macOS itself: toolchains in
+// env, and settings in the home folder without secrets. secret holds the secret parts of the system.
 func SystemOfMacOS(env, roots []string) (run, read, secret []string) {
 	get := lookup(env)
 	run, read = personal(get, roots)
@@ -39,7 +39,8 @@ func (c Config) seatbelt(git []string, secrets map[string][]string) seatbelt.Rul
 	return r
 }
 
-// gitFiles returns the real paths of the files that the user's git reads. Folders of hooks are not needed: none runs.
+// gitFiles returns the real paths of the files that the user's git reads. Folders of hooks are not needed, because no
+// hook runs.
 func (c Config) gitFiles() (all []string) {
 	s := gitfiles.Search{Env: c.Env, Work: slices.Concat(c.Read, c.Work), Own: c.Hidden}
 	for _, root := range c.Read {

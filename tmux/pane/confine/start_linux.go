@@ -103,7 +103,7 @@ var Seal = sync.OnceValue(func() error {
 })
 
 // Possible makes the calls of Start on a separate thread, and returns nil if all succeed, else an error that is
-// [ErrImpossible]. It allows one folder only: the others are searched for when a command needs them.
+// [ErrImpossible]. It allows only one folder, because searching for the others takes long.
 func Possible() error {
 	temp, err := os.MkdirTemp("", "buddy-")
 	if err != nil {
@@ -128,9 +128,8 @@ func (b *Box) Close() {
 	}
 }
 
-// Start starts cmd restricted. cmd must wait for input that it gets after Start has returned, such as a shell that
-// reads its command from a pipe: until then it could inspect the thread that started it, and its limits do not apply
-// yet.
+// Start starts cmd restricted. Like a shell that reads its command from a pipe, cmd must wait for input that it gets
+// after Start has returned. Before that it could inspect the thread that started it, and its limits do not apply yet.
 func (b *Box) Start(cmd *exec.Cmd) error {
 	adopt.prepare()
 	err := onThread(func() error {
@@ -140,7 +139,7 @@ func (b *Box) Start(cmd *exec.Cmd) error {
 		return cmd.Start()
 	})
 	if err != nil {
-		if cmd.Process != nil { // it runs, but without all restrictions
+		if cmd.Process != nil { // it runs, but some restrictions are missing
 			err = errors.Join(err, cmd.Process.Kill())
 			_ = cmd.Wait()
 		}
@@ -148,7 +147,7 @@ func (b *Box) Start(cmd *exec.Cmd) error {
 		return err
 	}
 	pid := cmd.Process.Pid
-	adopt.started(pid) // before its limits identify it: the end of another command would treat it as left behind
+	adopt.started(pid) // before its limits mark it, or the end of another command would treat it as left behind
 	if err := limit(pid); err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -168,7 +167,8 @@ func onThread(f func() error) error {
 	go func() {
 		runtime.LockOSThread()
 		if unix.Gettid() == unix.Getpid() {
-			// The first thread would not end. This goroutine occupies it, so the next attempt uses another thread.
+			// The first thread of the process would not end. This goroutine occupies it, so the next attempt uses
+			// another thread.
 			defer runtime.UnlockOSThread()
 			done <- result{0, onThread(f)}
 			return
@@ -214,8 +214,8 @@ func (b *Box) restrict() error {
 
 const seccompSetModeFilter = 1 // linux/seccomp.h
 
-// Scope keeps the calling thread, and its children, from sending signals to other processes and connecting to other
-// abstract Unix sockets, forever, if the kernel's Landlock supports it; otherwise it only prevents new privileges. The
+// Scope forever keeps the calling thread and its children from sending signals to other processes and connecting to
+// other abstract Unix sockets, if the kernel's Landlock supports this; otherwise it only prevents new privileges. The
 // error is [ErrImpossible].
 func Scope() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -223,7 +223,7 @@ func Scope() error {
 	}
 	abi, err := version(0)
 	if err != nil || abi < abiScope {
-		return nil //nolint:nilerr // the namespaces hold without it
+		return nil //nolint:nilerr // the namespaces restrict without it, too
 	}
 	fd, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{Scoped: ll.ScopeAbstractUnixSocket | ll.ScopeSignal}, 0)
 	if err != nil {
@@ -253,8 +253,8 @@ func limit(pid int) error {
 			return fmt.Errorf("%w: limits: %w", ErrImpossible, err)
 		}
 	}
-	// Refused if this process is in a sandbox that allows writes only below its own /proc/self: the kernel then has no
-	// hint which process to end first when memory is low.
+	// This is refused if this process is in a sandbox that allows writes only below its own /proc/self. The kernel then
+	// has no hint which process to end first when memory is low.
 	err := os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("1000"), 0)
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)

@@ -18,8 +18,8 @@ import (
 // maxLooked limits the files examined for secrets. Folders beyond the limit can't be read at all.
 const maxLooked = 300_000
 
-// settled is the minimum age of the last change of an unwatched folder whose entries may be cached: a later change
-// within the same tick of the file system's clock would have the same time.
+// settled is the minimum age of the last change of an unwatched folder whose entries may be cached, because a later
+// change within the same tick of the file system's clock would have the same time.
 const settled = time.Second
 
 // survey tracks the files with secrets in a workspace folder. The first look reads all folders; later ones read changed
@@ -27,7 +27,7 @@ const settled = time.Second
 type survey struct {
 	root    string
 	hidden  []string // may not be read, whatever their names
-	named   bool     // the name of root itself means secrets: the user chose it anyway
+	named   bool     // the name of root itself indicates secrets, although the user chose it
 	around  bool     // root is a repository around the workspace folders
 	work    []string // with around: those folders, which are skipped
 	most    int      // maximum number of examined files
@@ -89,8 +89,8 @@ func newSurvey(root string, hidden []string) *survey {
 	return &survey{root: root, hidden: hidden, named: part != "", most: maxLooked}
 }
 
-// look returns the hidden paths in the root, which may include the root, the files below it with secret names, all
-// other names of those files, and the folders beyond the limit of files. It skips .git and node_modules.
+// look returns the hidden paths in the root (or the root itself), the files with secret names, all other names of these
+// files, and the folders beyond the limit of files. It skips .git and node_modules.
 func (s *survey) look() []string {
 	if s.watch == nil {
 		s.watch = newWatch(s.root)
@@ -118,8 +118,8 @@ func (s *survey) look() []string {
 	return s.found
 }
 
-// walk examines folders until enough returns true for the number of examined entries. Around the workspace folders, all
-// is false then; in workspace folders the remaining folders count as secrets.
+// walk examines folders until enough returns true for the number of examined entries. Then, around the workspace
+// folders, all is false; in a workspace folder, the remaining folders count as secrets.
 func (s *survey) walk(dirty changes, enough func(looked int) bool) (secrets []string, all bool) {
 	s.read = 0
 	looked, seen := 0, make(map[string]folder, len(s.folders))
@@ -200,8 +200,8 @@ func (f folder) at(path string) bool {
 	return unix.Lstat(path, &st) == nil && uint64(st.Dev) == f.device && st.Ino == f.inode
 }
 
-// withNames returns secrets with all other names of their files in the examined folders: a kernel rule applies to the
-// file, and would make it readable by all its names.
+// withNames returns secrets with all other names of their files in the examined folders, because a kernel rule for one
+// name would make the file readable by all its names.
 func (s *survey) withNames(secrets []string) []string {
 	several := make(map[fileID]uint64)
 	again := false // a file's number of names changed: an unchanged folder may have one of them
@@ -264,8 +264,8 @@ func (s *survey) looksAt(dir string) bool {
 	return name != ".git" && (s.around || name != "node_modules") && !slices.Contains(s.hidden, dir) && !slices.Contains(s.work, dir)
 }
 
-// behind returns the file at a name, "" for links that are skipped: links in a workspace folder, and links that lead
-// out of the repository, because their targets are not visible.
+// behind returns the file that a name leads to, or "" for skipped links: links in a workspace folder, and links that
+// lead out of the repository, whose targets are not visible.
 func (s *survey) behind(path string, e fs.DirEntry) string {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return path

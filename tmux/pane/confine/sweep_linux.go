@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoption makes this process the parent of orphans of confined commands, so that they can be found. Unless it was on
-// before, it is off between commands, because other orphans are not ours.
+// adoption makes this process the parent of orphans of confined commands, so that they can be found. It is switched off
+// between commands unless it was on before, because other orphans are not ours.
 type adoption struct {
 	mu       sync.Mutex // guards the fields below
 	commands int        // started and not swept yet
@@ -76,8 +76,8 @@ func (b *Box) Sweep(pid int) error {
 // Group returns the process group that receives a command's signals: its own.
 func (*Box) Group(pid int) int { return pid }
 
-// looks counts the consecutive looks that must find no process: a process that is forked during a look, by one that
-// ends at that moment, is in no list.
+// looks is the number of consecutive looks that must find no process, because a look misses a process that is forked
+// during the look by a process that ends at that moment.
 const looks = 3
 
 // endOrphans kills the confined processes that became children of this one, and their descendants, until there are
@@ -86,7 +86,7 @@ func endOrphans() error {
 	none := 0
 	for began := time.Now(); ; {
 		if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); errors.Is(err, unix.ECHILD) {
-			return nil // no child at all, as usual
+			return nil // no child at all, which is the usual case
 		}
 		remaining, ours := orphans()
 		if none++; len(remaining) > 0 {

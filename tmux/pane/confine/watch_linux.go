@@ -55,7 +55,7 @@ func (w *watch) add(dir string) bool {
 	case nil:
 		w.dirs[int32(wd)] = dir
 		return true
-	case unix.EACCES, unix.ENOENT, unix.ENOTDIR: // it can't be read either; a change of that is a change of its parent
+	case unix.EACCES, unix.ENOENT, unix.ENOTDIR: // it can't be read either; when that changes, the parent reports it
 		return true
 	}
 	w.short = true

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// lookMax limits how long a repository around the workspace is searched for secrets.
+	// lookMax limits the time of a search for secrets in a repository around the workspace.
 	lookMax = 2 * time.Second
-	// lookAgain limits how often a repository is searched.
+	// lookAgain is the minimum time between two searches of a repository.
 	lookAgain = time.Second
-	// secretsMax limits the hidden paths in a repository: each is a mount, and bwrap accepts 9000 arguments.
+	// secretsMax limits the hidden paths in a repository, because each is a mount, and bwrap accepts 9000 arguments.
 	secretsMax = 1000
 )
 

@@ -24,17 +24,17 @@ func (c Config) environ(now, withheld []string, temp string, git gitfiles.Files,
 	return env
 }
 
-// private lists the variables that move a tool's cache into the workspace's caches: no command outside uses a cache
-// written by a command inside.
+// private lists the variables that move a tool's cache into the workspace's caches, so that no command outside uses a
+// cache written by a command inside.
 var private = []struct{ variable, folder string }{
 	{"XDG_CACHE_HOME", "xdg"},
 	{"GOCACHE", "go-build"},
 	{"npm_config_cache", "npm"},
 	{"PIP_CACHE_DIR", "pip"},
-	{"PYTHONPYCACHEPREFIX", "pycache"}, // otherwise each run of tests changes __pycache__, which later runs outside would execute
+	{"PYTHONPYCACHEPREFIX", "pycache"}, // otherwise tests change __pycache__, which later runs outside would execute
 }
 
-// downloads lists the variables of downloads, which are the user's own and read-only without a network.
+// downloads lists the variables of the folders of downloads. Without a network these are the user's own, read-only.
 var downloads = []struct{ variable, folder string }{
 	{"GOMODCACHE", "go-mod"},
 	{"CARGO_HOME", "cargo"},
@@ -43,9 +43,9 @@ var downloads = []struct{ variable, folder string }{
 // offline makes tools fail at once for files missing in their cache, instead of waiting for the network.
 var offline = []string{"GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "PIP_RETRIES=0"}
 
-// asked is offline for commands that may ask for hosts. npm and pip connect, but not to look for newer versions of
-// themselves. Go and Cargo stay offline, because their downloads would need separate caches, without the user's earlier
-// downloads.
+// asked replaces offline for commands that may ask for hosts. With it npm and pip connect, but not to look for newer
+// versions of themselves. Go and Cargo stay offline, because their downloads would need separate caches, without the
+// user's earlier downloads.
 var asked = []string{"GOPROXY=off", "CARGO_NET_OFFLINE=true", "npm_config_update_notifier=false", "PIP_DISABLE_PIP_VERSION_CHECK=1"}
 
 // caches returns the variables for caches and downloads.
@@ -66,7 +66,7 @@ func (c Config) caches() []string {
 		all = slices.Concat(private, downloads)
 		get := texts.Lookup(c.Env)
 		if proxy := c.goProxy(); proxy != "" {
-			// Modules in the user's cache are not downloaded again.
+			// The user's cache comes first, so that its modules are not downloaded again.
 			env = append(env, "GOPROXY=file://"+filepath.Join(c.modules(), "cache/download")+","+proxy)
 		}
 		env = append(env, "GOFLAGS="+strings.TrimSpace(get("GOFLAGS")+" -modcacherw"))
@@ -129,8 +129,8 @@ func (c Config) npm() string {
 // seedMax limits the size of copied npm packages, in bytes.
 const seedMax = 200 << 20
 
-// seed copies the user's npm packages to the workspace's caches, once: npm can't work with a read-only cache. If they
-// are too large, or copying fails, the cache starts empty.
+// seed copies the user's npm packages to the workspace's caches, once, because npm can't work with a read-only cache.
+// If they are too large, or copying fails, the cache starts empty.
 func (c Config) seed() {
 	from, to := c.npm(), filepath.Join(c.Cache, "npm")
 	if from == "" || exists(to) {

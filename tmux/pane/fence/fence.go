@@ -1,4 +1,4 @@
-// Package fence is the workspace sandbox: it runs commands that may write without approval, and reach nothing outside
+// Package fence is the workspace sandbox: it runs commands that may write without approval, but reach nothing outside
 // of the workspace.
 //
 // On macOS it uses package seatbelt. On Linux it uses bubblewrap (bwrap), which puts a command into separate
@@ -7,9 +7,9 @@
 // confine.
 //
 //	f, err := fence.New(fence.Config{Settings: s, Env: os.Environ(), Temp: tmp})
-//	err = f.Start(cmd) // it was not started if this fails
+//	err = f.Start(cmd) // after an error cmd was not started
 //	err = cmd.Wait()
-//	err = f.Sweep(cmd.Process.Pid) // ends what it left behind
+//	err = f.Sweep(cmd.Process.Pid) // ends the processes that cmd left behind
 package fence
 
 import (
@@ -46,7 +46,7 @@ type Config struct {
 	// may write.
 	Show, Keep []string
 	// Server means that a command runs as long as the session, so only its start marks the workspace. Otherwise the
-	// mark would stay while it runs, and each command outside of the fence would need approval.
+	// mark would stay while the command runs, and each command outside of the fence would need approval.
 	Server bool
 }
 
@@ -54,12 +54,12 @@ type Config struct {
 // or switch on.
 var ErrImpossible = errors.New("no workspace fence here")
 
-// Place returns the record of changes made by commands.
+// Place returns the workspace and the folder of its marks, see package unseen.
 func (s Settings) Place() unseen.Place {
 	return unseen.Place{Dir: s.Marks, Folders: slices.Concat(s.Work, s.Write)}
 }
 
-// check returns an error that is [ErrImpossible] if the fence would protect nothing: home is the home folder.
+// check returns an error that is [ErrImpossible] if the fence would protect nothing. home is the home folder.
 func (s Settings) check(home string) error {
 	if len(s.Work) == 0 {
 		return fmt.Errorf("%w: there is no workspace", ErrImpossible)
@@ -73,7 +73,7 @@ func (s Settings) check(home string) error {
 		case filepath.IsAbs(home) && texts.Below(home, dir):
 			return fmt.Errorf("%w: the folder %q contains the home folder; work in the folder of a project", ErrImpossible, dir)
 		case s.State != "" && (texts.Below(s.State, dir) || texts.Below(dir, s.State)):
-			return fmt.Errorf("%w: the folder %q has to do with buddy's own, %q; work in the folder of a project", ErrImpossible, dir, s.State)
+			return fmt.Errorf("%w: the folder %q contains, or is in, buddy's own folder %q; work in the folder of a project", ErrImpossible, dir, s.State)
 		}
 		for _, hidden := range s.Hide {
 			if texts.Below(dir, hidden) {
@@ -87,8 +87,8 @@ func (s Settings) check(home string) error {
 // proxied reports whether commands reach hosts through the proxy.
 func (s Settings) proxied() bool { return (len(s.Hosts) > 0 || s.Asks) && !s.Network }
 
-// mark marks the folders that a command will write to, because its changes there have no approval. end records that the
-// command changes nothing more.
+// mark marks the folders that a command may write to, because its changes there have no approval. The function end
+// records that the command changes nothing more.
 func (c Config) mark(writes []string) (end func(), err error) {
 	end, err = unseen.Place{Dir: c.Marks, Folders: writes}.Begin(true)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 // closedDir is a folder that no command on Linux can read.
 const closedDir = "/run/buddy/closed"
 
-// gitFiles finds the files that the user's git reads. A folder that commands write to opens none.
+// gitFiles finds the files that the user's git reads. Configurations in folders that commands write to make no file
+// readable.
 func (c Config) gitFiles() gitfiles.Files {
 	s := gitfiles.Search{Env: c.Env, Work: slices.Concat(c.Work, c.Write), Own: c.Hide}
 	if c.Cache != "" {
@@ -24,7 +25,7 @@ func (c Config) gitFiles() gitfiles.Files {
 }
 
 // git adds the files that the user's git reads, read-only even in the workspace. If git would behave differently from
-// outside, it adds an unreadable folder: a setting points to that, so that git fails with the reason.
+// outside, git also adds an unreadable folder, to which a setting points, so that git fails with the reason.
 func (p plan) git(files gitfiles.Files, work []string) {
 	for _, path := range slices.Concat(files.Read, files.Worked, files.Hooks) {
 		p.add(readable, path)

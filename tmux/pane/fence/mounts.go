@@ -47,15 +47,15 @@ func (p plan) add(k kind, path string) {
 	}
 }
 
-// addAll adds several.
+// addAll adds several paths.
 func (p plan) addAll(k kind, paths []string) {
 	for _, path := range paths {
 		p.add(k, path)
 	}
 }
 
-// fix makes the folders between top and path mount points, so that a command can't move the contents of path away from
-// under its mount.
+// fix makes the folders between top and path mount points, so that a command can't rename one of them and so remove the
+// mount from path.
 func (p plan) fix(top, path string) {
 	for dir := filepath.Dir(path); dir != top && texts.Below(dir, top); dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {

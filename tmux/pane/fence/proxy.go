@@ -34,14 +34,14 @@ var reserved = []netip.Prefix{
 	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("fec0::/10"), netip.MustParsePrefix("::/96"),
 }
 
-// public reports whether an address is on the internet.
+// public reports whether an address is a public one of the internet.
 func public(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	return ip.IsGlobalUnicast() && !ip.IsPrivate() && ip.Zone() == "" && !slices.ContainsFunc(reserved, func(n netip.Prefix) bool { return n.Contains(ip) })
 }
 
-// Ask asks a person whether a command may reach a host outside the settings, and returns nil for yes, or the reason for
-// no. It returns at the latest when ctx ends.
+// Ask asks a person whether a command may reach a host outside the settings. It returns nil for yes, else the reason
+// for the refusal. It returns at the latest when ctx ends.
 type Ask func(ctx context.Context, host, port string) error
 
 // ErrNobody means that nobody was asked about a host.
@@ -119,8 +119,8 @@ func (p *proxy) permit(ctx context.Context, host, port string) error {
 }
 
 // askable reports whether a person may be asked about a host: an internet name in plain letters. Addresses, names of
-// this machine and of the local network are refused. The name is not looked up, because its name server would see the
-// request, and any data that a command encoded in the name.
+// this machine and of the local network are refused. The name is not looked up, because its name server would see any
+// data that the command encoded in the name.
 func askable(name string) bool {
 	labels := strings.Split(name, ".")
 	last := labels[len(labels)-1]
@@ -132,8 +132,8 @@ func askable(name string) bool {
 	})
 }
 
-// connect connects to an allowed host, at the internet address that was checked. asking ends when nobody waits for the
-// answer any more.
+// connect connects to an allowed host at the checked internet address. asking ends when nobody waits for the answer any
+// more.
 func (p *proxy) connect(ctx, asking context.Context, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err == nil {
@@ -166,7 +166,7 @@ func (p *proxy) connect(ctx, asking context.Context, address string) (net.Conn, 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if header := r.Header.Get("Proxy-Authorization"); p.word != "" && subtle.ConstantTimeCompare([]byte(header), []byte(basic(p.word))) == 0 {
 		w.Header().Set("Proxy-Authenticate", `Basic realm="buddy"`)
-		http.Error(w, "buddy: this proxy is for one command, and wants its password", http.StatusProxyAuthRequired)
+		http.Error(w, "buddy: this proxy is for one command, and needs its password", http.StatusProxyAuthRequired)
 		return
 	}
 	select {
@@ -195,7 +195,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// proxyUser is the name before the password.
+// proxyUser is the user name in the proxy's address, before the password.
 const proxyUser = "buddy"
 
 // basic returns the header with a password (RFC 7617).

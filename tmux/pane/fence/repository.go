@@ -8,8 +8,8 @@ import (
 	"buddy/tmux/pane/confine"
 )
 
-// repository adds the paths that git needs for a workspace whose history is elsewhere: the repository that contains it,
-// read-only, or the repository of a linked work tree. For the latter a commit writes objects, branches and the folder
+// repository adds the paths that git needs for a workspace whose history is elsewhere. A repository that contains the
+// workspace is read-only. In the repository of a linked work tree, a commit may write objects, branches and the folder
 // of the work tree; configuration, hooks and other work trees stay read-only.
 func (p plan) repository(root, home string) {
 	dirs := confine.Repository(root, home)
@@ -26,7 +26,7 @@ func (p plan) repository(root, home string) {
 	}
 	own := filepath.Join(admin, "config.worktree")
 	if b, err := os.ReadFile(filepath.Join(common, "config")); err != nil || strings.Contains(strings.ToLower(string(b)), "worktreeconfig") && !exists(own) {
-		return // a configuration could be added to it
+		return // a configuration could be added to this folder
 	}
 	p.add(writable, admin)
 	for _, path := range []string{own, filepath.Join(admin, "commondir"), filepath.Join(admin, "gitdir")} {

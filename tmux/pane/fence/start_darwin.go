@@ -34,7 +34,7 @@ type Fence struct {
 
 // process is a started command.
 type process struct {
-	end      func()       // records that it changes nothing more
+	end      func()       // records that the command changes nothing more
 	proxy    *proxy       // nil: none
 	listener net.Listener // of the proxy
 }
@@ -144,7 +144,7 @@ func (f *Fence) Start(cmd *exec.Cmd) error {
 	return nil
 }
 
-// serve opens a local port for the proxy of a command, which is the only one with its password.
+// serve opens a local port for the proxy of a command. Only this command has the proxy's password.
 func (f *Fence) serve(cmd *exec.Cmd, r process) (process, *seatbelt.Held, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

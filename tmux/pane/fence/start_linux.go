@@ -37,7 +37,7 @@ type Fence struct {
 	config Config
 	reads  []string        // folders that commands see, real paths
 	writes []string        // writable folders that others read
-	hides  map[string]bool // whether each path to hide existed
+	hides  map[string]bool // by path to hide: whether it existed
 	around []*surrounding  // repositories around the workspace
 	git    gitfiles.Files  // the user's
 	net    network         // of the proxy
@@ -73,7 +73,7 @@ func prepare(c Config, known []*surrounding) (*Fence, error) {
 		return nil, fmt.Errorf("%w: bubblewrap (bwrap) is not installed; install the package bubblewrap", ErrImpossible)
 	}
 	if exe, err := os.Executable(); err != nil || !exists(exe) {
-		c.Asks = false // this program was removed, and there is no way to the proxy without it
+		c.Asks = false // this program was removed, and commands reach the proxy only through it
 	}
 	f := &Fence{bwrap: bwrap, config: c, net: internet, hides: map[string]bool{}, runs: map[int]process{}}
 	if f.around, err = surroundings(c.Settings, home, known); err != nil {
@@ -102,8 +102,8 @@ func prepare(c Config, known []*surrounding) (*Fence, error) {
 	return f, err
 }
 
-// kernelFiles returns bwrap's arguments that make the kernel's settings in /proc read-only. They belong to root, who
-// needs no capability to write most of them; bwrap protects only some of them.
+// kernelFiles returns bwrap's arguments that make the kernel's settings in /proc read-only. The settings belong to
+// root, who needs no capability to write most of them, and bwrap protects only some of them.
 func kernelFiles() (args []string) {
 	if os.Getuid() != 0 {
 		return nil
@@ -212,7 +212,7 @@ type process struct {
 	first int           // process 1 of its namespace, as a pid of this machine; 0 if bwrap did not get that far
 	pidfd int           // of first, -1 for none
 	over  chan struct{} // closed when the thread that started it may end
-	end   func()        // records that it changes nothing more
+	end   func()        // records that the command changes nothing more
 	proxy *proxy        // nil: none
 }
 
@@ -276,10 +276,10 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 	var info struct {
 		First int `json:"child-pid"`
 	}
-	if json.NewDecoder(about).Decode(&info) == nil && info.First > 0 { // bwrap writes it before it starts anything
+	if json.NewDecoder(about).Decode(&info) == nil && info.First > 0 { // bwrap writes this before it starts the program
 		r.first, r.pidfd, err = watch(info.First)
 	}
-	if err != nil { // it could not be ended as a whole
+	if err != nil { // without a pidfd it could not be ended completely
 		close(r.over)
 		return errors.Join(fmt.Errorf("%w: its first process can't be watched: %w", ErrImpossible, err), cmd.Process.Kill(), ignoreExit(cmd.Wait()))
 	}
@@ -289,8 +289,8 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 	return nil
 }
 
-// watch returns a process with a pidfd of it, or 0 and -1 if it has ended: a short command can end before it is
-// watched, and its namespace has no other process then.
+// watch returns pid with a pidfd, or 0 and -1 if the process has ended. A short command can end before it is watched;
+// its namespace then has no other process.
 func watch(pid int) (first, pidfd int, err error) {
 	switch pidfd, err = unix.PidfdOpen(pid, 0); {
 	case errors.Is(err, unix.ESRCH):
@@ -316,7 +316,7 @@ func passOn(p *proxy, socket *os.File, over <-chan struct{}) {
 	defer func() { _ = socket.Close() }()
 	l, err := receive(socket)
 	if err != nil {
-		return // in the command the proxy refuses connections
+		return // the command's connections to the proxy are refused
 	}
 	go p.serve(l)
 	<-over
@@ -332,8 +332,8 @@ func ignoreExit(err error) error {
 }
 
 // onThread starts cmd on a thread that Landlock restricts, if the kernel supports it: neither signals nor abstract Unix
-// sockets reach anything outside of the fence, even with a network. Landlock's rules for files can't be used: a process
-// with them can't mount. The thread lives until over is closed, because bwrap ends with it.
+// sockets reach anything outside of the fence, even with a network. Landlock's rules for files can't be used, because a
+// process with such rules can't mount. The thread lives until over is closed, because bwrap ends with it.
 func (f *Fence) onThread(cmd *exec.Cmd, over <-chan struct{}) error {
 	done := make(chan error)
 	go func() {
@@ -373,7 +373,7 @@ func (f *Fence) Sweep(pid int) error {
 		return nil // nothing was started
 	}
 	defer func() { _ = unix.Close(r.pidfd) }()
-	// When process 1 ends, the kernel ends all others of the namespace before it reports that.
+	// When process 1 ends, the kernel ends all other processes of the namespace before it reports that end.
 	_ = unix.PidfdSendSignal(r.pidfd, unix.SIGKILL, nil, 0)
 	for until := time.Now().Add(endMax); ; {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(r.pidfd), Events: unix.POLLIN}}, int(max(0, time.Until(until).Milliseconds())))
@@ -390,8 +390,9 @@ func (f *Fence) Sweep(pid int) error {
 	}
 }
 
-// Group returns the process group that receives a command's signals. It is not bwrap's, which would end at once and the
-// command with it, but that of the first process inside, which ignores all signals except SIGKILL, and of the command.
+// Group returns the process group that receives a command's signals. It is the group of the command and of the first
+// process inside, which ignores all signals except SIGKILL. A signal to bwrap's group would end bwrap at once, and the
+// command with it.
 func (f *Fence) Group(pid int) int {
 	f.mu.Lock()
 	first := f.runs[pid].first

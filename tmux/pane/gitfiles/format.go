@@ -12,7 +12,7 @@ type entry struct{ key, value string }
 // errSyntax means that git refuses to read a file.
 var errSyntax = errors.New("not in the format of git's configuration")
 
-// parse reads a configuration as git does (git-config(1), "Syntax"). Unlike git, libraries for the format refuse a key
+// parse reads a configuration as git does (git-config(1), "Syntax"). No library is used, because libraries refuse a key
 // on the line of its section, as in "[user] name = Ann".
 func parse(text string) (all []entry, err error) {
 	r := reader{rest: strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")}

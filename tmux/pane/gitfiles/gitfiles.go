@@ -1,11 +1,11 @@
-// Package gitfiles finds the files that the system's and the user's git configuration names: git inside a sandbox must
-// read them to behave as outside. It only reads files.
+// Package gitfiles finds the files that the system's and the user's git configuration names. Inside a sandbox, git must
+// read these files to behave as outside. The package only reads files.
 //
 //	files := gitfiles.Search{Env: os.Environ(), Work: []string{"/home/ann/shop"}}.Find()
 //	// files.Read: /home/ann/.gitconfig, /home/ann/.gitignore_global; files.Hooks: /home/ann/hooks
 //
-// A configuration in the workspace, such as a repository's, opens nothing: a text that a model may have written must
-// not choose the files that its commands read.
+// A configuration in the workspace, such as a repository's, makes no file readable, because a text that a model may
+// have written must not choose the files that its commands read.
 package gitfiles
 
 import (
@@ -29,7 +29,7 @@ import (
 type Search struct {
 	Env  []string // of the first command: HOME, and the variables with configurations
 	Work []string // workspace folders
-	Git  []string // more folders of their repositories, for conditions of includes
+	Git  []string // further folders of the repositories, for conditions of includes
 	Own  []string // files and folders that stay closed
 }
 
@@ -39,8 +39,8 @@ type Files struct {
 	Worked []string // such files in the workspace
 	Hooks  []string // folders of hooks
 	Hide   []string // files with secrets in Hooks
-	// Refused is the reason why git would behave differently from outside: a file that it would read stays closed. ""
-	// if there is none.
+	// Refused is the reason why git would behave differently from outside, because a file that it would read stays
+	// closed; "" for none.
 	Refused string
 }
 
@@ -66,13 +66,13 @@ func (s Search) Find() Files {
 	}
 	for _, w := range f.untrusted {
 		if !f.seen[w.path] {
-			f.refuse(w, "the configuration that names it is in a folder that is worked in")
+			f.refuse(w, "the configuration that names it is in a workspace folder")
 		}
 	}
 	return f.Files
 }
 
-// configurations returns the files that git reads first (git-config(1), "Files").
+// configurations returns the configuration files that git starts with (git-config(1), "Files").
 func (f *finder) configurations(config string) (all []string) {
 	switch system := f.lookup("GIT_CONFIG_SYSTEM"); {
 	case isTrue(f.lookup("GIT_CONFIG_NOSYSTEM")):
@@ -211,7 +211,7 @@ func (f *finder) open(w wanted) bool {
 	case err != nil, info.IsDir() != w.folder, !info.IsDir() && !info.Mode().IsRegular():
 		return false
 	case w.repository && !f.workedIn(real):
-		f.untrusted = append(f.untrusted, w) // another setting may name it
+		f.untrusted = append(f.untrusted, w) // another setting may name it, too
 		return false
 	}
 	why := f.closed(links, real)
@@ -234,7 +234,7 @@ func (f *finder) open(w wanted) bool {
 	return true
 }
 
-// closed returns the reason why a file or folder stays closed; "" if it does not. links lead to it.
+// closed returns the reason why a file or folder stays closed; "" if it does not. links are the links that lead to it.
 func (f *finder) closed(links []Link, real string) string {
 	if f.workedIn(real) {
 		return ""
@@ -251,7 +251,7 @@ func (f *finder) closed(links []Link, real string) string {
 		}
 	}
 	if slices.ContainsFunc(linked(links), f.workedIn) {
-		return "a link in a folder that is worked in leads to it"
+		return "a link in a workspace folder leads to it"
 	}
 	return ""
 }
@@ -260,7 +260,7 @@ func (f *finder) closed(links []Link, real string) string {
 // the folder stays closed, "" if it does not.
 func (f *finder) look(w wanted, dir string) string {
 	if holds := func(place string) bool { return texts.Below(place, dir) }; holds(f.home) || slices.ContainsFunc(f.places, holds) {
-		return "it contains more than hooks: the home folder or a folder that is worked in"
+		return "it contains more than hooks: the home folder or a workspace folder"
 	}
 	n := 0
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

@@ -183,7 +183,7 @@ func TestNothingOpensSecrets(t *testing.T) {
 // whether git reads it as the repository's or the user's includes it.
 func TestRepositoryOpensNothing(t *testing.T) {
 	const names = "[core]\n\texcludesFile = ~/private\n[include]\n\tpath = ~/more\n"
-	inWork := "the configuration that names it is in a folder that is worked in"
+	inWork := "the configuration that names it is in a workspace folder"
 	for what, c := range map[string]struct {
 		prepare func(p *place)
 		refused string
@@ -203,16 +203,16 @@ func TestRepositoryOpensNothing(t *testing.T) {
 			p.link("dir", "src/shop/dir")
 			p.link("local", "dir/config")
 		}, inWork, []string{".gitconfig"}},
-		"a link in a folder that is worked in": {func(p *place) {
+		"a link in a workspace folder": {func(p *place) {
 			p.write("elsewhere", names)
 			p.link("src/shop/link", "../../elsewhere")
 			p.link("local", "src/shop/link")
-		}, "a link in a folder that is worked in leads to it", []string{".gitconfig"}},
+		}, "a link in a workspace folder leads to it", []string{".gitconfig"}},
 		"a folder that is a link in it": {func(p *place) {
 			p.write("elsewhere/config", names)
 			p.link("src/shop/link", "../../elsewhere")
 			p.link("local", "src/shop/link/config")
-		}, "a link in a folder that is worked in leads to it", []string{".gitconfig"}},
+		}, "a link in a workspace folder leads to it", []string{".gitconfig"}},
 		"what the person names, too": {func(p *place) {
 			p.write("src/shop/local", names)
 			p.link("local", "src/shop/local")

@@ -29,9 +29,9 @@ const (
 	Networked Mode = "sandbox with network"
 )
 
-// canary is an action that commands try. It got through if any of its effects happened.
+// canary is an action that commands try. A canary got through if any of its effects happened.
 type canary struct {
-	text   string // what a command did, or with must, what it could not do
+	text   string // continues "a command …" or, with must, "a command could not …"
 	script string // for bash
 	modes  []Mode // nil: all
 	needs  string // a program that the action needs
@@ -40,7 +40,7 @@ type canary struct {
 	prints string // its output
 	meets  bool   // it connects to a listener
 	kills  bool   // it ends the victim
-	must   string // its output if the sandbox works: a command that does nothing proves nothing
+	must   string // output if the action works, because a command that does nothing proves nothing
 }
 
 const (
@@ -74,12 +74,12 @@ var canaries = []canary{
 	{text: "read a secret of the home folder by its number", script: `set -- $(stat -f "%d %i" "$HOME/.ssh/id_rsa"); cat "/.vol/$1/$2"`, needs: "sw_vers", prints: secretWord},
 	{text: "read a file of another folder", script: `cat "$OUT/secret"`, prints: secretWord},
 	{text: "read a secret of the workspace", script: `cat "$WORK/.env"`, modes: readOnly, prints: secretWord},
-	{text: "read a secret of the workspace in other letters", script: `cat "$WORK/.ENV"`, modes: readOnly, needs: "sw_vers", prints: secretWord},
-	{text: "read what is hidden in other letters", script: `cat "$WORK/A/HIDDEN"`, modes: fenced, needs: "sw_vers", prints: secretWord},
-	{text: "read what is hidden", script: `cat "$WORK/a/hidden"`, modes: fenced, prints: secretWord},
-	{text: "read what is hidden by another name", script: `mv "$WORK/a" "$WORK/b"; cat "$WORK/b/hidden"; mv "$WORK/b" "$WORK/a"`, modes: fenced, prints: secretWord},
-	{text: "linked what is hidden", script: `ln "$WORK/a/hidden" "$WORK/l"; cat "$WORK/l"`, modes: fenced, prints: secretWord},
-	{text: "cloned what is hidden", script: `cp -cR "$WORK/a" "$WORK/c"; cat "$WORK/c/hidden"`, modes: fenced, needs: "sw_vers", prints: secretWord},
+	{text: "read a secret of the workspace by its name in other case", script: `cat "$WORK/.ENV"`, modes: readOnly, needs: "sw_vers", prints: secretWord},
+	{text: "read a hidden file by its name in other case", script: `cat "$WORK/A/HIDDEN"`, modes: fenced, needs: "sw_vers", prints: secretWord},
+	{text: "read a hidden file", script: `cat "$WORK/a/hidden"`, modes: fenced, prints: secretWord},
+	{text: "read a hidden file by another name", script: `mv "$WORK/a" "$WORK/b"; cat "$WORK/b/hidden"; mv "$WORK/b" "$WORK/a"`, modes: fenced, prints: secretWord},
+	{text: "linked a hidden file", script: `ln "$WORK/a/hidden" "$WORK/l"; cat "$WORK/l"`, modes: fenced, prints: secretWord},
+	{text: "cloned a hidden file", script: `cp -cR "$WORK/a" "$WORK/c"; cat "$WORK/c/hidden"`, modes: fenced, needs: "sw_vers", prints: secretWord},
 	{text: "moved the workspace away", script: `mv "$WORK" "$TMPDIR/work"; ls "$TMPDIR/work" && echo r4n; mv "$TMPDIR/work" "$WORK"`, modes: fenced, prints: ranWord},
 	{text: "wrote a hook of git", script: `echo x >"$WORK/.git/hooks/made"`, modes: fenced, needs: "sw_vers", makes: "work/.git/hooks/made"},
 	{text: "moved the repository away", script: `mv "$WORK/.git" "$WORK/g" && echo r4n; mv "$WORK/g" "$WORK/.git"`, modes: fenced, needs: "sw_vers", prints: ranWord},
@@ -124,11 +124,11 @@ type Trial struct {
 
 const (
 	lineTime  = 10 * time.Second // per canary
-	laterTime = 3 * time.Second  // for effects that other programs cause for it
+	laterTime = 3 * time.Second  // for effects that other programs cause later
 )
 
 // Run runs all canaries and returns the problems in words: forbidden actions that worked, and allowed ones that failed.
-// The error means that it could not find out.
+// An error means that the test could not run.
 func (t Trial) Run() (wrong []string, err error) {
 	w, err := newWorld(t.Path)
 	if err != nil {
@@ -261,7 +261,7 @@ func (w *World) listen(network, address string) (string, error) {
 	return l.Addr().String(), nil
 }
 
-// try runs a canary, and reports whether it got through; with must, whether it failed.
+// try runs a canary, and reports whether it got through or, with must, whether it failed.
 func (w *World) try(c canary, holder Holder) (through bool, err error) {
 	contacts := w.contacts.Load()
 	output, err := w.run(c.script, holder)
@@ -278,7 +278,7 @@ func (w *World) try(c canary, holder Holder) (through bool, err error) {
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
-	if c.meets { // as may the listener
+	if c.meets { // the listener may need a moment, too
 		time.Sleep(50 * time.Millisecond)
 	}
 	return c.meets && w.contacts.Load() != contacts || c.prints != "" && strings.Contains(output, c.prints) || w.made(c), nil
@@ -306,7 +306,7 @@ func (w *World) run(script string, holder Holder) (output string, err error) {
 	if err := holder.Start(cmd); err != nil {
 		return "", err
 	}
-	_, _ = in.Write([]byte(script + "\n")) // it may have ended
+	_, _ = in.Write([]byte(script + "\n")) // fails if the shell has ended
 	_ = in.Close()
 	_ = cmd.Wait()
 	return out.String(), holder.Sweep(cmd.Process.Pid)

@@ -48,8 +48,8 @@ var program = "/usr/bin/sandbox-exec"
 const argsMax = 512 << 10
 
 // base holds the permissions that each program needs. Stat is allowed everywhere, as on Linux. The only system service
-// that may be asked is the one for names of users: services that start programs, store settings or hold the clipboard
-// work outside of the sandbox.
+// that may be asked is the one for names of users, because services that start programs, store settings or hold the
+// clipboard work outside of the sandbox.
 const base = `(version 1)
 (deny default)
 (allow process-fork)
@@ -86,7 +86,7 @@ var (
 	readable = []string{
 		"/private/etc", "/private/var/db/dyld", "/private/var/db/timezone", "/private/var/db/xcode_select_link", "/private/var/select", "/private/var/log",
 	}
-	// unreadable lists the exceptions: a second name of everything, and the data of services.
+	// unreadable lists the exceptions in these folders: a second name of all files, and the data of services.
 	unreadable = []string{"/System/Volumes/Data", "/usr/local/var", "/opt/homebrew/var", "/opt/local/var"}
 )
 
@@ -104,7 +104,7 @@ const limits = `ulimit -c 0; ulimit -f 131072; ulimit -t 1800; exec "$@"`
 func (r Rules) Hold() (*Held, error) {
 	for _, path := range slices.Concat(r.Run, r.Read, r.Write, []string{r.Temp}, r.Hidden, r.Shown, r.Kept, r.Fixed) {
 		if !filepath.IsAbs(path) || filepath.Clean(path) == "/" {
-			return nil, fmt.Errorf("macOS's sandbox has no rule for the path %q: it must be absolute, and not the whole disk", path)
+			return nil, fmt.Errorf("macOS's sandbox can't have a rule for the path %q: it must be absolute, and not the whole disk", path)
 		}
 	}
 	h := &Held{Rules: r}
@@ -146,8 +146,8 @@ func (r Rules) Hold() (*Held, error) {
 	return h, nil
 }
 
-// pins returns the folders that a command must not move, because rules use paths: the writable folders, and in these
-// each folder above a path that is not writable.
+// pins returns the folders that a command must not move, because rules are about paths. These are the writable folders
+// and, in them, each folder above a path that is not writable.
 func (h *Held) pins() (all []string) {
 	roots := append(slices.Clone(h.Write), h.Temp)
 	all = slices.Clone(roots)
@@ -196,7 +196,7 @@ func (h *Held) args(command ...string) []string {
 	return append(append(args, "--"), command...)
 }
 
-// Start starts cmd in the sandbox. It does not change cmd, so that it can be compared with others.
+// Start starts cmd in the sandbox. It does not change cmd, so that callers can compare cmd with other commands.
 func (h *Held) Start(cmd *exec.Cmd) error {
 	path, args := cmd.Path, cmd.Args
 	defer func() { cmd.Path, cmd.Args = path, args }()
@@ -215,7 +215,7 @@ func (h *Held) Reads(dir string) bool {
 }
 
 // realPaths returns a function that returns a path as the kernel spells it: without links, with the case of the
-// folder's entries. The disks of most Macs ignore case, but rules do not.
+// folder's entries. This is necessary because most disks of Macs ignore case, but rules do not.
 func realPaths() func(path string) string {
 	known := make(map[string][]string)
 	list := func(dir string) []string {

@@ -62,7 +62,7 @@ func (s Store) key() string {
 	h, _ := Rules{
 		Run: []string{"/1"}, Read: []string{"/2"}, Write: []string{"/3"}, Temp: "/4",
 		Hidden: []string{"/5"}, Shown: []string{"/6"}, Kept: []string{"/7"}, Fixed: []string{"/8"}, Network: true, Proxy: 1, Limited: true,
-	}.Hold() // the rules are few: no error
+	}.Hold() // no error, because the rules are few
 	sum := sha256.Sum256(fmt.Append(nil, s.System, s.Machine, h.args(), canaries))
 	return hex.EncodeToString(sum[:])
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 )
 
-// names lists the wanted lexers, and those that these use.
+// names lists the wanted lexers and the lexers that they use.
 var names = []string{
 	"Awk", "Bash", "Bash Session", "C", "C#", "C++", "CMake", "CSS", "Dart", "Docker",
 	"Elixir", "Erlang", "fish", "Go", "GraphQL", "Groovy", "Haskell", "HCL", "HTML", "INI",
@@ -59,7 +59,7 @@ func write(name string) error {
 	return os.WriteFile(filepath.Join("lexers", file), []byte(sorted(string(data))+"\n"), 0o644)
 }
 
-// sorted sorts the states, whose order is that of a map.
+// sorted sorts the states, whose order is random because they come from a map.
 func sorted(xml string) string {
 	const start, end = "    <state ", "  </rules>"
 	states := strings.Split(xml, start)
@@ -86,7 +86,8 @@ func find(name string) (*chroma.RegexLexer, error) {
 	return r, nil
 }
 
-// serialisable replaces the only rule that is made of code: Go's raw strings, in which the library detects templates.
+// serialisable replaces the only rule that is a function: the rule for Go's raw strings, in which the library detects
+// templates.
 func serialisable(rules chroma.Rules) chroma.Rules {
 	rules = rules.Clone()
 	for state := range rules {

@@ -14,7 +14,7 @@ var (
 // Through returns an environment that makes programs use the proxy at HOST:PORT, or NAME:PASSWORD@HOST:PORT, and no
 // other.
 func Through(env []string, address string) []string {
-	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool { // for a shell the first of two counts
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool { // for a shell the first of two definitions counts
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(through, name) || slices.Contains(past, name)
 	})

@@ -1,6 +1,6 @@
 // Package inside is this program's start-up code in the fence before a command: it opens the proxy's port there and
-// becomes the command. It runs while the package is initialised, before unneeded packages, because their initialisation
-// takes longer than all of this, for each command. Hence it imports little.
+// becomes the command. It runs in the package's initialisation, before the initialisation of unneeded packages, which
+// would take longer than the rest for each command. So it imports little.
 package inside
 
 import (
@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Flag is the argument of `buddy pane` that selects this. A socket's number, the path of a program and its arguments,
-// starting with its name, follow it.
+// Flag is the argument of `buddy pane` that selects this code. It is followed by a socket's number, the path of a
+// program, and the program's arguments, starting with its name.
 const Flag = "--inside"
 
 func init() {
