@@ -26,6 +26,9 @@ func (l *Log) Cover(t *snapshot.Tree, target string, settle func(context.Context
 	l.covers = covers{t, target, settle}
 }
 
+// CoversCommands reports whether the changes of commands are recorded.
+func (l *Log) CoversCommands() bool { return l.covers.tree != nil }
+
 // Settle records the changes of commands that still run, before an undo or a comparison.
 func (l *Log) Settle(ctx context.Context) {
 	if l.covers.settle != nil {
