@@ -85,7 +85,7 @@ func partOf(s feature.Session) turn.Part {
 	sum := sha256.Sum256([]byte(strings.Join(roots, "\x00")))
 	state := filepath.Join(xdg.StateHome, "buddy")
 	return New(snapshot.Open(snapshot.Options{
-		Store: filepath.Join(state, "undo", hex.EncodeToString(sum[:8])), State: filepath.Join(s.Dir, "undo"), Roots: roots,
+		Store: filepath.Join(state, "undo", hex.EncodeToString(sum[:8])), State: filepath.Join(s.Dir, "undo"), Roots: roots, Own: []string{texts.RealPath(state)},
 		Limits:   snapshot.Limits{File: int64(v.MaxFile) * megabyte, Folder: int64(v.MaxFolder) * megabyte, Total: int64(v.MaxTotal) * megabyte},
 		Recovery: fs.Recovery(filepath.Join(state, "recovery")),
 	}), s.Target)

@@ -236,6 +236,8 @@ func (p *Part) scan(ctx context.Context) (done snapshot.Scanned) {
 	defer cancel()
 	done, err := p.tree.Scan(ctx)
 	switch {
+	case errors.Is(err, snapshot.ErrStillLarge):
+		p.off = true
 	case errors.Is(err, snapshot.ErrTooLarge):
 		p.off = true
 		p.notify("/undo does not cover commands here: " + err.Error())

@@ -99,17 +99,18 @@ func (s *scan) walk(root string) error {
 	w := files.Walker{
 		Skip: func(name string) bool { return name == ".buddyx" },
 		Stop: func() error {
-			if s.seen > maxEntries {
+			if s.seen > maxEntries || s.seen > manyPaths && s.seen%1000 == 0 && time.Since(s.began) > maxScan {
 				return ErrTooLarge
 			}
 			return nil
 		},
 		Enter: func(parent files.Folder, rel string, e os.DirEntry) (bool, error) {
 			st, err := files.StatIn(parent, e.Name())
-			if err != nil || uint64(st.Dev) != dev {
-				return false, nil // gone meanwhile, or another file system
+			path := files.Join(root, rel)
+			if err != nil || uint64(st.Dev) != dev || slices.Contains(s.tree.o.Own, path) {
+				return false, nil // gone meanwhile, another file system, or files of this program
 			}
-			s.visit(files.Join(root, rel), &st, nil, "")
+			s.visit(path, &st, nil, "")
 			return true, nil
 		},
 		Visit: func(dir files.Folder, rel string, e os.DirEntry) error {

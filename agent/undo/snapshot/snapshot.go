@@ -161,11 +161,18 @@ const (
 // ErrTooLarge is returned for folders in which looking at all paths takes too long. The tree stays off.
 var ErrTooLarge = errors.New("the folder has more than 100,000 files, or looking at them takes more than a second")
 
+// ErrStillLarge is ErrTooLarge, found by an earlier session at most a day ago.
+var ErrStillLarge = fmt.Errorf("found before: %w", ErrTooLarge)
+
+// retryLarge is the time after which a folder that was too large is tried again.
+const retryLarge = 24 * time.Hour
+
 // Options configure a Tree.
 type Options struct {
 	Store    string   // folder of the contents, shared by the sessions in the same folders; created with mode 0700
 	State    string   // folder of the session's own files: the index and the lists of changes
 	Roots    []string // absolute paths without symbolic links; none contains another
+	Own      []string // folders that are left out, for files of this program
 	Limits   Limits
 	Recovery files.Recovery // old bytes of files that are written in place
 }
@@ -239,10 +246,20 @@ func (t *Tree) Scan(ctx context.Context) (Scanned, error) {
 		return Scanned{}, ErrTooLarge
 	}
 	s := &scan{tree: t, ctx: ctx, began: time.Now()}
+	if info, err := os.Lstat(t.mark()); err == nil && s.began.Sub(info.ModTime()) < retryLarge {
+		t.large = true
+		return Scanned{}, ErrStillLarge
+	}
 	done, err := s.run()
-	t.large = errors.Is(err, ErrTooLarge)
+	if t.large = errors.Is(err, ErrTooLarge); t.large {
+		_ = os.MkdirAll(t.o.Store, 0o700)
+		_ = os.WriteFile(t.mark(), nil, 0o600) // without it the next session tries again
+	}
 	return done, err
 }
+
+// mark is a file that says that the folders were too large.
+func (t *Tree) mark() string { return filepath.Join(t.o.Store, "too-large") }
 
 // Started reports whether an earlier scan of the session was recorded.
 func (t *Tree) Started() bool {

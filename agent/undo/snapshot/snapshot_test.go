@@ -368,3 +368,20 @@ func TestFailures(t *testing.T) {
 		t.Errorf("damaged index: %+v", done)
 	}
 }
+
+// Files of this program in a folder are no files of the person; a folder with too many files is given up, and the next
+// session does not look at it again.
+func TestOwnFilesAndTooManyFiles(t *testing.T) {
+	tree, root := newTree(t, "mkdir own; echo 1 > own/x; echo 1 > a")
+	tree.o.Own = []string{filepath.Join(root, "own")}
+	if done := scanned(t, tree); done.Files != 2 {
+		t.Errorf("%+v", done)
+	}
+	run(t, root, "seq 100001 | xargs touch")
+	if _, err := tree.Scan(t.Context()); !errors.Is(err, ErrTooLarge) || errors.Is(err, ErrStillLarge) {
+		t.Errorf("%v", err)
+	}
+	if _, err := Open(tree.o).Scan(t.Context()); !errors.Is(err, ErrStillLarge) {
+		t.Errorf("in the next session: %v", err)
+	}
+}
