@@ -221,7 +221,7 @@ func TestPromptsComeBeforeTheGoal(t *testing.T) {
 					said = append(said, p.Text)
 				}
 			case event.GoalChecked:
-				said = append(said, p.Text())
+				said = append(said, p.Line())
 			}
 		}
 		if want := []string{makes.Goal, "and quickly", "goal met: its command ended with exit code 0"}; !slices.Equal(said, want) {

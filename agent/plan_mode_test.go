@@ -1,10 +1,13 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -376,6 +379,50 @@ func TestResumeInModePlan(t *testing.T) {
 			}
 			s.stop()
 		})
+	}
+}
+
+// A decision about a plan is carried out by the next process, wherever the journal ends after it: the plan is not shown
+// again, plan mode ends once, and the model reads the decision.
+func TestPlanDecidedBeforeACrash(t *testing.T) {
+	for decision, read := range map[string]string{event.PlanApprove: "approved\nplan", event.PlanDiscard: "discarded", "more": "keep planning: more"} {
+		p := newPlanner(t)
+		var stored []event.Envelope
+		synctest.Test(t, func(t *testing.T) {
+			s := start(t, p.options(t), says("", planWrites(p.file, "plan")), says("", exits), says("done"))
+			s.do(event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "go"})
+			q, _ := s.planned()
+			s.do(event.Answer{ID: q.ID, Text: decision})
+			stored = slices.Clone(s.mem.events)
+			s.stop()
+		})
+		from := slices.IndexFunc(stored, func(env event.Envelope) bool { _, ok := env.Payload.(event.QuestionAnswered); return ok })
+		for n := from + 1; ; n++ {
+			if r, ended := stored[n].Payload.(event.ToolResult); ended && r.CallID == "x1" {
+				break
+			}
+			synctest.Test(t, func(t *testing.T) {
+				p.change = func(o *Options) { o.Replay = stored[:n] }
+				s := start(t, p.options(t), says("ok"))
+				s.do()
+				if _, asked := s.planned(); asked != 0 {
+					t.Errorf("%s, killed after %T: the plan is shown again", decision, stored[n-1].Payload)
+				}
+				if got := s.results(); len(got) != 2 || !strings.HasPrefix(got[1], read) {
+					t.Errorf("%s, killed after %T: the model read %q", decision, stored[n-1].Payload, got)
+				}
+				exits, want := 0, map[string]string{event.PlanApprove: "1 ask", event.PlanDiscard: "1 ask"}[decision]
+				for _, env := range append(stored[:n:n], s.mem.events...) {
+					if _, ok := env.Payload.(event.PlanExited); ok {
+						exits++
+					}
+				}
+				if got := fmt.Sprintf("%d %s", exits, s.mode()); got != cmp.Or(want, "0 plan") {
+					t.Errorf("%s, killed after %T: exits and mode are %s", decision, stored[n-1].Payload, got)
+				}
+				s.stop()
+			})
+		}
 	}
 }
 

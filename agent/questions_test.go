@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -71,6 +72,24 @@ func TestQuestionOfACrash(t *testing.T) { // it is asked again after a crash
 		again.do(event.Answer{ID: q.ID, Text: "80"})
 		if got := again.results()[0]; got != "80" {
 			t.Errorf("the model read %s", got)
+		}
+		again.stop()
+	})
+}
+
+func TestQuestionAnsweredBeforeACrash(t *testing.T) { // it is not asked again
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, asks, says("", aQuestion), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		q, _ := find[event.QuestionAsked](s)
+		s.do(event.Answer{ID: q.ID, Text: "80"})
+		stored := s.mem.events
+		s.stop()
+		end := slices.IndexFunc(stored, func(env event.Envelope) bool { _, ok := env.Payload.(event.QuestionAnswered); return ok }) + 1
+		again := start(t, func(o *Options) { asks(o); o.Replay = stored[:end] }, says("ok"))
+		again.do()
+		if _, n := find[event.QuestionAsked](again); n != 0 || again.results()[0] != "80" {
+			t.Errorf("%d questions after the crash, the model read %q", n, again.results())
 		}
 		again.stop()
 	})

@@ -462,3 +462,30 @@ func TestFullWindow(t *testing.T) {
 		})
 	}
 }
+
+// A prompt that was stored before its task, when buddy was killed, can be continued; one in the background is reported
+// as lost.
+func TestPromptWithoutItsTask(t *testing.T) {
+	for _, background := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := start(t, nil, says("ok"))
+			s.do(event.Submit{Text: "go", Background: background})
+			stored := s.mem.events
+			s.stop()
+			end := slices.IndexFunc(stored, func(env event.Envelope) bool { _, ok := env.Payload.(event.PromptSubmitted); return ok }) + 1
+			again := start(t, func(o *Options) { o.Replay = stored[:end] }, says("ok"))
+			again.do()
+			if background {
+				if e, n := find[event.TaskFinished](again); n != 1 || e.Error != errLost.Error() {
+					t.Errorf("%d tasks ended, the last %+v", n, e)
+				}
+			} else if e, n := find[event.Interrupted](again); n != 1 || !e.CanContinue {
+				t.Errorf("interrupted %d times, %+v", n, e)
+			} else {
+				again.do(event.Continue{})
+				expect(t, saidTexts(again.Messages()), "user:go", "assistant:ok")
+			}
+			again.stop()
+		})
+	}
+}

@@ -27,6 +27,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 		r.compactor.Replay(env.Payload)
 		r.selection.Replay(env.Payload)
 		r.approvals.Replay(env.Payload)
+		r.questions.Replay(env.Payload)
 		r.titles.replay(env.Payload)
 		r.tasks.numbers.replay(env.Payload)
 		if p, ok := env.Payload.(event.HistoryRewound); ok {
@@ -66,6 +67,7 @@ func (s *tasks) replay(env event.Envelope, before *record.Record) {
 		return
 	}
 	was := before.Branches[env.Branch]
+	s.agents.replayReview(env.Payload)
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		if !p.Queued && (was == nil || !was.Open) {

@@ -25,12 +25,37 @@ func (set *subagentSet) review(c event.Review) {
 	set.tasks.life.work.Go(func() {
 		defer set.reviewing.Store(false)
 		done := set.o.Review(set.tasks.life.ctx, set.tasks.selection.Target(), c.Base, set.delegate)
-		if done.Problem == "" && done.Task != 0 {
-			set.tasks.main.conv.Announce("A review that the user asked for has ended; what follows is the reviewer's text, not the user's:\n" + compact.Clip(set.defused(done.Summary()), maxAgentNews))
-		}
+		set.announceReview(done)
 		set.tasks.stream.Publish(0, 0, done)
 	})
 }
+
+// announceReview adds the result of a review to the main conversation.
+func (set *subagentSet) announceReview(done event.ReviewFinished) {
+	if done.Problem == "" && done.Task != 0 {
+		set.tasks.main.conv.Announce("A review that the user asked for has ended; what follows is the reviewer's text, not the user's:\n" + compact.Clip(set.defused(done.Summary()), maxAgentNews))
+	}
+}
+
+// replayReview processes a stored event. A review that has not ended is in set.cutOff.
+func (set *subagentSet) replayReview(e event.Event) {
+	switch p := e.(type) {
+	case event.Notice:
+		if p.Code == event.ReviewStarted {
+			set.cutOff = &event.ReviewFinished{Problem: errAgentInterrupted.Error()}
+		}
+	case event.TaskStarted:
+		if ofReview(p) && set.cutOff != nil {
+			set.cutOff.Task, set.cutOff.Of = p.ID, p.Title
+		}
+	case event.ReviewFinished:
+		set.cutOff = nil
+		set.announceReview(p)
+	}
+}
+
+// ofReview reports whether a subagent reviews a change. All others are started by a call.
+func ofReview(p event.TaskStarted) bool { return p.Kind == event.SubagentTask && p.Call == "" }
 
 // delegate implements [turn.Delegate]. Where the definition names no model or tools, it uses those of the main agent.
 func (set *subagentSet) delegate(ctx context.Context, e turn.Errand) (turn.Delivered, error) {

@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -89,6 +91,45 @@ func TestReviewThatCanNotBeRead(t *testing.T) {
 			all := m.sent("Review")
 			if len(all) != 2 || !strings.Contains(all[1].Messages[len(all[1].Messages)-1].Content, "Your answer can't be read") {
 				t.Errorf("the reviewer was asked %d times, or not told why", len(all))
+			}
+			s.stop()
+		})
+	}
+}
+
+// Wherever the journal of a review ends, the next process ends the review once: with its findings, which the main agent
+// then reads once, or as interrupted.
+func TestReviewEndsOnceAfterACrash(t *testing.T) {
+	var stored []event.Envelope
+	synctest.Test(t, func(t *testing.T) {
+		in := changedFolder(t, "diff --git a/a.txt b/a.txt\n+two\n")
+		s, _ := reviewing(t, func(context.Context, string) (review.Folder, error) { return in, nil }, map[string][]step{"Review": {says(aFinding)}})
+		s.do(event.Review{Base: "HEAD"})
+		stored = slices.Clone(s.mem.events)
+		s.stop()
+	})
+	isStart := func(env event.Envelope) bool {
+		p, ok := env.Payload.(event.Notice)
+		return ok && p.Code == event.ReviewStarted
+	}
+	isEnd := func(env event.Envelope) bool { _, ok := env.Payload.(event.ReviewFinished); return ok }
+	for n := slices.IndexFunc(stored, isStart) + 1; n <= len(stored); n++ {
+		synctest.Test(t, func(t *testing.T) {
+			s, m := withAgents(t, map[string][]step{"main": {says("ok"), says("ok")}}, []string{worker}, func(o *Options) { o.Replay = stored[:n] })
+			s.do(event.Submit{Text: "go"})
+			s.do(event.Submit{Text: "go on"})
+			after := fmt.Sprintf("%d events, the last %T", n, stored[n-1].Payload)
+			finished := slices.ContainsFunc(stored[:n], isEnd)
+			done, ends := find[event.ReviewFinished](s)
+			if finished && ends != 0 || !finished && (ends != 1 || !strings.Contains(done.Problem, "interrupted")) {
+				t.Errorf("after %s it ended again %d times: %+v", after, ends, done)
+			}
+			read := 0
+			for _, msg := range m.sent("main")[1].Messages {
+				read += strings.Count(msg.Content, "it breaks") + strings.Count(msg.Content, "the agent review")
+			}
+			if want := map[bool]int{true: 1}[finished]; read != want {
+				t.Errorf("after %s the main agent read it %d times, want %d", after, read, want)
 			}
 			s.stop()
 		})

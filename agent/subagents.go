@@ -46,7 +46,8 @@ type subagentSet struct {
 	o     Agents
 	book  *subagents.Book
 
-	reviewing atomic.Bool // a review is running
+	reviewing atomic.Bool           // a review is running
+	cutOff    *event.ReviewFinished // ends the review that ran when an earlier process ended; nil: none ran
 
 	compactor    *compact.Compactor // of the main agent
 	instructions *conversation.Instructions

@@ -13,9 +13,9 @@ import (
 func (set *subagentSet) replay() { set.began++ }
 
 // noteEnd announces the end of a subagent of an earlier process, unless a later event shows that the main agent knows
-// about it.
+// about it. The result of a review has an event of its own.
 func (set *subagentSet) noteEnd(was event.TaskStarted, e event.TaskFinished) {
-	if !was.Background {
+	if !was.Background || ofReview(was) {
 		return
 	}
 	end := agentEnd{outcome: e.Outcome}
@@ -36,7 +36,7 @@ func lookInto(dir string) string {
 // errAgentInterrupted is the failure of a subagent that worked when buddy ended.
 var errAgentInterrupted = errors.New("interrupted: buddy ended while it was working")
 
-// dropAll ends the subagents that worked when an earlier process ended. The caller holds the lock of tasks.
+// dropAll ends the subagents and the review that ran when an earlier process ended. The caller holds the lock of tasks.
 func (set *subagentSet) dropAll(shells *shells) {
 	recovery := set.tasks.recovery
 	for _, number := range recovery.Working() {
@@ -44,6 +44,10 @@ func (set *subagentSet) dropAll(shells *shells) {
 			set.drop(b, l, shells)
 			delete(recovery.Branches, number)
 		}
+	}
+	if set.cutOff != nil {
+		set.tasks.stream.Publish(0, 0, *set.cutOff)
+		set.cutOff = nil
 	}
 }
 

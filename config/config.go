@@ -102,33 +102,6 @@ type Host struct {
 	WithoutTerminal bool // programs without a terminal get the rights of screens
 }
 
-// UI holds the section [ui].
-type UI struct {
-	Theme  string // not checked here: package themes has the names
-	Notify string // bell, osc9, osc777 or off
-	Title  bool   // set the window's title to the state of the session
-	Editor string // emacs or vi: keys of the line editor
-
-	NotifyCommand string // for the shell, when no screen is attached; "" for none
-
-	Color         bool
-	Mouse         bool // mouse support by buddy instead of the terminal
-	ShowTokens    bool // in the header
-	ShowToolCalls bool // in plain mode and exec
-
-	SuggestWorkflows bool // suggest workflows whose words a prompt contains
-}
-
-// API names a wire format.
-type API string
-
-// Wire formats.
-const (
-	Completions API = "completions" // OpenAI Chat Completions
-	Anthropic   API = "anthropic"   // Anthropic Messages
-	Responses   API = "responses"   // OpenAI Responses
-)
-
 // Ways to call tools.
 const (
 	Native = "native" // in the wire format
@@ -194,7 +167,7 @@ func defaults() Config {
 		Agents:  settings.Agents{}.WithDefaults(),
 
 		Sessions: Sessions{Location: "auto", IdleExit: 30, Outputs: 2048},
-		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, Mouse: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true},
+		UI:       defaultUI(),
 	}
 	for _, fill := range owned {
 		fill(c.owned)

@@ -116,7 +116,9 @@ func TestScreen(t *testing.T) {
 	write(t, h.user, "[ui]\nnotify = \"osc9\"\ntitle = false\neditor = \"vi\"\n[keys]\nnewline = [\"Ctrl+J\"]\nredraw = []\n")
 	write(t, fileName, "[keys]\napprove = [\"n\"]\n")
 	cfg, index, notices := load(t, Options{})
-	if want := (UI{Theme: "auto", Notify: "osc9", Editor: "vi", Color: true, Mouse: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true}); cfg.UI != want {
+	want := defaultUI()
+	want.Notify, want.Title, want.Editor = "osc9", false, "vi"
+	if cfg.UI != want {
 		t.Errorf("ui = %+v, want %+v", cfg.UI, want)
 	}
 	if got := fmt.Sprint(cfg.Keys); got != "map[newline:[Ctrl+J] redraw:[]]" {

@@ -15,6 +15,10 @@ const oneURL = "[models.a]\napi_base_url = \"http://localhost/v1\"\n"
 // TestErrors has the exact line of every mistake.
 func TestErrors(t *testing.T) {
 	const urls = "(allowed: http://HOST/… or https://HOST/…)"
+	var keys []string // of [ui]
+	for _, f := range uiSection.fields {
+		keys = append(keys, f.name)
+	}
 	tests := []struct{ name, text, want string }{
 		{"syntax", "[agent]\nmodel = one\n", `c.toml:2: unexpected character U+006F 'o' at start of value (text is written "in quotes", true and false in small letters)`},
 		{"syntax, no value", "[agent]\n\nmodel =", `c.toml:3: expected value, not end of input`},
@@ -29,7 +33,7 @@ func TestErrors(t *testing.T) {
 		{"unknown top key", "theme = \"dark\"\n", `c.toml:1: theme: unknown key (have: agent, context, agents, tools, sandbox, reminders, hooks, plugins, sessions, host, ui, keys, 11 more)`},
 		{"unknown key", "[agent]\nmax_iteration = 3\n", `c.toml:2: agent.max_iteration: unknown key (have: model, system_prompt, append_system_prompt, mode, max_iterations, max_repeats, max_cost, warn_at, fallback_model, small_model, style, on_stall; nearest: max_iterations)`},
 		{"unknown key, dotted", "\nagent.mdel = 3\n", `c.toml:2: agent.mdel: unknown key (have: model, system_prompt, append_system_prompt, mode, max_iterations, max_repeats, max_cost, warn_at, fallback_model, small_model, style, on_stall; nearest: model)`},
-		{"unknown key, inline", "ui = { blink = true }\n", `c.toml:1: ui.blink: unknown key (have: theme, notify, notify_command, title, editor, color, mouse, show_tokens, show_tool_calls, suggest_workflows)`},
+		{"unknown key, inline", "ui = { blink = true }\n", `c.toml:1: ui.blink: unknown key ` + list(keys, "blink")},
 		{"unknown key of a profile", oneURL + "api_key_evn = \"X\"\n", `c.toml:3: models.a.api_key_evn: unknown key (have: api_base_url, api, model, api_key, api_key_env, api_key_file, reasoning_effort, calls, temperature, top_p, context_limit, max_tokens, 13 more; nearest: api_key_env)`},
 		{"hostile key", "\"\x1b[31m\n\" = 1", `c.toml:1: `},
 		{"hostile quoted key", `"\u001b[31m\n\u202e" = 1`, `c.toml:1: "\x1b[31m\n\u202e": unknown key (have: agent, context, agents, tools, sandbox, reminders, hooks, plugins, sessions, host, ui, keys, 11 more)`},

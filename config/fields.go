@@ -164,14 +164,7 @@ var sections = append([]section{
 				pointer: func(_ *Config, p *Profile) any { return &p.BaseURL },
 				check:   func(v string, _ *file) (string, error) { return cleanURL(v, true) },
 			},
-			{
-				name: "api", short: "`completions`, `responses` or `anthropic`",
-				doc: "The wire format: `completions` is OpenAI Chat Completions, which most servers speak; `responses` is OpenAI Responses, " +
-					"in which reasoning models keep their reasoning across tool calls; `anthropic` is " +
-					"Anthropic Messages, at `https://api.anthropic.com/v1` and the like.",
-				pointer: func(_ *Config, p *Profile) any { return (*string)(&p.API) },
-				check:   oneOf("API", string(Completions), string(Responses), string(Anthropic)),
-			},
+			apiField,
 			{
 				name: "model", short: "model id",
 				doc:     "The model's id at the endpoint; if unset, the profile's name.",

@@ -7,6 +7,27 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
+// UI holds the section [ui].
+type UI struct {
+	Theme  string // not checked here: package themes has the names
+	Notify string // bell, osc9, osc777 or off
+	Title  bool   // set the window's title to the state of the session
+	Editor string // emacs or vi: keys of the line editor
+
+	NotifyCommand string // for the shell, when no screen is attached; "" for none
+
+	Color         bool
+	Mouse         bool // mouse support by buddy instead of the terminal
+	ShowTokens    bool // in the header
+	ShowToolCalls bool // in plain mode and exec
+
+	SuggestWorkflows bool // suggest workflows whose words a prompt contains
+}
+
+func defaultUI() UI {
+	return UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, Mouse: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true}
+}
+
 var uiSection = section{
 	name: "ui", access: trusted,
 	doc: "The screen and its notifications.",

@@ -36,13 +36,32 @@ const (
 
 // TestCrash kills the program with -9 at any instant, resumes and checks: every printed event is in the session,
 // because it is stored before anyone sees it; a strict server accepts every request; and no command ran twice.
-func TestCrash(t *testing.T) { crash(t, false) }
+func TestCrash(t *testing.T) {
+	crash(t, *crashes, func(c *crasher) scene {
+		c.serve(c.answer)
+		return scene{c.run, c.check, func() {}}
+	})
+}
 
 // TestCrashOfGoals does the same while each prompt is the text of a goal whose check fails once, with a todo list: a
 // goal never ends twice, and the last goal is met.
-func TestCrashOfGoals(t *testing.T) { crash(t, true) }
+func TestCrashOfGoals(t *testing.T) {
+	crash(t, *crashes, func(c *crasher) scene {
+		c.goals = true
+		c.serve(c.answer)
+		return scene{c.run, c.check, c.checkGoals}
+	})
+}
 
-func crash(t *testing.T, goals bool) {
+// scene holds what a crash test does with a crasher.
+type scene struct {
+	run   func(after time.Duration) // works in the session and kills the program after a time, 0 for never
+	check func()                    // verifies the state after each run
+	end   func()                    // verifies the state at the end
+}
+
+// crash kills the program so many times, in sessions of their own for every crashSession kills.
+func crash(t *testing.T, times int, begin func(*crasher) scene) {
 	if testing.Short() {
 		t.Skip("kills the program many times")
 	}
@@ -51,20 +70,17 @@ func crash(t *testing.T, goals bool) {
 	}
 	t.Logf("seed %d", *crashSeed)
 	rng := rand.New(rand.NewPCG(*crashSeed, 1))
-	for left := *crashes; left > 0; left -= crashSession {
+	for left := times; left > 0; left -= crashSession {
 		c := newCrasher(t, rng)
-		c.goals = goals
-		c.serve(c.answer)
-		c.run(0) // measures one run and leaves a session to resume
+		s := begin(c)
+		s.run(0) // measures one run and leaves a session to resume
 		for range min(left, crashSession) {
-			c.run(time.Duration(rng.Int64N(int64(c.typical))))
-			c.check()
+			s.run(time.Duration(rng.Int64N(int64(c.typical))))
+			s.check()
 		}
-		c.run(0)
-		c.check()
-		if goals {
-			c.checkGoals()
-		}
+		s.run(0)
+		s.check()
+		s.end()
 	}
 }
 

@@ -420,16 +420,10 @@ func (t *transcript) result(p event.ToolResult) {
 
 func (t *transcript) remark(e event.Event) {
 	switch p := e.(type) {
-	case event.Notice:
-		t.paper.remark(p.Text)
 	case event.Warning:
 		t.paper.remark(p.Text)
 	case event.Error:
 		t.paper.remark(p.Text)
-	case event.GoalSet:
-		t.paper.remark(p.Text())
-	case event.GoalChecked:
-		t.paper.remark(p.Text())
 	case event.GoalChanged:
 		if text := p.Text(); text != "" {
 			t.paper.remark(text)
@@ -444,6 +438,9 @@ func (t *transcript) remark(e event.Event) {
 		t.paper.remark(p.Text())
 	case event.SessionForked:
 		t.paper.remark("from here on: a fork of session " + p.From)
+	case event.ContextHealed, event.ContextWithheld: // only requests change, not the conversation
+	case event.Remark:
+		t.paper.remark(p.Line())
 	}
 }
 

@@ -84,6 +84,26 @@ func TestExport(t *testing.T) {
 	wantError(t, err, `"pdf"`, "md, json, html")
 }
 
+// An export has what the person was told, but not that requests to the model had to change.
+func TestExportRemarks(t *testing.T) {
+	s := newStore(t)
+	j := create(t, s)
+	id := j.Info().Header.ID
+	envs := stream(id, 1)
+	seq := envs[len(envs)-1].Seq
+	for i, p := range []event.Event{event.Notice{Text: "a notice"}, event.GoalSet{Goal: "green tests"}, event.ContextHealed{Text: "no pictures"}, event.ContextWithheld{Text: "withheld"}} {
+		envs = append(envs, event.Envelope{Seq: seq + 1 + uint64(i), Session: id, Payload: p})
+	}
+	appendAll(t, j, envs)
+	closeJournal(t, j)
+	text := export(t, s, id, HTML)
+	for want, has := range map[string]bool{"a notice": true, "goal: green tests": true, "no pictures": false, "withheld": false} {
+		if strings.Contains(text, want) != has {
+			t.Errorf("%q is in the export: %v", want, !has)
+		}
+	}
+}
+
 // A damaged line is named and omitted.
 func TestExportDamaged(t *testing.T) {
 	s := newStore(t)

@@ -26,7 +26,7 @@ import (
 // Role names the purpose of a part of the screen; a theme maps it to a style. The zero Role is Text.
 type Role uint8
 
-// The roles. Every theme defines all of them.
+// The roles. Every built-in theme defines all of them, except those in likes.
 const (
 	Text  Role = iota
 	Muted      // less important text
@@ -115,6 +115,12 @@ var roleNames = [RoleCount]string{
 	SynComment:     "synComment",
 	SynNumber:      "synNumber",
 	SynName:        "synName",
+}
+
+// likes maps the roles that a built-in theme may leave out to the role whose style they get then, which comes before them.
+var likes = map[Role]Role{
+	Heading: Accent,
+	DiffAdd: ToolOK,
 }
 
 // Roles lists every role.
@@ -264,7 +270,9 @@ func parse(name, file string, data []byte, base func(string) (*Theme, error)) (*
 	for _, r := range Roles {
 		text, ok := lines[r.String()]
 		if !ok {
-			if base == nil {
+			if like, optional := likes[r]; base == nil && optional {
+				t.styles[r] = t.styles[like]
+			} else if base == nil {
 				wrong = append(wrong, fmt.Sprintf("role %q is missing", r))
 			}
 			continue

@@ -36,6 +36,22 @@ func TestRoleNamesAreDistinct(t *testing.T) {
 	}
 }
 
+// A role that a theme leaves out gets the style of an earlier role, which has been read by then.
+func TestOptionalRoles(t *testing.T) {
+	dark, err := Load("", "dark")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, like := range likes {
+		if like >= r {
+			t.Errorf("%s is like %s, which comes later", r, like)
+		}
+	}
+	if got := dark.Style(Heading); got != dark.Style(Accent) || got == dark.Style(Text) {
+		t.Errorf("headings: %+v", got)
+	}
+}
+
 // Colours must be readable on the background that the theme is made for: WCAG AA asks
 // for a contrast of 4.5 for text. Borders are no text.
 func TestThemesAreLegible(t *testing.T) {

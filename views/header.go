@@ -28,7 +28,12 @@ type Header struct {
 	approvals int
 	left      bool
 
-	ShowTokens bool // and costs
+	Shown Shown
+}
+
+// Shown selects the optional parts of the header.
+type Shown struct {
+	Tokens bool // of the session, or their cost
 }
 
 // NewHeader returns a header. home is shown as ~ in paths; zone is the time zone of displayed times.
@@ -278,7 +283,7 @@ func (h *Header) cost() item {
 	total := u.SessionPrompt + u.SessionCompletion
 	text := u.SessionCost.String()
 	switch {
-	case total == 0 || !h.ShowTokens:
+	case total == 0 || !h.Shown.Tokens:
 		return item{forms: [][]draw.Span{nil}}
 	case u.SessionCost == 0:
 		text = texts.Count(total) + " tokens"

@@ -142,7 +142,7 @@ func TestHeaderWithoutTokens(t *testing.T) {
 	if got := viewtest.Text(t, h, 160, 1); !strings.Contains(got, "$0.03") {
 		t.Errorf("%q", got)
 	}
-	h.ShowTokens = false
+	h.Shown.Tokens = false
 	if got := viewtest.Text(t, h, 160, 1); strings.Contains(got, "$") {
 		t.Errorf("%q", got)
 	}
@@ -150,7 +150,7 @@ func TestHeaderWithoutTokens(t *testing.T) {
 
 func newHeader(t *testing.T) *Header {
 	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
-	h.ShowTokens = true
+	h.Shown.Tokens = true
 	return h
 }
 

@@ -140,10 +140,10 @@ func toolWide(r *Rule, tool string) error {
 	if r.Decision != Allow {
 		return nil
 	}
-	switch tool {
-	case "run_shell":
+	switch {
+	case tool == "run_shell":
 		return errors.New("it would allow every command: name the commands, such as Bash(git add *)")
-	case "read_file", "write_file", "edit_file", patchTool, "glob", "grep", "list_dir":
+	case slices.Contains(ReadingTools, tool), slices.Contains([]string{"write_file", "edit_file", patchTool}, tool):
 		r.Path = "**" // in the workspace; patterns never cover files with secrets
 	}
 	return nil

@@ -40,6 +40,10 @@ type Rule struct {
 	Source   Source   `json:"source,omitempty" toml:"-"`
 }
 
+// ReadingTools lists the tools that read files and folders. A rule that allows one by its name covers the workspace, and
+// a person's skill may use each of them in its folder.
+var ReadingTools = []string{"read_file", "list_dir", "glob", "grep"}
+
 // OfTool reports whether the rule covers a tool by its name alone.
 func (r Rule) OfTool(name string) bool {
 	if all, ok := strings.CutSuffix(r.Tool, "*"); ok && strings.HasPrefix(r.Tool, mcpPrefix) {
@@ -122,7 +126,7 @@ func (r Rule) covers(workspace string) string {
 		return r.commands()
 	case r.Path != "":
 		what := "edits in "
-		if r.Tool == "read_file" || r.Tool == "list_dir" || r.Tool == "glob" || r.Tool == "grep" {
+		if slices.Contains(ReadingTools, r.Tool) {
 			what = "reading files in "
 		}
 		return what + folderName(strings.TrimSuffix(r.Path, "**"), workspace)

@@ -94,10 +94,14 @@ func (b *Broker) AfterPlan() action.Mode {
 
 // EndPlan ends plan mode with e and returns the new mode: edits if the person chose that, otherwise the one before plan
 // mode, or its successor if its time limit is over. The new mode is never looser than most, which the person was shown.
-// If a person has already left plan mode, the current mode stays.
+// If a person has already left plan mode, the current mode stays. If an earlier process has already ended it with this
+// plan, nothing is published.
 func (b *Broker) EndPlan(task int, e event.PlanExited, most action.Mode) action.Mode {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.mode != action.ModePlan && b.approved == e.Plan {
+		return b.mode
+	}
 	b.approved = e.Plan
 	b.stream.Publish(task, 0, e)
 	if b.mode != action.ModePlan {

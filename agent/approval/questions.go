@@ -16,8 +16,15 @@ type Questions struct {
 	stream *stream.Stream
 	redact *redact.Redactor
 
-	mu   sync.Mutex // guards open
-	open map[string]openQuestion
+	mu     sync.Mutex // guards the fields below
+	open   map[string]openQuestion
+	stored map[string]Answered // by call: the newest question that an earlier process asked for it, until its result
+}
+
+// Answered is a question of an earlier process with its answer, both without secrets.
+type Answered struct {
+	event.QuestionAsked
+	Answer event.QuestionAnswered // zero: none is stored
 }
 
 type openQuestion struct {
@@ -28,7 +35,38 @@ type openQuestion struct {
 // NewQuestions returns Questions that publish in a stream. Secrets are removed from questions and answers in the
 // stream; the asking call gets the answer as typed.
 func NewQuestions(s *stream.Stream, r *redact.Redactor) *Questions {
-	return &Questions{stream: s, redact: r, open: make(map[string]openQuestion)}
+	return &Questions{stream: s, redact: r, open: make(map[string]openQuestion), stored: make(map[string]Answered)}
+}
+
+// Replay processes a stored event.
+func (q *Questions) Replay(e event.Event) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch p := e.(type) {
+	case event.QuestionAsked:
+		if p.CallID != "" && p.Gate == "" { // a workflow asks anew about each unknown outcome
+			q.stored[p.CallID] = Answered{QuestionAsked: p}
+		}
+	case event.QuestionAnswered:
+		for call, a := range q.stored {
+			if a.ID == p.ID {
+				a.Answer = p
+				q.stored[call] = a
+			}
+		}
+	case event.ToolResult:
+		delete(q.stored, p.CallID)
+	}
+}
+
+// TakeAnswered returns the newest question that an earlier process asked for a call, and forgets it. ok is false
+// unless a person has answered the question, the whole answer is stored, and the call has no result.
+func (q *Questions) TakeAnswered(call string) (a Answered, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	a = q.stored[call]
+	delete(q.stored, call)
+	return a, a.Answer.By == "user" && !redact.Masked(a.Answer.Text)
 }
 
 // Ask asks the person and waits for the answer, or until ctx ends. The error is [tools.ErrNobody] when nobody could

@@ -358,6 +358,9 @@ type Notice struct {
 	Code string `json:"code,omitempty"`
 }
 
+// Line returns the text.
+func (n Notice) Line() string { return n.Text }
+
 // LongCommand is the code of the notice about a long-running command.
 const LongCommand = "long_command"
 

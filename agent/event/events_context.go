@@ -71,6 +71,9 @@ type ContextWithheld struct {
 	Text    string   `json:"text"` // for the screen
 }
 
+// Line returns the text.
+func (w ContextWithheld) Line() string { return w.Text }
+
 // ContextPinned marks that an exchange is excluded from compaction, or included again. Back counts from the newest
 // exchange at that moment, which is 1.
 type ContextPinned struct {
@@ -82,6 +85,9 @@ type ContextPinned struct {
 // ContextHealed marks that a server accepted a request only after a change, or reported its limit. Later requests
 // to this model need the same change.
 type ContextHealed model.Needs
+
+// Line returns the text.
+func (h ContextHealed) Line() string { return h.Text }
 
 // ReminderAttached holds a reminder: text for the model other than prompts and tool results.
 type ReminderAttached struct {

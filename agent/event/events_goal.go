@@ -52,8 +52,8 @@ type GoalSet struct {
 	Limit   GoalUse `json:"limit"`
 }
 
-// Text returns the event as one line.
-func (g GoalSet) Text() string {
+// Line returns the goal, how it is checked, and its limit.
+func (g GoalSet) Line() string {
 	text := "goal: " + texts.OneLine(g.Goal)
 	if g.Check != "" {
 		text += " · met when it exits with 0: " + texts.OneLine(g.Check)
@@ -74,8 +74,8 @@ type GoalChecked struct {
 	Why string `json:"why"` // one line
 }
 
-// Text returns the event as one line.
-func (g GoalChecked) Text() string {
+// Line returns whether the goal is met, and why.
+func (g GoalChecked) Line() string {
 	if g.Met {
 		return "goal met: " + g.Why
 	}

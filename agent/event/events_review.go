@@ -62,6 +62,9 @@ type ReviewFinished struct {
 	Cost     model.Money `json:"cost,omitempty"` // 0 = unknown
 }
 
+// ReviewStarted is the code of the notice that a review has found its change, and a subagent looks at it.
+const ReviewStarted = "review"
+
 // DiffWasCut warns that the end of a change was not reviewed.
 const DiffWasCut = "the review is incomplete: buddy reads at most 4 MB of a diff; review the change in parts, or name a nearer BASE"
 

@@ -4,6 +4,13 @@ package event
 // types of this package have a kind.
 type Event interface{ kind() kind }
 
+// Remark is an event that only tells the person something. The screen, plain mode and exports print its Line, and nothing
+// else has to handle it.
+type Remark interface {
+	Event
+	Line() string
+}
+
 // kind holds the common properties of all events of a type.
 type kind struct {
 	name    string // on the wire, "family.fact"

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -100,12 +101,13 @@ func (h *Handler) ruled(text string) bool {
 // ruleForm matches a tool name and an optional condition in parentheses, up to the next name.
 var ruleForm = texts.Regexp(`([A-Za-z_]\w*)(?:\([^()]*\))?(?:\s*[|,]\s*|$)`)
 
-// ownTools lists buddy's tools: a pattern must match one of them.
-var ownTools = []string{
-	"run_shell", "read_file", "write_file", "edit_file", patch, "list_dir", "glob", "grep", "fetch_url", "web_search", "time", "todo", "ask_user", "agent",
-	"skill", "enter_plan", "exit_plan", "task_output", "task_kill", "tool_search", "use_tool", "mcp_resources", "mcp_read", "diagnostics", "remember", "workflow",
-	"capture-pane", "send-keys", "tmux_create_pane", "tmux_create_session", "tmux_kill_pane", "tmux_kill_session",
-}
+// toolNames holds the tools of docs/tools.md. It is generated with that page, because hooks may not depend on tools.
+//
+//go:embed tools.txt
+var toolNames string
+
+// ownTools lists buddy's tools, those of features last: a pattern must match one of them.
+var ownTools = append(strings.Fields(toolNames), "mcp_resources", "mcp_read", "diagnostics", "workflow")
 
 // matches reports whether the matcher selects a kind of an event.
 func (m matcher) matches(kind string) bool {

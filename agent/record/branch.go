@@ -30,6 +30,12 @@ func (r *Record) branch(number int) *Branch {
 	return b
 }
 
+// ofAgent reports whether the branch is a subagent's.
+func (b *Branch) ofAgent() bool {
+	p, _ := b.began.Payload.(event.BranchStarted)
+	return p.Why == event.ForSubagent
+}
+
 // begin records that a task works on the conversation.
 func (b *Branch) begin(p event.TaskStarted) {
 	b.Open, b.CanContinue, b.Paused = p.Kind != event.CompactionTask, false, false

@@ -101,10 +101,10 @@ func passOver(e event.Event) {
 		event.ToolWaits, event.TargetConnecting, event.HookStarted, event.HookRan,
 		event.FileKept, event.FileRestoring, event.FileRestored, event.FileUnchanged, event.ReminderAttached,
 		event.MCPServer, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.SkillLoaded, event.PaneHistory,
-		event.ContextCompacting, event.ContextCompacted, event.MicroCompacted, event.ContextWithheld, event.ContextPinned, event.ContextHealed,
+		event.ContextCompacting, event.ContextCompacted, event.MicroCompacted, event.ContextPinned,
 		event.InstructionsRead, event.ResultSpilled, event.BudgetWarning, event.BudgetExceeded, event.PlanEntered, event.PlanExited,
-		event.WorkflowStarted, event.WorkflowStepped, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged,
-		event.RuleAdded, event.RuleRemoved, event.Notice, event.Warning, event.Unknown:
+		event.WorkflowStarted, event.WorkflowStepped, event.ReviewFinished, event.GoalChanged,
+		event.RuleAdded, event.RuleRemoved, event.Warning, event.Remark, event.Unknown:
 	default:
 		panic(fmt.Sprintf("record: no case for %T", e))
 	}
@@ -169,7 +169,10 @@ func (r *Record) prompt(env event.Envelope) {
 			return
 		}
 		delete(r.Queued, p.ID)
-		r.branch(env.Branch).Answered = false
+		b := r.branch(env.Branch)
+		if b.Answered = false; !b.ofAgent() {
+			b.Open = true // its task starts next, unless the process is killed first
+		}
 	case event.PromptWithdrawn:
 		delete(r.Queued, p.ID)
 	}

@@ -56,7 +56,7 @@ func page() string {
 		"| kind | what it says, and when | stays | subagents | in blocks | can be switched off |\n" +
 		"|---|---|---|---|---|---|\n")
 	for _, k := range Kinds {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", k.Name, k.What, yes(k.Once), yes(!k.Main), yes(!k.Long), yes(!k.Fixed))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", k.Name, k.What, yes(k.Stays), yes(!k.Main), yes(!k.Long), yes(!k.Fixed))
 	}
 	b.WriteString("\n" +
 		"This page is generated: `go test ./agent/reminder -update`.\n" +

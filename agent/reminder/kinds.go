@@ -43,7 +43,7 @@ const (
 // Kind describes a kind of reminder.
 type Kind struct {
 	Name  string
-	Once  bool   // sent once and kept in the conversation; otherwise added to one request only
+	Stays bool   // in the conversation; otherwise it is added to one request only
 	Main  bool   // not for subagents
 	Fixed bool   // can't be switched off
 	Long  bool   // not for models that work in blocks, which are small
@@ -54,40 +54,40 @@ type Kind struct {
 // Kinds lists all kinds in the order in which they are sent: kinds that belong to a prompt, kinds for every agent,
 // kinds for the main agent only.
 var Kinds = []Kind{
-	{Name: AtFile, Once: true, What: "the files that a prompt names after an `@`, as `read_file` returns them, and folders as a list: up to 8 per prompt, 64 KiB each. Files that need your approval, and unchanged files that the model already has, are left out"},
-	{Name: Folder, Once: true, What: "the names of the first 60 files of the folder, for a model that works in blocks"},
-	{Name: Resources, Once: true, What: "the resources of MCP servers that a prompt names as `@SERVER:URI`"},
-	{Name: AgentMention, Once: true, Main: true, What: "the subagent that a prompt names"},
+	{Name: AtFile, Stays: true, What: "the files that a prompt names after an `@`, as `read_file` returns them, and folders as a list: up to 8 per prompt, 64 KiB each. Files that need your approval, and unchanged files that the model already has, are left out"},
+	{Name: Folder, Stays: true, What: "the names of the first 60 files of the folder, for a model that works in blocks"},
+	{Name: Resources, Stays: true, What: "the resources of MCP servers that a prompt names as `@SERVER:URI`"},
+	{Name: AgentMention, Stays: true, Main: true, What: "the subagent that a prompt names"},
 
-	{Name: ChangedFiles, Once: true, Long: true, What: "changes that the model's commands or somebody else made to files that it has read or written, also while the session was not running: a diff of at most 2 KB, or a note to read the file again"},
-	{Name: Instructions, Once: true, What: "instruction files of a subfolder, and rules whose `paths` match, once the model uses a file there"},
-	{Name: Todo, Once: true, Long: true, What: "the open steps of the model's list, if the list has not changed for 10 answers, and again every 10 answers"},
-	{Name: WorkingMemory, Once: true, What: "after a compaction: the first and the last prompt, the open steps, and the files that the model has read and changed, in 1 KB; again after 20 answers, if 8 prompts or files are new"},
-	{Name: Diagnostics, Once: true, Long: true, What: "language servers' reports about the model's edits that arrive after the result"},
-	{Name: Hook, Once: true, What: "the output of your hooks"},
+	{Name: ChangedFiles, Stays: true, Long: true, What: "changes that the model's commands or somebody else made to files that it has read or written, also while the session was not running: a diff of at most 2 KB, or a note to read the file again"},
+	{Name: Instructions, Stays: true, What: "instruction files of a subfolder, and rules whose `paths` match, once the model uses a file there"},
+	{Name: Todo, Stays: true, Long: true, What: "the open steps of the model's list, if the list has not changed for 10 answers, and again every 10 answers"},
+	{Name: WorkingMemory, Stays: true, What: "after a compaction: the first and the last prompt, the open steps, and the files that the model has read and changed, in 1 KB; again after 20 answers, if 8 prompts or files are new"},
+	{Name: Diagnostics, Stays: true, Long: true, What: "language servers' reports about the model's edits that arrive after the result"},
+	{Name: Hook, Stays: true, What: "the output of your hooks"},
 
-	{Name: Memory, Once: true, What: "memory entries added or forgotten since the session started, and entries for a target that a call named"},
-	{Name: Tasks, Once: true, Main: true, What: "the end of a command in the background"},
+	{Name: Memory, Stays: true, What: "memory entries added or forgotten since the session started, and entries for a target that a call named"},
+	{Name: Tasks, Stays: true, Main: true, What: "the end of a command in the background"},
 	{Name: TaskProgress, Main: true, Every: 3, Long: true, What: "the screens of panes where commands are still running, every third request"},
-	{Name: Plan, Once: true, Main: true, What: "plan mode is on, and its rules; again every fifth answer, in full every 25th"},
-	{Name: PlanExit, Once: true, Main: true, What: "the end of plan mode"},
-	{Name: PlanText, Once: true, Main: true, What: "the plan again, after a compaction"},
-	{Name: Budget, Once: true, Main: true, Long: true, What: "a prompt has used 70, 80 or 90 % of `max_cost`"},
-	{Name: Context, Once: true, Main: true, Long: true, What: "the conversation fills 70, 80 or 90 % of the context window"},
-	{Name: DateChange, Once: true, Main: true, What: "the new date, when a new day has started"},
-	{Name: ModeChange, Once: true, Main: true, Long: true, What: "a change of the approval mode"},
-	{Name: ModelSwitch, Once: true, Main: true, Long: true, What: "another model wrote the answers so far"},
-	{Name: Skills, Once: true, Long: true, What: "the list of skills, and its changes"},
-	{Name: MCP, Once: true, Long: true, What: "the list of MCP servers, and its changes"},
-	{Name: Agents, Once: true, Long: true, What: "the list of subagents that are not built in, and its changes"},
+	{Name: Plan, Stays: true, Main: true, What: "plan mode is on, and its rules; again every fifth answer, in full every 25th"},
+	{Name: PlanExit, Stays: true, Main: true, What: "the end of plan mode"},
+	{Name: PlanText, Stays: true, Main: true, What: "the plan again, after a compaction"},
+	{Name: Budget, Stays: true, Main: true, Long: true, What: "a prompt has used 70, 80 or 90 % of `max_cost`"},
+	{Name: Context, Stays: true, Main: true, Long: true, What: "the conversation fills 70, 80 or 90 % of the context window"},
+	{Name: DateChange, Stays: true, Main: true, What: "the new date, when a new day has started"},
+	{Name: ModeChange, Stays: true, Main: true, Long: true, What: "a change of the approval mode"},
+	{Name: ModelSwitch, Stays: true, Main: true, Long: true, What: "another model wrote the answers so far"},
+	{Name: Skills, Stays: true, Long: true, What: "the list of skills, and its changes"},
+	{Name: MCP, Stays: true, Long: true, What: "the list of MCP servers, and its changes"},
+	{Name: Agents, Stays: true, Long: true, What: "the list of subagents that are not built in, and its changes"},
 
-	{Name: Images, Once: true, Fixed: true, What: "the pictures that the model's tools have read"},
-	{Name: SkillTexts, Once: true, Fixed: true, What: "the texts of loaded skills again, after a compaction"},
-	{Name: TypedShell, Once: true, Fixed: true, What: "the command that you ran with `!`, and its output"},
-	{Name: Workflow, Once: true, Fixed: true, What: "the result of a workflow that you ran, and its outputs"},
-	{Name: Goal, Once: true, Main: true, Fixed: true, What: "the goal (`/goal`): when it starts or continues, after a compaction, and with the result of its check after an answer"},
-	{Name: Undo, Once: true, Fixed: true, What: "the files that you restored with `/undo`"},
-	{Name: HookStop, Once: true, Fixed: true, What: "the reason why a hook did not let the model stop"},
+	{Name: Images, Stays: true, Fixed: true, What: "the pictures that the model's tools have read"},
+	{Name: SkillTexts, Stays: true, Fixed: true, What: "the texts of loaded skills again, after a compaction"},
+	{Name: TypedShell, Stays: true, Fixed: true, What: "the command that you ran with `!`, and its output"},
+	{Name: Workflow, Stays: true, Fixed: true, What: "the result of a workflow that you ran, and its outputs"},
+	{Name: Goal, Stays: true, Main: true, Fixed: true, What: "the goal (`/goal`): when it starts or continues, after a compaction, and with the result of its check after an answer"},
+	{Name: Undo, Stays: true, Fixed: true, What: "the files that you restored with `/undo`"},
+	{Name: HookStop, Stays: true, Fixed: true, What: "the reason why a hook did not let the model stop"},
 }
 
 // lookup returns a kind and its position in Kinds; an unknown kind comes last.

@@ -136,7 +136,7 @@ func (s *Set) Collect(ctx context.Context, now Snapshot, clean func(string) stri
 		switch {
 		case text == "":
 			n.know(kind.Name, said.State)
-		case kind.Once:
+		case kind.Stays:
 			once = append(once, text)
 			n.Kinds, n.Seen = append(n.Kinds, kind.Name), append(n.Seen, said.Seen...)
 			if said.State != "" {

@@ -324,12 +324,16 @@ func unanswered(ctx context.Context) tools.Result {
 	return failure(history.Unanswered)
 }
 
-// ask returns the function with which a call asks the person; nil when nobody can answer.
+// ask returns the function with which a call asks the person; nil when nobody can answer. A person who has answered in
+// an earlier process is not asked again.
 func (b *batch) ask(callID string) func(context.Context, tools.Question) (string, error) {
 	if !b.loop.p.Approvals.Interactive() || b.loop.agent.Type != "" {
 		return nil
 	}
 	return func(ctx context.Context, q tools.Question) (string, error) {
+		if was, ok := b.loop.p.Questions.TakeAnswered(callID); ok && was.Text == b.loop.o.Redact.Text(q.Text) {
+			return was.Answer.Text, nil
+		}
 		reply, err := Access{b.loop, b.x, b.turn}.Ask(ctx, "buddy asks a question", event.QuestionAsked{CallID: callID, From: q.From, Text: q.Text, Choices: q.Choices})
 		return reply.Text, err
 	}

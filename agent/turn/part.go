@@ -182,6 +182,11 @@ type Asking struct {
 // Main reports whether the call is made in the main conversation.
 func (a Asking) Main() bool { return a.x.conv.Branch() == 0 }
 
+// Answered returns the call's question of an earlier process, see [approval.Questions.TakeAnswered].
+func (a Asking) Answered() (approval.Answered, bool) {
+	return a.l.p.Questions.TakeAnswered(a.j.call.ID)
+}
+
 // EndWith ends the exchange after this turn, with text as its answer.
 func (a Asking) EndWith(text string) {
 	a.x.mu.Lock()

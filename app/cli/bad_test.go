@@ -85,7 +85,7 @@ func startError(file string) string {
 	r := compose.ReadSettings(f)
 	err := r.Err
 	if err == nil {
-		_, _, err = fullscreen.FirstTheme(f, r.Config, r.Index)
+		_, err = fullscreen.LooksOf(f, r.Config, r.Index)
 	}
 	if err == nil {
 		return ""

@@ -13,7 +13,6 @@ import (
 	"buddy/app/screen"
 	"buddy/app/ui"
 	"buddy/sessions"
-	"buddy/themes"
 )
 
 // Replay plays a session until the user leaves it. It shows the events before the turn at once; 0 plays from the start.
@@ -22,7 +21,7 @@ func Replay(f *compose.Options, j *sessions.Journal, speed float64, turn int) er
 	if err != nil {
 		return err
 	}
-	name, theme, err := FirstTheme(f, c, index)
+	looks, err := LooksOf(f, c, index)
 	if err != nil {
 		return err
 	}
@@ -40,7 +39,7 @@ func Replay(f *compose.Options, j *sessions.Journal, speed float64, turn int) er
 	defer cancel()
 	events := func(show func(event.Envelope) bool) error { return j.Range(0, show) }
 	home, _ := os.UserHomeDir() // "" if unknown
-	err = ui.Replay(ctx, s, ui.Looks{Theme: theme, Colours: coloursOf(f, c), Auto: name == themes.Auto, ShowTokens: c.UI.ShowTokens}, keys, events, home, speed, turn)
+	err = ui.Replay(ctx, s, looks, keys, events, home, speed, turn)
 	s.Fini()
 	if err != nil {
 		return exit.Failure(fmt.Errorf("terminal: %w", err))

@@ -13,6 +13,7 @@ import (
 	"buddy/app/screen"
 	"buddy/app/ui"
 	"buddy/themes"
+	"buddy/views"
 )
 
 // testScreen is the full screen on a terminal in memory, without a session.
@@ -39,7 +40,7 @@ func openScreen(t *testing.T, cols, rows int, f *compose.Options) *testScreen {
 	x.UI = apptest.Start(t, cols, rows, func(ctx context.Context, s *screen.Screen) error {
 		x.screen = s
 		x.ui = ui.New(ui.Deps{
-			Looks:    ui.Looks{Theme: theme, Colours: Colours(f), ShowTokens: true},
+			Looks:    ui.Looks{Theme: theme, Colours: Colours(f), Header: views.Shown{Tokens: true}},
 			Terminal: ui.Terminal{Repaint: s.Sync, AskBackground: s.AskBackground},
 			Timing:   ui.Timing{Now: time.Now, Tick: func(bool) {}, Later: func(f func()) { x.later(f) }, Background: func(func() func()) {}},
 			Drafting: ui.Drafting{Draft: func() {}},

@@ -1,6 +1,7 @@
 package fullscreen
 
 import (
+	"cmp"
 	"os"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"buddy/app/ui"
 	"buddy/config"
 	"buddy/themes"
+	"buddy/views"
 )
 
 // Colours returns the available themes for this command line.
@@ -31,20 +33,15 @@ func coloursOf(f *compose.Options, settings config.Config) ui.Colours {
 	return c
 }
 
-// FirstTheme returns the name of the theme at the start, from the command line, else from the settings, and that theme.
-func FirstTheme(f *compose.Options, settings config.Config, index config.Index) (string, *themes.Theme, error) {
-	c := coloursOf(f, settings)
-	if f.Theme != "" {
-		t, err := c.Load(f.Theme)
-		if err != nil {
-			return "", nil, exit.Usage("--theme: %v", err)
-		}
-		return f.Theme, t, nil
-	}
-	name := settings.UI.Theme
+// LooksOf returns how the screen looks at its start. The command line takes precedence over the settings.
+func LooksOf(f *compose.Options, settings config.Config, index config.Index) (ui.Looks, error) {
+	name, c := cmp.Or(f.Theme, settings.UI.Theme), coloursOf(f, settings)
 	t, err := c.Load(name)
-	if err != nil {
-		return "", nil, exit.Mistake(index.Error(config.Path("ui", "theme"), err))
+	switch {
+	case err != nil && f.Theme != "":
+		return ui.Looks{}, exit.Usage("--theme: %v", err)
+	case err != nil:
+		return ui.Looks{}, exit.Mistake(index.Error(config.Path("ui", "theme"), err))
 	}
-	return name, t, nil
+	return ui.Looks{Theme: t, Colours: c, Auto: name == themes.Auto, Header: views.Shown{Tokens: settings.UI.ShowTokens}}, nil
 }

@@ -42,7 +42,7 @@ func TestMistakesInKeysAndThemesHaveTheirPlace(t *testing.T) {
 		}
 		_, err = compose.BoundKeys(cfg.Keys, index)
 		if err == nil {
-			_, _, err = FirstTheme(&compose.Options{}, cfg, index)
+			_, err = LooksOf(&compose.Options{}, cfg, index)
 		}
 		got := ""
 		if err != nil {

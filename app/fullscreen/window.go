@@ -30,7 +30,6 @@ import (
 	"buddy/app/ui"
 	"buddy/sessions"
 	"buddy/texts"
-	"buddy/themes"
 	"buddy/tmux"
 	"buddy/views/draw"
 	"buddy/views/markup"
@@ -70,7 +69,7 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	if err != nil {
 		return slash.Next{}, err
 	}
-	name, theme, err := FirstTheme(f, setup.Config, setup.Index)
+	looks, err := LooksOf(f, setup.Config, setup.Index)
 	if err != nil {
 		return slash.Next{}, err
 	}
@@ -88,7 +87,7 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	w := &window{signals: make(chan os.Signal, 4), setup: &setup, far: d.Host != nil, folder: folderOf(f, d), screen: s, files: input.NewFileIndex(), events: make(chan event.Envelope, eventRoom)}
-	w.ui = ui.New(w.deps(ctx, ui.Looks{Theme: theme, Colours: coloursOf(f, setup.Config), ShowTokens: setup.Config.UI.ShowTokens}, keys))
+	w.ui = ui.New(w.deps(ctx, looks, keys))
 	w.ui.Prompt().SetVi(setup.Config.UI.Editor == "vi")
 	s.SetMouse(setup.Config.UI.Mouse)
 	w.loop = w.ui.Loop(s, w.events, func() { w.end(ctx, said) })
@@ -100,7 +99,7 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 		w.loop.Go(func() { w.readRest(ctx, stored) })
 	})
 	w.show(ctx, stored)
-	if name == themes.Auto {
+	if looks.Auto {
 		w.loop.Post(w.ui.Follow) // after the first frame
 	}
 	unwatch := w.watchSettings(ctx, f)
@@ -184,9 +183,9 @@ type window struct {
 	signals chan os.Signal
 }
 
-func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.Deps {
+func (w *window) deps(ctx context.Context, looks ui.Looks, keys *keymap.Map) ui.Deps {
 	return ui.Deps{
-		Looks:    look,
+		Looks:    looks,
 		Terminal: ui.Terminal{Repaint: w.screen.Sync, AskBackground: w.screen.AskBackground, Copy: w.copy, Edit: w.edit, Look: w.look, OpenAt: w.openAt, MayOpen: w.mayOpen(), Suspend: w.suspend, Attention: w.attention()},
 		Timing: ui.Timing{
 			Now:   time.Now,

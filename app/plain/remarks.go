@@ -92,7 +92,7 @@ func (m *Remarks) Remark(e event.Event) {
 		m.workflow(p)
 	case event.ContextUsage, event.ContextCompacting:
 		m.context(p)
-	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.Notice, event.Warning, event.ContextHealed, event.ContextWithheld:
+	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalChanged, event.Warning, event.Remark:
 		m.printDirect(p)
 	case event.Error:
 		m.Unstored, m.blamed = m.Unstored || p.Code == record.Broken, true
@@ -146,20 +146,14 @@ func (m *Remarks) printDirect(e event.Event) {
 		m.Say("this prompt has used %s", event.BudgetWarning(p).Text())
 	case event.ReviewFinished:
 		m.Say("%s", p.Summary())
-	case event.GoalSet:
-		m.Say("%s", p.Text())
-	case event.GoalChecked:
-		m.Say("%s", p.Text())
 	case event.GoalChanged:
 		if text := p.Text(); text != "" {
 			m.Say("%s", m.reworded(text))
 		}
 	case event.Notice:
 		m.Say("%s", m.reworded(p.Text))
-	case event.ContextHealed:
-		m.Say("%s", p.Text)
-	case event.ContextWithheld:
-		m.Say("%s", p.Text)
+	case event.Remark:
+		m.Say("%s", p.Line())
 	case event.Warning:
 		say := m.Say
 		if p.Code == event.LostLimit {

@@ -105,6 +105,18 @@ func TestRemarksWithoutCalls(t *testing.T) {
 	}
 }
 
+// A remark is one line. Only the words of a notice are buddy's own, so no others are reworded.
+func TestRemarksOfOneLine(t *testing.T) {
+	var out strings.Builder
+	l := &Remarks{Err: &out, Reword: strings.ToUpper}
+	for _, e := range []event.Event{event.Notice{Text: "settings reloaded"}, event.GoalSet{Goal: "run /undo"}, event.ContextHealed{Text: "without pictures"}} {
+		l.Remark(e)
+	}
+	if got := out.String(); got != "SETTINGS RELOADED\ngoal: run /undo\nwithout pictures\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 // What is said to allow a call where nobody can be asked does allow it.
 func TestHintWhereNobodyCanBeAsked(t *testing.T) {
 	for want, a := range map[string]event.ApprovalAsked{

@@ -351,7 +351,7 @@ func leadsTo(c event.Command, working bool) func(event.Event) bool {
 	case event.Review:
 		return func(e event.Event) bool {
 			n, ok := e.(event.Notice)
-			return is[event.ReviewFinished](e) || ok && n.Code == "review" // it continues in the background
+			return is[event.ReviewFinished](e) || ok && n.Code == event.ReviewStarted // it continues in the background
 		}
 	case event.Answer:
 		return is[event.QuestionAnswered]

@@ -51,13 +51,13 @@ func (s *State) fold(env event.Envelope) Changed {
 		return s.applyPane(env)
 	case event.PromptSubmitted, event.PromptWithdrawn, event.PromptBlocked:
 		return s.applyPrompt(env)
-	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
-		event.ContextCompacted, event.ContextPinned, event.ContextHealed, event.ContextWithheld, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished:
+	case event.Remark, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
+		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished:
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.PlanExited, event.RuleAdded, event.RuleRemoved, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
-	case event.GoalSet, event.GoalChecked, event.GoalChanged:
-		return applyGoal(s, env)
+	case event.GoalChanged:
+		return applyGoal(s, env, p)
 	case event.SkillLoaded, event.CommandsListed, event.MCPServer, event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		return applyExtension(s, env)
 	case event.BranchStarted, event.HistoryRewound:
@@ -384,6 +384,8 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.Notice:
 		s.add(env, NoticeBlock, p.Text).passes = p.Code == event.LongCommand
+	case event.Remark:
+		s.add(env, NoticeBlock, p.Line())
 	case event.Warning:
 		s.add(env, WarningBlock, texts.WithNext(p.Text, p.NextStep))
 	case event.Error:
@@ -394,8 +396,8 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		compacted(s, env, p)
 	case event.ContextPinned:
 		pinned(s, env, p)
-	case event.ContextHealed, event.ContextWithheld, event.MicroCompacted:
-		applyContext(s, env)
+	case event.MicroCompacted:
+		s.add(env, NoticeBlock, texts.Plural(len(p.CallIDs), "old result")+" compacted")
 	case event.FileRestored:
 		restored(s, env, p)
 	case event.ReviewFinished:
@@ -413,18 +415,6 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		return Conversation | Header
 	}
 	return Conversation
-}
-
-// applyContext shows a notice about parts that later requests leave out.
-func applyContext(s *State, env event.Envelope) {
-	switch p := env.Payload.(type) {
-	case event.ContextHealed:
-		s.add(env, NoticeBlock, p.Text)
-	case event.ContextWithheld:
-		s.add(env, NoticeBlock, p.Text)
-	case event.MicroCompacted:
-		s.add(env, NoticeBlock, texts.Plural(len(p.CallIDs), "old result")+" compacted")
-	}
 }
 
 // pinned shows that an exchange was pinned or unpinned.

@@ -295,7 +295,24 @@ func TestCompactionIsTold(t *testing.T) {
 	}
 }
 
-type unheardOf struct{ event.Notice }
+// A remark is a notice with its line.
+func TestRemarksAreNotices(t *testing.T) {
+	for _, e := range []event.Remark{
+		event.Notice{Text: "n"},
+		event.ContextHealed{Text: "without pictures"},
+		event.ContextWithheld{Text: "a result is withheld"},
+		event.GoalSet{Goal: "green tests"},
+		event.GoalChecked{Met: true, Why: "they pass"},
+	} {
+		var s State
+		changed := s.Apply(event.Envelope{Seq: 1, Payload: e})
+		if changed != Conversation || len(s.Blocks) != 1 || s.Blocks[0].Kind != NoticeBlock || string(s.Blocks[0].Text) != e.Line() || e.Line() == "" {
+			t.Errorf("Apply(%+v) = %b, %+v", e, changed, s.Blocks)
+		}
+	}
+}
+
+type unheardOf struct{ event.TurnStarted }
 
 // The returned set covers everything that Apply changed.
 func TestChangedBits(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"buddy/app/loop"
 	"buddy/app/screen"
 	"buddy/themes"
+	"buddy/views"
 )
 
 // cable is a terminal with simulated typing that reports each frame.
@@ -132,7 +133,7 @@ func benchScreen(b *testing.B, at *cable) (*screen.Screen, *themes.Theme) {
 // benchDeps returns dependencies that do nothing.
 func benchDeps(s *screen.Screen, theme *themes.Theme) Deps {
 	return Deps{
-		Looks: Looks{Theme: theme, ShowTokens: true}, Terminal: Terminal{Attention: Attention{Notify: s.Notify}},
+		Looks: Looks{Theme: theme, Header: views.Shown{Tokens: true}}, Terminal: Terminal{Attention: Attention{Notify: s.Notify}},
 		Timing: Timing{
 			Now: time.Now, Tick: func(bool) {}, Later: func(func()) {},
 			After: func(time.Duration, func()) {}, Background: func(func() func()) {},

@@ -17,6 +17,7 @@ import (
 	"buddy/app/slash"
 	"buddy/sessions"
 	"buddy/themes"
+	"buddy/views"
 )
 
 // recorded stores a session with events at given milliseconds after its start.
@@ -72,7 +73,7 @@ func replaying(t *testing.T, speed float64) (*apptest.UI, *viewer) {
 	ui := apptest.Start(t, 100, 30, func(ctx context.Context, s *screen.Screen) error {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		v = newViewer(s, Looks{Theme: theme, ShowTokens: true}, keymap.Default(), "", newPlayer(speed, 0), stop)
+		v = newViewer(s, Looks{Theme: theme, Header: views.Shown{Tokens: true}}, keymap.Default(), "", newPlayer(speed, 0), stop)
 		v.loop.SetFocus(v.ui)
 		v.loop.Go(func() { v.end(v.player.play(ctx, events, v.events)) })
 		return v.loop.Run(ctx)

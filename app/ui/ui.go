@@ -126,8 +126,7 @@ type Looks struct {
 	Theme   *themes.Theme
 	Colours Colours
 	Auto    bool // the theme follows the terminal's background
-
-	ShowTokens bool // in the header
+	Header  views.Shown
 }
 
 // Terminal holds effects on the terminal other than drawing.
@@ -200,7 +199,7 @@ func New(d Deps) *UI {
 		ask:          dialog.NewAsk(t, k),
 	}
 	u.v.strip = panes.NewStrip(t, k, u.v.panes, d.Now)
-	u.v.header.ShowTokens = d.ShowTokens
+	u.v.header.Shown = d.Header
 	u.arranged = arrangement{tab: layout.Conversation, shape: d.Shape, panes: u.v.panes, keep: d.KeepShape}
 	u.dock = dock{
 		approval: dialog.NewApproval(t, k, d.Now), question: dialog.NewConfirm(t, k), confirm: dialog.NewConfirm(t, k),

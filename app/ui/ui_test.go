@@ -23,6 +23,7 @@ import (
 	"buddy/app/slash"
 	"buddy/sessions"
 	"buddy/themes"
+	"buddy/views"
 	"buddy/views/dialog"
 	"buddy/views/draw"
 )
@@ -139,7 +140,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 	x := &testUI{t: t, store: store, setup: &compose.Setup{}, events: make(chan event.Envelope, 1000)}
 	x.UI = apptest.Start(t, cols, rows, func(ctx context.Context, s *screen.Screen) error {
 		d := Deps{
-			Looks: Looks{Theme: theme, ShowTokens: true},
+			Looks: Looks{Theme: theme, Header: views.Shown{Tokens: true}},
 			Terminal: Terminal{
 				Repaint: s.Sync, AskBackground: s.AskBackground, Copy: func(text string) { x.copied = text },
 				Suspend: func() error { return nil },

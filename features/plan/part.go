@@ -97,10 +97,16 @@ func (m planning) Enter() (string, error) {
 	return "plan mode is on from now on", nil
 }
 
-// Exit shows the plan to the person until they decide; they may edit it.
+// Exit shows the plan to the person until they decide; they may edit it. A decision that an earlier process stored
+// for the call counts, for the plan that it showed.
 func (m planning) Exit(ctx context.Context) (tools.PlanDecision, error) {
 	if err := m.own(); err != nil {
 		return tools.PlanDecision{}, err
+	}
+	was, answered := m.by.Answered()
+	if answered && !was.Answer.Edited && was.Answer.Text != event.PlanEdit {
+		steps, _ := plan.Steps(was.Text) // a warning has reported why there are none
+		return m.decide(was.Answer.Text, was.Text, steps, was.Before), nil
 	}
 	if mode, _ := m.by.Approvals().Mode(); mode != action.ModePlan {
 		return tools.PlanDecision{}, fmt.Errorf("mode is %s, not plan: there is no plan to approve; enter_plan starts plan mode", mode)
@@ -112,6 +118,9 @@ func (m planning) Exit(ctx context.Context) (tools.PlanDecision, error) {
 	steps, err := plan.Steps(text)
 	if err != nil {
 		return tools.PlanDecision{}, err
+	}
+	if answered && was.Answer.Edited {
+		text, steps = m.edited(text, was.Answer.Text, steps)
 	}
 	for {
 		before := m.by.Approvals().AfterPlan()

@@ -73,7 +73,7 @@ func (r Reviewer) Review(ctx context.Context, target, base string, by turn.Deleg
 	if len(change.Files) == 0 {
 		return done // nothing differs: no need to ask a model
 	}
-	r.Publish(event.Notice{Text: fmt.Sprintf("reviewing %s, files that differ: %d", done.What(), len(change.Files)), Code: "review"})
+	r.Publish(event.Notice{Text: fmt.Sprintf("reviewing %s, files that differ: %d", done.What(), len(change.Files)), Code: event.ReviewStarted})
 	if change.Cut {
 		r.Publish(event.Warning{Text: event.DiffWasCut, Code: "review"})
 	}

@@ -104,7 +104,7 @@ func readingRules(s skill.Skill) []action.Rule {
 	}
 	below := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`).Replace(s.Dir) + "/**"
 	var rules []action.Rule
-	for _, tool := range []string{"read_file", "list_dir", "glob", "grep"} {
+	for _, tool := range action.ReadingTools {
 		rules = append(rules, action.Rule{Decision: action.Allow, Tool: tool, Path: below, Target: "local", Source: action.FromSession})
 	}
 	return rules

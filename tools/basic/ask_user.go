@@ -50,7 +50,7 @@ func (t *askUser) PlanArgs(args askArgs) (action.Action, error) {
 	return act, nil
 }
 
-// Recover asks again, because the question was open when the earlier process ended.
+// Recover asks again if the person had not answered when the earlier process ended.
 func (t *askUser) Recover(ctx context.Context, call tools.Call) tools.Result { return t.Run(ctx, call) }
 
 func (t *askUser) RunArgs(ctx context.Context, call tools.Call, args askArgs) tools.Result {

@@ -60,7 +60,7 @@ func (t *exitPlan) PlanArgs(args planArgs) (action.Action, error) {
 	return tools.PlanInternal(t.Name(), args.Why), nil
 }
 
-// Recover shows the plan again, because it waited for a decision when the earlier process ended.
+// Recover shows the plan again if the person had not decided when the earlier process ended.
 func (t *exitPlan) Recover(ctx context.Context, call tools.Call) tools.Result {
 	return t.Run(ctx, call)
 }

@@ -115,7 +115,7 @@ func process(names []string, all map[string]*testTarget) (*Set, *tools.Registry)
 func registry(set *Set) *tools.Registry {
 	first := set.First()
 	var all []tools.Tool
-	for _, t := range append(first.Tools(), shell.Panes(first.Shell)...) {
+	for _, t := range append(first.Tools(), first.Deferred()...) {
 		all = append(all, set.Route(t))
 	}
 	return tools.NewRegistry(append(all, shell.NewTaskOutput(first.Shell), shell.NewTaskKill(first.Shell))...)

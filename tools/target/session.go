@@ -108,7 +108,7 @@ func (s *Session) Fences() error {
 func NewSession(t *Target, sh *shell.Shell, files *file.Workspace) *Session {
 	s := &Session{Target: t, Shell: sh, Files: files, tools: make(map[string]tools.Tool), finder: finder{secret: files.Secret, most: maxSearched}}
 	file.FollowShell(files, sh.Cwd)
-	for _, one := range append(s.Tools(), shell.Panes(sh)...) {
+	for _, one := range append(s.Tools(), s.Deferred()...) {
 		s.tools[one.Definition().Name] = one
 	}
 	return s
@@ -117,6 +117,9 @@ func NewSession(t *Target, sh *shell.Shell, files *file.Workspace) *Session {
 // Tools returns the tools for commands and files of the target, in the order in which the
 // model is offered them.
 func (s *Session) Tools() []tools.Tool { return append([]tools.Tool{s.Shell}, file.Tools(s.Files)...) }
+
+// Deferred returns the tools for the target that a model has to search for.
+func (s *Session) Deferred() []tools.Tool { return shell.Panes(s.Shell) }
 
 // Facts returns the facts about the target that the policy needs.
 func (s *Session) Facts() policy.Target {

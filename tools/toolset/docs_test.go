@@ -8,27 +8,29 @@ import (
 	"testing"
 
 	"buddy/agent/model"
+	"buddy/texts"
 )
 
-var update = flag.Bool("update", false, "write docs/tools.md")
+var update = flag.Bool("update", false, "write docs/tools.md and the names for hooks")
 
-// TestDocs checks that docs/tools.md has the tools' own descriptions.
+// TestDocs checks that docs/tools.md has the tools' own descriptions, and that hooks know the names.
 func TestDocs(t *testing.T) {
 	var defs []model.ToolDef
 	all, deferred := offered(t, "")
 	for _, tool := range append(all, deferred.All()...) {
 		defs = append(defs, tool.Definition())
 	}
-	const file = "../../docs/tools.md"
-	got := reference(defs)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
+	names := texts.Join(defs, "\n", func(d model.ToolDef) string { return d.Name }) + "\n"
+	for file, got := range map[string]string{"../../docs/tools.md": reference(defs), "../../agent/hooks/tools.txt": names} {
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil || got != string(want) {
-		t.Errorf("%s is not what the tools say (%v); run: go test ./tools/toolset -run Docs -update", file, err)
+		want, err := os.ReadFile(file)
+		if err != nil || got != string(want) {
+			t.Errorf("%s is not what the tools say (%v); run: go test ./tools/toolset -run Docs -update", file, err)
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func New(set *target.Set, client *web.Client, deferred *tools.Deferred) []tools.
 		deferred = tools.NewDeferred()
 	}
 	first := set.First()
-	for _, t := range shell.Panes(first.Shell) {
+	for _, t := range first.Deferred() {
 		deferred.Add(set.Route(t))
 	}
 	deferred.Add(shell.NewTaskOutput(first.Shell), shell.NewTaskKill(first.Shell)) // their numbers cover all targets

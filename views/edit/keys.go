@@ -7,28 +7,34 @@ import (
 	"buddy/app/keymap"
 )
 
-// commands maps actions of an editor to functions. Vertical moves are missing, because they return whether there was a
-// row to move to.
-var commands = map[keymap.Action]func(*Editor){
-	keymap.Newline:         func(e *Editor) { e.change(e.cur, e.cur, []byte("\n")) },
-	keymap.CharLeft:        func(e *Editor) { e.cur = e.buf.left(e.cur) },
-	keymap.CharRight:       func(e *Editor) { e.cur = e.buf.right(e.cur) },
-	keymap.WordLeft:        func(e *Editor) { e.cur = e.buf.wordLeft(e.cur) },
-	keymap.WordRight:       func(e *Editor) { e.cur = e.buf.wordRight(e.cur) },
-	keymap.LineStart:       func(e *Editor) { e.cur.col = 0 },
-	keymap.LineEnd:         func(e *Editor) { e.cur.col = len(e.here()) },
-	keymap.DeleteLeft:      func(e *Editor) { e.change(e.buf.left(e.cur), e.cur, nil) },
-	keymap.DeleteRight:     func(e *Editor) { e.change(e.cur, e.buf.right(e.cur), nil) },
-	keymap.KillToEnd:       (*Editor).killToEnd,
-	keymap.KillToStart:     (*Editor).killToStart,
-	keymap.KillWord:        func(e *Editor) { e.kill(e.cur, e.buf.wordRight(e.cur), false) },
-	keymap.KillWordLeft:    func(e *Editor) { e.kill(e.buf.wordLeft(e.cur), e.cur, true) },
-	keymap.KillToSpaceLeft: func(e *Editor) { e.kill(e.buf.spaceLeft(e.cur), e.cur, true) },
-	keymap.Yank:            (*Editor).yank,
-	keymap.YankNext:        (*Editor).yankNext,
-	keymap.Transpose:       (*Editor).transpose,
-	keymap.Undo:            func(e *Editor) { e.revert(false) },
-	keymap.Redo:            func(e *Editor) { e.revert(true) },
+// command holds the effect of an action in an editor.
+type command struct {
+	do     func(*Editor)
+	typing bool // in insert mode of vi it is part of the insertion; all others start a new insertion
+}
+
+// commands holds the actions of an editor. Vertical moves are missing, because they return whether there was a row
+// to move to.
+var commands = map[keymap.Action]command{
+	keymap.Newline:         {typing: true, do: func(e *Editor) { e.change(e.cur, e.cur, []byte("\n")) }},
+	keymap.CharLeft:        {do: func(e *Editor) { e.cur = e.buf.left(e.cur) }},
+	keymap.CharRight:       {do: func(e *Editor) { e.cur = e.buf.right(e.cur) }},
+	keymap.WordLeft:        {do: func(e *Editor) { e.cur = e.buf.wordLeft(e.cur) }},
+	keymap.WordRight:       {do: func(e *Editor) { e.cur = e.buf.wordRight(e.cur) }},
+	keymap.LineStart:       {do: func(e *Editor) { e.cur.col = 0 }},
+	keymap.LineEnd:         {do: func(e *Editor) { e.cur.col = len(e.here()) }},
+	keymap.DeleteLeft:      {typing: true, do: func(e *Editor) { e.change(e.buf.left(e.cur), e.cur, nil) }},
+	keymap.DeleteRight:     {typing: true, do: func(e *Editor) { e.change(e.cur, e.buf.right(e.cur), nil) }},
+	keymap.KillToEnd:       {typing: true, do: (*Editor).killToEnd},
+	keymap.KillToStart:     {typing: true, do: (*Editor).killToStart},
+	keymap.KillWord:        {typing: true, do: func(e *Editor) { e.kill(e.cur, e.buf.wordRight(e.cur), false) }},
+	keymap.KillWordLeft:    {typing: true, do: func(e *Editor) { e.kill(e.buf.wordLeft(e.cur), e.cur, true) }},
+	keymap.KillToSpaceLeft: {typing: true, do: func(e *Editor) { e.kill(e.buf.spaceLeft(e.cur), e.cur, true) }},
+	keymap.Yank:            {typing: true, do: (*Editor).yank},
+	keymap.YankNext:        {do: (*Editor).yankNext},
+	keymap.Transpose:       {typing: true, do: (*Editor).transpose},
+	keymap.Undo:            {do: func(e *Editor) { e.revert(false) }},
+	keymap.Redo:            {do: func(e *Editor) { e.revert(true) }},
 }
 
 // Do executes an action and reports whether editors support it.
@@ -38,7 +44,7 @@ func (e *Editor) Do(a keymap.Action) bool {
 		return false
 	}
 	e.before, e.last = e.last, nothing
-	command(e)
+	command.do(e)
 	return true
 }
 

@@ -140,7 +140,7 @@ func (v *Vi) insertion(e *Editor, s viStep) bool {
 	switch {
 	case !v.On || v.Normal:
 		return false
-	case s.action != "" && !changes[s.action]:
+	case s.action != "" && !commands[s.action].typing:
 		v.Afresh(e)
 		return false
 	}
@@ -152,12 +152,6 @@ func (v *Vi) insertion(e *Editor, s viStep) bool {
 		v.Afresh(e)
 	}
 	return true
-}
-
-// changes lists the actions that are part of an insertion; all others start a new insertion.
-var changes = map[keymap.Action]bool{
-	keymap.Newline: true, keymap.DeleteLeft: true, keymap.DeleteRight: true, keymap.KillToEnd: true, keymap.KillToStart: true,
-	keymap.KillWord: true, keymap.KillWordLeft: true, keymap.KillToSpaceLeft: true, keymap.Yank: true, keymap.Transpose: true,
 }
 
 // perform executes a part of an insertion.

@@ -53,7 +53,7 @@ type row struct {
 	changes bool // it changes files
 }
 
-// tools are the built-in tools.
+// tools holds the wording of built-in tools. The others are shown by their name and arguments.
 var tools = map[string]row{
 	"run_shell":           {subject: command},
 	"read_file":           {verb: "read", subject: file, look: Reads},

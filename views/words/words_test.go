@@ -8,14 +8,11 @@ import (
 	"buddy/tools/toolset"
 )
 
-// Every built-in tool has a row of words, and every row belongs to a tool.
-func TestEveryToolHasWords(t *testing.T) {
+// Every row of words belongs to a tool.
+func TestWordsBelongToTools(t *testing.T) {
 	known := map[string]bool{"diagnostics": true, "mcp_resources": true, "mcp_read": true}
 	for _, name := range toolset.Names() {
 		known[name] = true
-		if _, ok := tools[name]; !ok {
-			t.Errorf("no words for %s", name)
-		}
 	}
 	for name := range tools {
 		if !known[name] {

@@ -49,7 +49,7 @@ func New(c Config) (*wire.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.client.Model(wire.Protocol{Open: m.open, Answer: m.answer, Opaque: m.opaque}), nil
+	return m.client.Model(wire.Protocol{Open: m.open, Answer: m.answer, Opaque: m.opaque, AnyOrder: true}), nil
 }
 
 func newAdapter(c Config) (*adapter, error) {

@@ -178,9 +178,12 @@ func (c *Call) keyHint() string {
 	}
 }
 
-// protocolHint suggests the other protocol for the same server.
+// protocolHint suggests another protocol for the same server.
 func (c *Call) protocolHint() string {
-	other := map[string]string{"completions": "responses", "responses": "completions", "anthropic": "completions"}[c.e.config.API]
+	other := "completions" // which most servers speak
+	if c.e.config.API == other {
+		other = "responses"
+	}
 	return fmt.Sprintf("check api_base_url and model, or try the other protocol: api = %q in %s", other, c.section())
 }
 

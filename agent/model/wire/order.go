@@ -15,17 +15,16 @@ func (m *Model) inOrder(req model.Request, with *Remedied) model.Request {
 	case !changed:
 	case !m.anyOrder() || with.With(Ordered):
 		req.Messages, req.Ephemeral, req.Breakpoints = msgs, ephemeral, nil
-	case m.info.API != "anthropic":
+	case !m.protocol.AnyOrder:
 		req.Messages, req.Ephemeral = reminded(req.Messages, req.Ephemeral)
 	}
 	return req
 }
 
-// anyOrder reports whether messages of one role may follow each other: Anthropic's protocol has blocks instead, and
-// OpenAI and OpenRouter accept them, except OpenRouter for models with strict templates. All other servers may use such
-// a template.
+// anyOrder reports whether messages of one role may follow each other. In some protocols they may; besides, OpenAI and
+// OpenRouter accept them, except OpenRouter for models with strict templates. All other servers may use such a template.
 func (m *Model) anyOrder() bool {
-	return m.info.API == "anthropic" || m.provider == OpenAI || m.provider == OpenRouter && !m.mistral
+	return m.protocol.AnyOrder || m.provider == OpenAI || m.provider == OpenRouter && !m.mistral
 }
 
 // between is an answer inserted between tool results and a prompt, so that the prompt does not become part of a result.

@@ -131,6 +131,9 @@ type Protocol struct {
 	Answer func(emit Emit, req model.Request) Answer
 	// Opaque reports whether an answer has data that only its model understands and gets back.
 	Opaque func(model.Message) bool
+	// AnyOrder means that messages of one role may follow each other, so that they are not joined unless a server
+	// refuses them.
+	AnyOrder bool
 }
 
 // Model is a model.Model: a Client with a protocol. It is safe for concurrent use.
