@@ -215,6 +215,9 @@ func promptsOf(n int) string {
 
 // beginWay prepares a way while no task can interfere, and runs it in the background, because a target may be slow.
 func beginWay(r *Runtime, w *way, prepare func() error) {
+	if w.c.Files {
+		r.changes.Settle(r.life.ctx)
+	}
 	var err error
 	idle := r.tasks.idle
 	if !w.c.Files {
@@ -321,7 +324,11 @@ func announceRewound(s *tasks, w *way) {
 		lines = append(lines, "These files have changed since and stay changed; read one before you change it:\n"+strings.Join(changed, "\n"))
 	}
 	if n := w.all.actsSince(w.event.ToSeq); n > 0 {
-		lines = append(lines, fmt.Sprintf("Commands and similar calls (%d) have run since: any changes they made remain.", n))
+		remains := "any changes they made remain"
+		if w.c.Files && s.changes.CoversCommands() {
+			remains = "files that they changed in the workspace are as before, any other changes remain"
+		}
+		lines = append(lines, fmt.Sprintf("Commands and similar calls (%d) have run since: %s.", n, remains))
 	}
 	runs, ended := w.all.besides(w.event.ToSeq)
 	if len(runs) > 0 {

@@ -238,7 +238,7 @@ func New(o Options) *Runtime {
 	r.opts.Parts = slices.Concat([]turn.Part{r.tasks.agents.book, subagents.Mentions(r.tasks.agents.book)}, o.Parts)
 	for _, p := range r.opts.Parts {
 		p.Begin(turn.Session{
-			Context: r.life.ctx, Work: &r.life.work, Stream: events, Selection: r.selection, Workspace: o.Policy.Workspace, Target: o.Target,
+			Context: r.life.ctx, Work: &r.life.work, Stream: events, Changes: r.changes, Selection: r.selection, Workspace: o.Policy.Workspace, Target: o.Target,
 		})
 	}
 	r.tasks.loop = r.newLoop()

@@ -166,6 +166,8 @@ func (awayFiles) Contents(_ context.Context, paths []string) ([]tools.Before, er
 	return make([]tools.Before, len(paths)), nil
 }
 
+func (awayFiles) Forget([]string) {}
+
 func (awayFiles) Difference(_ context.Context, files []tools.Before, mark string) (string, int, error) {
 	return mark + files[0].Path + "\n", 1, nil
 }

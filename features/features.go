@@ -2,6 +2,7 @@
 package features
 
 import (
+	"buddy/features/checkpoint"
 	"buddy/features/feature"
 	"buddy/features/goal"
 	"buddy/features/mcp"
@@ -14,6 +15,7 @@ import (
 
 // All lists the features in the order in which calls pass through their parts.
 var All = []*feature.Feature{
+	checkpoint.Feature,
 	goal.Feature,
 	mcp.Feature,
 	memory.Feature,

@@ -148,11 +148,15 @@ type HookRan struct {
 	MS      int64  `json:"ms"`
 }
 
-// FileKept stores the content of files before a call changes them, for /undo.
+// FileKept stores the content of files before a call changes them, or what a command has changed, for /undo.
 type FileKept struct {
-	CallID string     `json:"call_id"`
-	Target string     `json:"target"` // target of the files
-	Files  []KeptFile `json:"files"`
+	CallID  string     `json:"call_id"`
+	Target  string     `json:"target"` // target of the files
+	Files   []KeptFile `json:"files,omitempty"`
+	Command string     `json:"command,omitempty"` // the command line
+	List    string     `json:"list,omitempty"`    // file with the changes of the command, see package snapshot
+	Count   int        `json:"count,omitempty"`   // paths in List
+	Git     string     `json:"git,omitempty"`     // which branch the command moved, and how to move it back
 }
 
 // KeptFile is one saved file.
@@ -171,6 +175,7 @@ type FileRestoring struct {
 	Calls  []string   `json:"calls"`            // the calls whose changes are undone
 	Target string     `json:"target,omitempty"` // target of the files
 	Kept   []KeptFile `json:"kept,omitempty"`   // content of the files before the restore
+	List   string     `json:"list,omitempty"`   // instead of Kept, if commands changed files: see [FileKept]
 	Redo   bool       `json:"redo,omitempty"`
 }
 
@@ -182,12 +187,15 @@ type FileUnchanged struct {
 // FileRestored marks that a person undid changes of files, or with Redo that the newest undo was reverted.
 type FileRestored struct {
 	Calls   []string   `json:"calls"`             // the calls whose changes were undone
-	Paths   []string   `json:"paths"`             // web:/etc/hosts if not on the first target
+	Paths   []string   `json:"paths"`             // web:/etc/hosts if not on the first target; with List only the first ones
 	Steps   int        `json:"steps"`             // number of prompts undone
 	Prompts []string   `json:"prompts,omitempty"` // first words of the newest ones, oldest first; untrusted
 	Agents  []string   `json:"agents,omitempty"`  // subagents with changes among them, such as explore #5
 	Target  string     `json:"target,omitempty"`  // target of the files
 	Kept    []KeptFile `json:"kept,omitempty"`    // content of the files before they were restored
+	List    string     `json:"list,omitempty"`    // instead of Kept, if commands changed files: see [FileKept]
+	Count   int        `json:"count,omitempty"`   // with List: number of paths
+	Left    []string   `json:"left,omitempty"`    // with List: some paths that could not be restored, because their content is not kept
 	Redo    bool       `json:"redo,omitempty"`
 	Rewind  bool       `json:"rewind,omitempty"` // a history.rewound with the same content follows
 }
@@ -212,8 +220,11 @@ func (r FileRestored) Text() string {
 		text += ", also through agents (" + strings.Join(r.Agents, ", ") + ")"
 	}
 	text += ": " + strings.Join(names, ", ")
-	if more := len(r.Paths) - len(names); more > 0 {
+	if more := max(r.Count, len(r.Paths)) - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
+	}
+	if len(r.Left) > 0 {
+		text += " · not restored: " + strings.Join(r.Left, ", ")
 	}
 	return text
 }

@@ -40,6 +40,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	if isCommand(a.Kind) {
 		c.Kept = p.kept(a)
 		setLosses(&c, everywhere.losses(whole, report))
+		setUndo(&c, p, report)
 		c.Outside = j.mode == action.ModeAuto && a.Outside && fenced(p)
 	}
 	if a.Privesc {
@@ -78,6 +79,16 @@ func setLosses(c *action.ApprovalContext, lost []action.Effect) {
 	}
 	if len(lost) > 0 {
 		c.Effect = lost[0]
+	}
+}
+
+// setUndo names /undo as the way to undo what a command may write, unless there is a better one.
+func setUndo(c *action.ApprovalContext, p Policy, report shell.Report) {
+	writes := slices.ContainsFunc(report.Commands, func(cmd shell.Command) bool {
+		return !cmd.ReadOnly && slices.Contains([]shell.Effect{shell.Unknown, shell.Writes, shell.RunsCode, shell.Deletes}, cmd.Effect)
+	})
+	if p.Undoes != nil && p.Undoes(p.Workspace) && writes && c.Undo == "" && !c.Effect.Final {
+		c.Undo, c.Reversible = "/undo puts back files in this folder, but not ignored files, other folders, services or git branches", true
 	}
 }
 

@@ -91,7 +91,7 @@ func commandEffect(p Policy, c shell.Command) action.Effect {
 	if c.Git != nil {
 		undo = undoGit(c.Git, undo)
 	}
-	e := action.Effect{Final: undo == "" && (final[two] || slices.Contains([]shell.Effect{shell.Deletes, shell.Remote}, ownEffect(c)))}
+	e := action.Effect{Final: undo == "" && (final[two] || slices.Contains([]shell.Effect{shell.Deletes, shell.Remote}, ownEffect(c))) && !restores(p, c, names)}
 	does := c.Does()
 	switch {
 	case deleting[c.Name()] && len(names) > 0:
@@ -122,22 +122,40 @@ func operands(c shell.Command) []string {
 	return all
 }
 
+// restores reports whether /undo brings back everything that a command deletes.
+func restores(p Policy, c shell.Command, names []string) bool {
+	paths := literalPaths(c, names)
+	return p.Undoes != nil && deleting[c.Name()] && len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool { return !p.Undoes(path) })
+}
+
+// literalPaths returns the absolute paths that the operands of a command name; none if one is known only when it runs.
+func literalPaths(c shell.Command, names []string) []string {
+	computed := slices.ContainsFunc(c.Argv, func(w shell.Arg) bool { return w.Dynamic || w.Pattern || w.Odd })
+	if computed || len(c.Dirs) != 1 {
+		return nil
+	}
+	paths := make([]string, len(names))
+	for i, name := range names {
+		if paths[i] = name; !filepath.IsAbs(name) {
+			paths[i] = filepath.Join(c.Dirs[0], name)
+		}
+		if strings.HasPrefix(name, "~") || !filepath.IsAbs(paths[i]) {
+			return nil
+		}
+	}
+	return paths
+}
+
 // counted returns the number of files that a command deletes, 0 if it is a single file or unknown.
 func counted(p Policy, c shell.Command, names []string) int {
-	computed := slices.ContainsFunc(c.Argv, func(w shell.Arg) bool { return w.Dynamic || w.Pattern || w.Odd })
-	if p.Count == nil || computed || len(c.Dirs) != 1 || len(names) > lossNames {
+	paths := literalPaths(c, names)
+	if p.Count == nil || len(paths) == 0 || len(names) > lossNames {
 		return 0
 	}
 	files, folders := 0, false
-	for _, name := range names {
-		if strings.HasPrefix(name, "~") {
-			return 0
-		}
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(c.Dirs[0], name)
-		}
-		n, folder, ok := p.Count(name)
-		if !ok || !filepath.IsAbs(name) {
+	for _, path := range paths {
+		n, folder, ok := p.Count(path)
+		if !ok {
 			return 0
 		}
 		files, folders = files+n, folders || folder

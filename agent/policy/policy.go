@@ -69,6 +69,9 @@ type Policy struct {
 	// Count counts the files at and below an absolute path of the target; folder reports whether the path is a
 	// folder. ok is false if counting would take too long. nil counts nothing.
 	Count func(path string) (files int, folder, ok bool)
+	// Undoes reports whether /undo restores what commands change at and below an absolute path of the target. nil
+	// means that it restores nothing there.
+	Undoes func(path string) bool
 	// Shell is the shell that runs commands; "" is bash or a compatible one. The effect of commands in zsh is
 	// unknown: its patterns can run commands.
 	Shell string
@@ -87,7 +90,7 @@ type Policy struct {
 	// returns at the latest when ctx ends. nil means that git can't be queried.
 	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	// At returns the values for a target that replace Workspace, Also, Home, Own, Resolve, Match, Holds, GitKeeps,
-	// Count, Git, Confined, Boxed and Fence; nil means that these fields apply to all targets.
+	// Count, Undoes, Git, Confined, Boxed and Fence; nil means that these fields apply to all targets.
 	At func(target string) Target
 
 	guarded   bool // the target of the judged action is guarded
@@ -105,6 +108,7 @@ type Target struct {
 	Holds     func(dir string) (name string, ok bool)
 	GitKeeps  func(dir string) string
 	Count     func(path string) (files int, folder, ok bool)
+	Undoes    func(path string) bool
 	Git       func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	Confined  bool         // commands that need no approval run in the read-only sandbox
 	Boxed     bool         // approved commands run in the sandbox of the settings
@@ -121,7 +125,7 @@ func (p Policy) on(a action.Action) Policy {
 	at := p.At(a.Target)
 	p.Workspace, p.Also, p.Home, p.Resolve, p.Match = at.Workspace, at.Also, at.Home, at.Resolve, at.Match
 	p.Own, p.Holds, p.GitKeeps, p.Count = at.Own, at.Holds, at.GitKeeps, at.Count
-	p.Fence = at.Fence
+	p.Fence, p.Undoes = at.Fence, at.Undoes
 	p.Git, p.Confined, p.Boxed, p.guarded, p.At = at.Git, at.Confined, at.Boxed, at.Guarded, nil
 	p.elsewhere = at.Elsewhere
 	return p

@@ -45,14 +45,15 @@ type job struct {
 	tool     tools.Tool
 	err      error // why the call could not be planned
 	parallel bool
-	early    bool             // started while the answer streamed
-	edited   bool             // a person has changed the arguments
-	waited   bool             // a person was asked about it
-	unasked  bool             // it runs although no person has approved it
-	marked   func()           // ends the mark on the workspace: the call changes nothing more
-	typed    bool             // a person made the call
-	reopened bool             // its approval was open when an earlier process ended
-	result   event.ToolResult // as stored
+	early    bool                // started while the answer streamed
+	edited   bool                // a person has changed the arguments
+	waited   bool                // a person was asked about it
+	unasked  bool                // it runs although no person has approved it
+	marked   func()              // ends the mark on the workspace: the call changes nothing more
+	after    func(*tools.Result) // gives the result to the parts
+	typed    bool                // a person made the call
+	reopened bool                // its approval was open when an earlier process ended
+	result   event.ToolResult    // as stored
 	began    time.Time
 	ran      bool               // the tool was allowed to run, so the result is its output
 	live     *runningCall       // publishes the live output

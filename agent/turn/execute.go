@@ -129,6 +129,9 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	act := j.call.Planned
 	b.loop.notify(b.x, b.turn, "permission_prompt", "buddy needs approval for "+j.call.Name)
 	j.waited = true
+	for _, p := range b.loop.o.Parts {
+		p.Asks(j.call)
+	}
 	fenced := approval.Fences(b.loop.p.Approvals, act, b.loop.agent.Most)
 	answer := b.loop.p.Approvals.Request(ctx, b.asks(j, v, m))
 	j.rules = append(j.rules, answered(answer)...)
@@ -242,7 +245,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 		defer j.marked()
 	}
 	defer j.hosts.end()
-	after := b.around(whole, j)
+	j.after = b.around(whole, j)
 	res := b.loop.runTool(ctx, call, func(ctx context.Context) tools.Result { return runHeld(ctx, b, j) })
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
@@ -256,7 +259,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 			b.x.stop(&ToolError{call.Name, res.Content})
 		}
 	}
-	after(&res)
+	j.after(&res)
 	b.loop.runHooks(whole, b.x, PostToolExecution{Call: j.call, Result: res})
 	return res
 }
@@ -265,7 +268,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 func (b *batch) around(ctx context.Context, j *job) (after func(*tools.Result)) {
 	var all []func(context.Context, *Ran)
 	for _, p := range b.loop.o.Parts {
-		if f := p.Around(ctx, b.loop.model(b.x).Info(), j.call); f != nil {
+		if f := p.Around(ctx, Access{b.loop, b.x, b.turn}, &j.call); f != nil {
 			all = append(all, f)
 		}
 	}

@@ -19,6 +19,7 @@ func runHeld(ctx context.Context, b *batch, j *job) tools.Result {
 		return res
 	}
 	defer j.marked()
+	j.after = b.around(ctx, j) // now it may write
 	return j.tool.Run(ctx, j.call)
 }
 

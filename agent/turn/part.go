@@ -12,6 +12,7 @@ import (
 	"buddy/agent/reminder"
 	"buddy/agent/selection"
 	"buddy/agent/stream"
+	"buddy/agent/undo"
 	"buddy/tools"
 )
 
@@ -40,9 +41,11 @@ type Part interface {
 	Brief(ctx context.Context, b Briefing)
 	// Equip gives a call the data for the feature's tools before the call is planned.
 	Equip(a Asking, call *tools.Call)
-	// Around is called before an admitted call runs. The returned function gets the result and may change it; nil
-	// changes nothing.
-	Around(ctx context.Context, m model.Info, call tools.Call) func(context.Context, *Ran)
+	// Asks is called when a person is about to be asked about a call. It must not block.
+	Asks(call tools.Call)
+	// Around is called before an admitted call runs, and may change the functions of the call. The returned function
+	// gets the result and may change it; nil changes nothing.
+	Around(ctx context.Context, a Access, call *tools.Call) func(context.Context, *Ran)
 }
 
 // Nothing implements the methods of [Part] without doing anything.
@@ -60,8 +63,11 @@ func (Nothing) Brief(context.Context, Briefing) {}
 // Equip adds nothing.
 func (Nothing) Equip(Asking, *tools.Call) {}
 
+// Asks does nothing.
+func (Nothing) Asks(tools.Call) {}
+
 // Around adds nothing.
-func (Nothing) Around(context.Context, model.Info, tools.Call) func(context.Context, *Ran) {
+func (Nothing) Around(context.Context, Access, *tools.Call) func(context.Context, *Ran) {
 	return nil
 }
 
@@ -76,6 +82,7 @@ type Session struct {
 	Context   context.Context // ends with the session
 	Work      *sync.WaitGroup // for background work; the end of the session waits for it
 	Stream    *stream.Stream
+	Changes   *undo.Log
 	Selection *selection.Selection // of the main agent
 	Workspace string               // of the first target; absolute, without symbolic links
 	Target    string               // name of the first target

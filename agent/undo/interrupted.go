@@ -20,7 +20,7 @@ func (l *Log) begins(seq uint64, e event.FileRestoring) {
 	l.earlier = l.half
 	switch n := len(l.taken); {
 	case !e.Redo:
-		l.half = &interrupted{taken: taken{l.newest(len(e.Calls)), e.Target, slices.Clone(e.Kept), seq}}
+		l.half = &interrupted{taken: taken{l.newest(len(e.Calls)), e.Target, slices.Clone(e.Kept), e.List, seq}}
 		l.count(e.Kept)
 	case l.half == nil && n > 0: // otherwise it redoes the interrupted undo
 		l.half = &interrupted{taken: l.taken[n-1], redo: true}
@@ -47,7 +47,7 @@ func (l *Log) forgetEarlier() {
 func (l *Log) settle() {
 	half := l.half
 	if half.undo() {
-		l.restored(half.seq, event.FileRestored{Calls: callsOf(half.steps), Target: half.target, Kept: half.kept})
+		l.restored(half.seq, event.FileRestored{Calls: callsOf(half.steps), Target: half.target, Kept: half.kept, List: half.list})
 	}
 	l.half, l.earlier = nil, nil
 }
@@ -115,7 +115,7 @@ func (u *Undo) announce() error {
 	l := u.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := event.FileRestoring{Calls: callsOf(u.steps), Target: u.on.target, Kept: u.kept, Redo: u.redo != nil}
+	e := event.FileRestoring{Calls: callsOf(u.steps), Target: u.on.target, Kept: u.kept, List: u.tree.list, Redo: u.redo != nil}
 	if err := l.stream.Record(0, 0, e); err != nil {
 		return fmt.Errorf("the session can't be saved: %w", err)
 	}

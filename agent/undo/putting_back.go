@@ -27,6 +27,7 @@ type taken struct {
 	steps  []step
 	target string
 	kept   []event.KeptFile // file contents before the undo
+	list   string           // instead of kept, if commands changed files: see [event.FileKept]
 	seq    uint64           // number of its event
 }
 
@@ -50,7 +51,7 @@ func (e *LaterError) Error() string {
 	return fmt.Sprintf("the last file changes were made for “%s”%s, and %s after that", texts.Clip(e.Prompt, maxWords), who, came)
 }
 
-var errNothing = errors.New("nothing to undo: the agent's file tools have changed no file")
+var errNothing = errors.New("nothing to undo: neither file tools nor commands have changed a file")
 
 // Begin prepares to undo the changes of the newest n prompts that changed files; 0 is the newest one, or a
 // [LaterError] if other prompts came after it. It is under way until End; ctx, Cancel and a time limit end the wait
@@ -127,7 +128,7 @@ func (l *Log) BeginRedo(ctx context.Context) (*Undo, error) {
 		return nil, errors.New("nothing to redo: nothing was undone")
 	}
 	t := *last
-	if len(t.kept) == 0 {
+	if len(t.kept) == 0 && t.list == "" {
 		return nil, errors.New("the undo can't be redone: the changes were not saved")
 	}
 	u := l.begin(ctx, t.steps)
@@ -146,6 +147,7 @@ type Undo struct {
 
 	on        filesOn          // files to restore
 	kept      []event.KeptFile // contents of the files before the undo
+	tree      treeUndo         // if commands changed files
 	announced bool             // the restore was announced
 	changed   []string         // files changed since, because of which nothing was done
 	err       error            // why nothing was done
@@ -183,6 +185,9 @@ func (u *Undo) putBack(force bool) error {
 		return err
 	}
 	u.on = all[0]
+	if u.on.commands {
+		return u.putBackTree(on, force)
+	}
 	if u.redo == nil && u.log.dir != "" {
 		if err := u.keep(on); err != nil {
 			return err
@@ -200,7 +205,7 @@ func (u *Undo) wanted() ([]filesOn, error) {
 	if u.redo == nil {
 		return filesBefore(u.steps)
 	}
-	on := filesOn{target: u.redo.target}
+	on := filesOn{target: u.redo.target, commands: u.redo.list != ""}
 	for _, f := range u.redo.kept {
 		if err := on.add(f); err != nil {
 			return nil, err
@@ -276,12 +281,13 @@ func (u *Undo) Finish(rewind bool) (e event.FileRestored) {
 	e.Rewind = rewind
 	l.stream.Publish(0, 0, e)
 	l.restored(l.stream.Last(), e)
+	u.explainGit()
 	return e
 }
 
 // event returns the event of the completed undo.
 func (u *Undo) event() event.FileRestored {
-	e := event.FileRestored{Calls: callsOf(u.steps), Steps: len(u.steps), Target: u.on.target, Kept: u.kept, Redo: u.redo != nil}
+	e := event.FileRestored{Calls: callsOf(u.steps), Steps: len(u.steps), Target: u.on.target, Kept: u.kept, List: u.tree.list, Redo: u.redo != nil}
 	for _, s := range u.steps {
 		if s.title != "" {
 			e.Prompts = append(e.Prompts, s.title)
@@ -293,8 +299,12 @@ func (u *Undo) event() event.FileRestored {
 		}
 	}
 	e.Prompts = e.Prompts[max(0, len(e.Prompts)-maxPrompts):]
-	for _, f := range u.on.files {
-		e.Paths = append(e.Paths, f.Path)
+	if u.on.commands {
+		e.Paths, e.Count, e.Left = u.tree.paths, u.tree.count, u.tree.left
+	} else {
+		for _, f := range u.on.files {
+			e.Paths = append(e.Paths, f.Path)
+		}
 	}
 	e.Paths = u.log.placed(u.on.target, e.Paths)
 	return e
@@ -320,7 +330,7 @@ func (l *Log) restored(seq uint64, e event.FileRestored) {
 	if !half.undo() { // an earlier version did not announce it
 		l.count(e.Kept)
 	}
-	t := taken{l.newest(len(e.Calls)), e.Target, slices.Clone(e.Kept), seq}
+	t := taken{l.newest(len(e.Calls)), e.Target, slices.Clone(e.Kept), e.List, seq}
 	l.taken, l.steps = append(l.taken, t), l.steps[:len(l.steps)-len(t.steps)]
 	if len(l.taken) > maxTaken {
 		l.forget(l.taken[0].kept)

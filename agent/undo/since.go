@@ -26,6 +26,7 @@ const maxSince = 50
 
 // Since returns the changes since each prompt that changed files, oldest first.
 func (l *Log) Since(ctx context.Context) ([]Change, error) {
+	l.Settle(ctx)
 	var all []Change
 	for _, prompt := range l.prompts() {
 		l.mu.Lock()
@@ -89,8 +90,8 @@ func (l *Log) PathsSince(prompt int) []string {
 	seen := make(map[string]bool)
 	for _, s := range l.since(prompt) {
 		for _, k := range s.kept {
-			for _, f := range k.Files {
-				if name := l.placed(k.Target, []string{f.Path})[0]; !seen[name] {
+			for _, path := range pathsOf(k.FileKept) {
+				if name := l.placed(k.Target, []string{path})[0]; !seen[name] {
 					seen[name] = true
 					paths = append(paths, name)
 				}

@@ -123,8 +123,9 @@ func writeCopy(path string, data []byte) error {
 
 // filesOn holds files of one target.
 type filesOn struct {
-	target string
-	files  []tools.Before
+	target   string
+	files    []tools.Before
+	commands bool // commands have changed files, too: see treeChanges
 }
 
 // filesBefore returns the contents of files before steps, and their expected contents now, by target.
@@ -136,6 +137,7 @@ func filesBefore(steps []step) ([]filesOn, error) {
 			if i < 0 {
 				i, all = len(all), append(all, filesOn{target: e.Target})
 			}
+			all[i].commands = all[i].commands || e.List != ""
 			for _, f := range e.Files {
 				if err := all[i].add(f); err != nil {
 					return nil, err

@@ -37,6 +37,8 @@ type Files interface {
 	Restore(ctx context.Context, files []tools.Before, force bool) (changed []string, err error)
 	// Contents returns the current contents of files; After is empty.
 	Contents(ctx context.Context, paths []string) ([]tools.Before, error)
+	// Forget marks that files have changed: a model must read them again before it changes them.
+	Forget(paths []string)
 	// Difference returns how files differ from their earlier contents, with mark before each name.
 	Difference(ctx context.Context, files []tools.Before, mark string) (text string, count int, err error)
 }
@@ -55,6 +57,7 @@ type Log struct {
 	files  func(ctx context.Context, target string) (Files, error)
 	first  string // name of the first target, which is left out of file names
 	dir    string // for copies that an undo makes; "": an undo can't be redone
+	covers covers // what commands change on this machine
 
 	mu       sync.Mutex              // guards the fields below
 	works    map[int]agent           // subagents, by task
@@ -176,6 +179,7 @@ func (l *Log) Keep(task, turn int, call tools.Call, files []tools.Before) error 
 // Diff returns how the files in the log differ from their earlier contents: for each a line with its name after mark,
 // then a unified diff. count is their number.
 func (l *Log) Diff(ctx context.Context, mark string) (diff string, count int, err error) {
+	l.Settle(ctx)
 	l.mu.Lock()
 	steps := slices.Clone(l.steps)
 	l.mu.Unlock()
@@ -200,7 +204,13 @@ func (l *Log) diff(ctx context.Context, steps []step, mark string) (diff string,
 		if len(all) > 1 || l.elsewhere(f.target) {
 			where += f.target + ":"
 		}
-		text, n, err := on.Difference(ctx, f.files, where)
+		var text string
+		var n int
+		if f.commands {
+			text, n, err = l.treeDiff(ctx, on, steps, where)
+		} else {
+			text, n, err = on.Difference(ctx, f.files, where)
+		}
 		if err != nil {
 			return "", 0, err
 		}

@@ -94,7 +94,7 @@ func rewindArgs(all []state.Border, args []string) (to state.Border, what string
 }
 
 // uncovered names the changes that a rewind does not restore.
-const uncovered = "Changes made by commands aren't restored."
+const uncovered = "Not restored: ignored files, other folders, git's branches."
 
 // comparedPrompts lists prompts, each with the changes since then, "?" if they are unknown.
 func comparedPrompts(s *Session, all []state.Border) *show.List {

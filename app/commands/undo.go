@@ -18,7 +18,7 @@ import (
 func init() {
 	add(slash.Command{
 		Name: "undo", Means: []string{"revert"}, Use: 9, Args: "[N] [--force]", Brief: "undo the last file changes", Early: true,
-		Help: "undo the file changes of the last prompt, subagents' included, or of the last N prompts that changed files; changes made by commands stay",
+		Help: "undo the file changes of the last prompt, subagents' included, or of the last N prompts that changed files; /checkpoints lists what it covers",
 	}, onUndo)
 }
 

@@ -33,6 +33,7 @@ import (
 	"buddy/config"
 	"buddy/extensions/skill"
 	"buddy/features"
+	"buddy/features/checkpoint"
 	"buddy/features/feature"
 	"buddy/features/files"
 	"buddy/features/lsp"
@@ -120,9 +121,12 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	p.Skills = skills.Of(&p.Config, p.files, skill.Facts{Project: p.Env.Dir, Session: p.ID})
 	parts := append(p.newParts(feature.Session{
 		Config: &p.Config, ID: p.ID, Dir: p.dir(), Attended: !f.Headless, Publish: p.Live.Publish,
-		Target: d.Name, Files: first.Files, Store: p.Store, Redact: secret,
+		Target: d.Name, Files: first.Files, Folders: append([]string{first.Files.Root()}, p.Env.Also...), Store: p.Store, Redact: secret,
 	}), files.Part(p.Targets), lsp.Part(p.Checks))
 	p.memory, _ = p.Parts[memory.Feature].(memory.Part)
+	if part, ok := p.Parts[checkpoint.Feature].(*checkpoint.Part); ok {
+		judge.At = part.Facts(judge.At)
+	}
 	chosen := p.chooseStyle()
 	prompts := promptBuilder{
 		facts: prompt.Facts{

@@ -54,7 +54,7 @@ func TestEscTwiceGoesBack(t *testing.T) {
 		x.Press("x", "Backspace", "Esc")
 		x.wants("Esc again to rewind", "!Rewind to before") // another key came between
 		x.Press("Esc")
-		x.wants("Rewind to before", "12 files +1345 −21 ", "no file", "Changes made by commands aren't restored")
+		x.wants("Rewind to before", "12 files +1345 −21 ", "no file", "Not restored: ignored files")
 		x.Press("Down", "Enter")
 		x.wants("Rewind to before “fix the tests”", "1  conversation and files (12 files +1345 −21)", "4  fork", "5  show all changes")
 		x.decide("1")

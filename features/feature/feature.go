@@ -49,6 +49,7 @@ type Session struct {
 	Publish  func(event.Event) // publishes an event, also before the session runs; nil if none runs
 	Target   string            // the target at its start, as actions name it
 	Files    *file.Workspace   // of the target
+	Folders  []string          // of the target, in which the session works: first the workspace
 	Store    sessions.Store    // sessions of the project
 	Redact   *redact.Redactor  // removes secrets
 }

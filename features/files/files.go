@@ -73,8 +73,8 @@ func (part) show(ctx context.Context, b turn.Briefing, name string, page int) {
 
 // Around adds changes in the folder to the result of a call. It works on this machine only: elsewhere it would be too
 // slow.
-func (f part) Around(ctx context.Context, m model.Info, call tools.Call) func(context.Context, *turn.Ran) {
-	if m.Blocks == "" {
+func (f part) Around(ctx context.Context, a turn.Access, call *tools.Call) func(context.Context, *turn.Ran) {
+	if a.Model().Blocks == "" {
 		return nil
 	}
 	w := f.workspace(call.Planned.Target)

@@ -3,7 +3,6 @@ package lsp
 import (
 	"context"
 
-	"buddy/agent/model"
 	"buddy/agent/reminder"
 	"buddy/agent/turn"
 	"buddy/tools"
@@ -26,7 +25,7 @@ func Part(c checker) turn.Part { return part{checker: c} }
 
 func (part) Name() string { return "lsp" }
 
-func (p part) Around(_ context.Context, _ model.Info, call tools.Call) func(context.Context, *turn.Ran) {
+func (p part) Around(_ context.Context, _ turn.Access, call *tools.Call) func(context.Context, *turn.Ran) {
 	return func(ctx context.Context, r *turn.Ran) {
 		if len(r.Changed) == 0 {
 			return

@@ -69,6 +69,13 @@ func (w *Workspace) Restore(ctx context.Context, files []tools.Before, force boo
 	return nil, nil
 }
 
+// Forget marks that files have changed: the model must read them again before it changes them.
+func (w *Workspace) Forget(paths []string) {
+	for _, path := range paths {
+		w.seen.forget(path)
+	}
+}
+
 // sum returns SumOf the content, and a distinct value for each file that is too large to read.
 func (s snapshot) sum() string {
 	switch {

@@ -14,6 +14,7 @@ import (
 type Rights struct {
 	Perm       os.FileMode // exactly these, unless 0
 	Executable bool        // a new file is executable
+	Unsynced   bool        // the caller makes sure that the file reaches the disk, see [Sync]
 }
 
 // localStaged is new content of a file: in a temporary file in the file's folder or, if a rename would lose attributes,
@@ -145,6 +146,9 @@ func (s *localStaged) writeTemp(temp string) (loses bool, err error) {
 		if err := f.Chmod(s.rights.Perm); err != nil {
 			return false, err
 		}
+	}
+	if s.rights.Unsynced {
+		return false, nil
 	}
 	return false, f.Sync()
 }

@@ -11,10 +11,12 @@ type Walker struct {
 	// Visit gets each entry that is not a folder; dir is open only during the call. An error
 	// ends the walk.
 	Visit func(dir Folder, rel string, e os.DirEntry) error
+	// Enter, if set, gets each folder before its content, and reports whether to enter it. An error ends the walk.
+	Enter func(parent Folder, rel string, e os.DirEntry) (bool, error)
 	// Ignored, if set, gets each entry that .gitignore files exclude. It returns true for a file to visit nevertheless.
 	Ignored func(rel string, e os.DirEntry) bool
 	Stop    func() error           // called before each entry; an error ends the walk
-	skip    func(name string) bool // if set, excludes further entries
+	Skip    func(name string) bool // if set, excludes further entries
 	Failed  int                    // folders that could not be read
 }
 
@@ -36,7 +38,7 @@ func (w *Walker) Walk(dir Folder, rel string, rules IgnoreRules, depth int) erro
 		if err := w.Stop(); err != nil {
 			return err
 		}
-		if e.Name() == ".git" || w.skip != nil && w.skip(e.Name()) {
+		if e.Name() == ".git" || w.Skip != nil && w.Skip(e.Name()) {
 			continue
 		}
 		at := Join(rel, e.Name())
@@ -48,6 +50,14 @@ func (w *Walker) Walk(dir Folder, rel string, rules IgnoreRules, depth int) erro
 				return err
 			}
 			continue
+		}
+		if w.Enter != nil {
+			if in, err := w.Enter(dir, at, e); err != nil || !in {
+				if err != nil {
+					return err
+				}
+				continue
+			}
 		}
 		if err := w.enter(dir, at, e.Name(), rules, depth); err != nil {
 			return err

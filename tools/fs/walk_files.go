@@ -17,7 +17,7 @@ func WalkFiles(ctx context.Context, files FS, dir string, skip func(name string)
 	}
 	w := Walker{
 		Stop:  func() error { return nil },
-		skip:  skip,
+		Skip:  skip,
 		Visit: func(_ Folder, rel string, _ os.DirEntry) error { return visit(rel) },
 	}
 	return w.Walk(top, "", rules, 1)

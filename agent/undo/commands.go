@@ -1,0 +1,299 @@
+package undo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/agent/undo/snapshot"
+	"buddy/tools"
+)
+
+// covers holds the folders in which the changes of commands can be undone.
+type covers struct {
+	tree   *snapshot.Tree // nil: there are none
+	target string         // of the folders
+	settle func(context.Context)
+}
+
+// Cover makes the log record what commands on a target of this machine change in the folders of a tree. settle records
+// the changes of commands that still run. Call it before the first event.
+func (l *Log) Cover(t *snapshot.Tree, target string, settle func(context.Context)) {
+	l.covers = covers{t, target, settle}
+}
+
+// CoversCommands reports whether the changes of commands are recorded.
+func (l *Log) CoversCommands() bool { return l.covers.tree != nil }
+
+// Settle records the changes of commands that still run, before an undo or a comparison.
+func (l *Log) Settle(ctx context.Context) {
+	if l.covers.settle != nil {
+		l.covers.settle(ctx)
+	}
+}
+
+// Ran records what a command has changed, and how it moved a branch of git; call.Planned has the command. Changes that
+// file tools have recorded are left out.
+func (l *Log) Ran(task, turn int, call tools.Call, changes []snapshot.Change, git string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	changes = slices.DeleteFunc(changes, l.byTool)
+	if len(changes) == 0 && (git == "" || !l.inNewest(task)) {
+		return nil
+	}
+	list, err := l.covers.tree.Write(changes)
+	if err != nil {
+		return err
+	}
+	e := event.FileKept{CallID: call.ID, Target: l.covers.target, Command: call.Planned.Command, List: list, Count: len(changes), Git: git}
+	if err := l.stream.Record(task, turn, e); err != nil {
+		return err
+	}
+	l.add(call.Reader, task, e)
+	return nil
+}
+
+// byTool reports whether a file tool has made a change, while a command ran in the background. The caller holds l.mu.
+func (l *Log) byTool(c snapshot.Change) bool {
+	searched := 0
+	for _, s := range slices.Backward(l.steps) {
+		for _, k := range slices.Backward(s.kept) {
+			if searched++; searched > maxSearched {
+				return false
+			}
+			for _, f := range k.Files {
+				if f.Path == c.Path {
+					return afterOf(f).Same(c.After)
+				}
+			}
+		}
+	}
+	return false
+}
+
+// afterOf returns the state in which a file tool left a file.
+func afterOf(f event.KeptFile) snapshot.State {
+	if f.After == "" {
+		return snapshot.State{}
+	}
+	return snapshot.State{Kind: snapshot.File, Sum: f.After}
+}
+
+// pathsOf returns the paths that a call has changed, at most maxPaths of a command.
+func pathsOf(e event.FileKept) (paths []string) {
+	for _, f := range e.Files {
+		paths = append(paths, f.Path)
+	}
+	if e.List != "" {
+		changes, _ := snapshot.Read(e.List) // an unreadable list has no paths
+		for _, c := range changes[:min(len(changes), maxPaths)] {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths
+}
+
+// maxPaths limits the paths of commands that are named in events and reminders.
+const maxPaths = 20
+
+// treeChanges returns the joined changes of steps, those of file tools included.
+func (l *Log) treeChanges(steps []step) ([]snapshot.Change, error) {
+	if l.covers.tree == nil {
+		return nil, errors.New("changes of commands can't be undone here: see [undo] commands in the settings")
+	}
+	var lists [][]snapshot.Change
+	for _, s := range steps {
+		for _, k := range s.kept {
+			changes, err := l.changesOf(k.FileKept)
+			if err != nil {
+				return nil, err
+			}
+			lists = append(lists, changes)
+		}
+	}
+	return snapshot.Merge(lists...), nil
+}
+
+// changesOf returns the changes of one call.
+func (l *Log) changesOf(e event.FileKept) ([]snapshot.Change, error) {
+	if e.List != "" {
+		return snapshot.Read(e.List)
+	}
+	var all []snapshot.Change
+	for _, f := range e.Files {
+		c := snapshot.Change{Path: f.Path, After: afterOf(f)}
+		if f.Existed {
+			c.Before = snapshot.State{Kind: snapshot.File}
+		}
+		if f.Copy != "" {
+			b, err := readCopy(f)
+			if err != nil {
+				return nil, err
+			}
+			if !b.Lost {
+				sum, err := l.covers.tree.Add(b.Data)
+				if err != nil {
+					return nil, err
+				}
+				c.Before = snapshot.State{Kind: snapshot.File, Perm: b.Perm, Size: int64(len(b.Data)), Sum: sum}
+			}
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// treeUndo is the part of an [Undo] for the changes of commands.
+type treeUndo struct {
+	list  string   // what was there before the undo
+	paths []string // restored, at most maxPaths
+	count int      // of restored paths
+	left  []string // some paths that could not be restored
+}
+
+// putBackTree is putBack for steps in which commands changed files.
+func (u *Undo) putBackTree(on Files, force bool) error {
+	l := u.log
+	changes, err := u.treeWanted()
+	if err != nil {
+		return err
+	}
+	tree := l.covers.tree
+	done, err := tree.Restore(u.ctx, changes, force, u.announceTree)
+	if u.changed = done.Changed; force {
+		u.changed = nil
+	}
+	if err == nil && len(done.Changed) == 0 && !u.announced {
+		err = u.announceTree(nil) // an interrupted undo has restored everything
+	}
+	if err != nil {
+		return err
+	}
+	u.tree.count = len(done.Changes)
+	var all []string
+	for _, c := range done.Changes {
+		all = append(all, c.Path)
+	}
+	on.Forget(all)
+	u.tree.paths = all[:min(len(all), maxPaths)]
+	for _, path := range done.Left[:min(len(done.Left), maxPrompts)] {
+		u.tree.left = append(u.tree.left, tree.Name(path))
+	}
+	if more := len(done.Left) - len(u.tree.left); more > 0 {
+		u.tree.left = append(u.tree.left, fmt.Sprintf("%d more", more))
+	}
+	if len(done.Changed) == 0 || force {
+		_, err = tree.Scan(u.ctx) // later changes are compared with the restored files
+		if errors.Is(err, snapshot.ErrTooLarge) {
+			err = nil
+		}
+	}
+	return err
+}
+
+// treeWanted returns the changes to take back.
+func (u *Undo) treeWanted() ([]snapshot.Change, error) {
+	l := u.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if u.redo != nil {
+		return snapshot.Read(u.redo.list)
+	}
+	return l.treeChanges(u.steps)
+}
+
+// announceTree stores what will be restored, and announces it. What an interrupted undo has restored stays in the list.
+func (u *Undo) announceTree(changes []snapshot.Change) error {
+	l := u.log
+	l.mu.Lock()
+	half := l.half
+	l.mu.Unlock()
+	if u.redo == nil {
+		if half.undo() && half.list != "" {
+			earlier, err := snapshot.Read(half.list)
+			if err != nil {
+				return err
+			}
+			changes = snapshot.Join(earlier, changes)
+		}
+		var err error
+		if u.tree.list, err = l.covers.tree.Write(changes); err != nil {
+			return err
+		}
+	}
+	return u.announce()
+}
+
+// explainGit says which branches the undone commands had moved, because git's files are not restored.
+func (u *Undo) explainGit() {
+	if u.redo != nil {
+		return
+	}
+	var lines []string
+	for _, s := range u.steps {
+		for _, k := range s.kept {
+			if k.Git != "" && !slices.Contains(lines, k.Git) {
+				lines = append(lines, k.Git)
+			}
+		}
+	}
+	if len(lines) > 0 {
+		u.log.stream.Publish(0, 0, event.Notice{Text: "git: " + strings.Join(lines, "; "), Code: "undo"})
+	}
+}
+
+// maxCompared limits the files of commands whose text is compared; the others are only counted.
+const maxCompared = 1000
+
+// treeDiff is diff for steps in which commands changed files.
+func (l *Log) treeDiff(ctx context.Context, on Files, steps []step, mark string) (text string, count int, err error) {
+	l.mu.Lock()
+	changes, err := l.treeChanges(steps)
+	l.mu.Unlock()
+	if err != nil {
+		return "", 0, err
+	}
+	var out strings.Builder
+	for i, c := range changes {
+		if i == maxCompared {
+			fmt.Fprintf(&out, "%s… %d more files\n", mark, len(changes)-i)
+			return out.String(), count + len(changes) - i, nil
+		}
+		now, err := l.covers.tree.Present(ctx, c.Path)
+		if err != nil {
+			return "", 0, err
+		}
+		if now.Same(c.Before) {
+			continue
+		}
+		count++
+		one, err := l.compare(ctx, on, c, now, mark)
+		if err != nil {
+			return "", 0, err
+		}
+		out.WriteString(one)
+	}
+	return out.String(), count, nil
+}
+
+// compare returns the difference of one path that a command changed.
+func (l *Log) compare(ctx context.Context, on Files, c snapshot.Change, now snapshot.State, mark string) (string, error) {
+	files := func(s snapshot.State) bool { return s.Kind == snapshot.File || s.Kind == snapshot.None }
+	if files(c.Before) && files(now) && c.Before.Sum != now.Sum {
+		b := tools.Before{Path: c.Path, Existed: c.Before.Kind == snapshot.File, Perm: c.Before.Perm}
+		var err error
+		if b.Existed {
+			if b.Data, err = l.covers.tree.Content(c.Before); err != nil {
+				b.Lost = true
+			}
+		}
+		text, _, err := on.Difference(ctx, []tools.Before{b}, mark)
+		return text, err
+	}
+	name := filepath.ToSlash(l.covers.tree.Name(c.Path))
+	return fmt.Sprintf("%s%s  %s → %s\n", mark, name, c.Before.Words(), now.Words()), nil
+}

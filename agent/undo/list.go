@@ -1,0 +1,51 @@
+package undo
+
+import (
+	"context"
+	"slices"
+)
+
+// Step describes the changes for one prompt that can be undone.
+type Step struct {
+	Prompt string   // its first words
+	Paths  []string // of the changes, at most maxPaths of each command
+	Count  int      // changed paths; one that several calls have changed counts for each command
+	By     []string // the commands and, for file tools, the files
+	Git    []string // how the commands moved branches
+}
+
+// Steps returns the steps that can be undone, the newest first: /undo N undoes the first N.
+func (l *Log) Steps() (all []Step) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range slices.Backward(l.steps) {
+		one := Step{Prompt: s.title}
+		files := make(map[string]bool)
+		for _, k := range s.kept {
+			for _, path := range pathsOf(k.FileKept) {
+				if !files[path] {
+					files[path] = true
+					one.Paths = append(one.Paths, path)
+				}
+			}
+			one.Count += max(0, k.Count-maxPaths)
+			if k.Command != "" {
+				one.By = append(one.By, k.Command)
+			}
+			if k.Git != "" {
+				one.Git = append(one.Git, k.Git)
+			}
+		}
+		one.Count += len(files)
+		all = append(all, one)
+	}
+	return all
+}
+
+// DiffOf is Diff for the newest n steps.
+func (l *Log) DiffOf(ctx context.Context, n int, mark string) (diff string, count int, err error) {
+	l.mu.Lock()
+	steps := slices.Clone(l.steps[max(0, len(l.steps)-n):])
+	l.mu.Unlock()
+	return l.diff(ctx, steps, mark)
+}

@@ -1,0 +1,273 @@
+// Package snapshot records what commands change in folders of this machine, so that their changes can be undone.
+//
+// A [Tree] compares the folders with their state at the last scan: by device, inode, size, mode and times, so that an
+// unchanged file is never read. It copies the content of each new or changed file to a store, named by its SHA-256. Two
+// scans, before and after a command, give the list of its changes; the contents before and after are both in the store.
+//
+//	tree := snapshot.Open(snapshot.Options{Store: dir, State: sessionDir, Roots: []string{"/home/ann/shop"}})
+//	_, err := tree.Scan(ctx)       // before a command
+//	done, err := tree.Scan(ctx)    // after it: done.Changes is what it changed
+//	back, err := tree.Restore(ctx, done.Changes, false, announce)
+//
+// Covered are regular files, symbolic links and folders with their permissions. Left out are .git, .buddyx, what
+// .gitignore files exclude, other file systems, devices, sockets and pipes; owners, extended attributes and times are
+// not recorded. Shadow repositories (git add, git checkout) were measured and not chosen: git runs programs that the
+// configuration of a nested repository names, and it loses modes, empty folders and the content of filtered files.
+package snapshot
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	files "buddy/tools/fs"
+)
+
+// Kind is what a path leads to.
+type Kind string
+
+// The kinds. Other is anything that is not recorded, such as a device, or a path that leads through a link.
+const (
+	None   Kind = ""
+	File   Kind = "file"
+	Folder Kind = "folder"
+	Link   Kind = "link"
+	Other  Kind = "other"
+)
+
+// State is what a path was at one moment.
+type State struct {
+	Kind Kind        `json:"kind,omitempty"`
+	Perm fs.FileMode `json:"perm,omitempty"` // permissions of a file or folder
+	Size int64       `json:"size,omitempty"` // bytes of a file
+	Sum  string      `json:"sum,omitempty"`  // SHA-256 of a file's content, hexadecimal; "" if the content is not kept
+	Link string      `json:"link,omitempty"` // target of a link
+}
+
+// Kept reports whether the state can be restored.
+func (s State) Kept() bool { return s.Kind != Other && (s.Kind != File || s.Sum != "") }
+
+// Same reports whether two states have the same content and permissions. A shorter sum is compared as far as it goes:
+// file tools record half of it, and no permissions.
+func (s State) Same(o State) bool {
+	if s.Kind != o.Kind || s.Link != o.Link || s.Kind == Other {
+		return false
+	}
+	if s.Perm != o.Perm && !s.short() && !o.short() {
+		return false
+	}
+	if s.Kind != File {
+		return true
+	}
+	if s.Sum == "" || o.Sum == "" {
+		return s.Sum == o.Sum && s.Size == o.Size
+	}
+	return strings.HasPrefix(s.Sum, o.Sum) || strings.HasPrefix(o.Sum, s.Sum)
+}
+
+// Words describes the state for a person, without the content of a file.
+func (s State) Words() string {
+	switch s.Kind {
+	case None:
+		return "nothing"
+	case Link:
+		return fmt.Sprintf("link to %q", s.Link)
+	case Other:
+		return "neither a file nor a folder"
+	}
+	return fmt.Sprintf("%s, permissions %o", s.Kind, s.Perm)
+}
+
+// short reports whether a file tool recorded the state.
+func (s State) short() bool { return s.Kind == File && len(s.Sum) == shortSum }
+
+const (
+	wholeSum = 64 // digits of a SHA-256
+	shortSum = 32 // digits of tools.SumOf
+)
+
+// Change is one changed path.
+type Change struct {
+	Path   string // absolute; any bytes but NUL
+	Before State
+	After  State
+}
+
+// MarshalJSON writes a path that is not UTF-8 in base64.
+func (c Change) MarshalJSON() ([]byte, error) {
+	one := jsonChange{Before: c.Before, After: c.After}
+	if utf8.ValidString(c.Path) {
+		one.Path = c.Path
+	} else {
+		one.Bytes = base64.StdEncoding.EncodeToString([]byte(c.Path))
+	}
+	return json.Marshal(one)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (c *Change) UnmarshalJSON(text []byte) error {
+	var one jsonChange
+	if err := json.Unmarshal(text, &one); err != nil {
+		return err
+	}
+	if c.Path = one.Path; one.Bytes != "" {
+		path, err := base64.StdEncoding.DecodeString(one.Bytes)
+		if err != nil {
+			return err
+		}
+		c.Path = string(path)
+	}
+	c.Before, c.After = one.Before, one.After
+	return nil
+}
+
+type jsonChange struct {
+	Path   string `json:"path,omitempty"`
+	Bytes  string `json:"bytes,omitempty"` // the path in base64
+	Before State  `json:"before"`
+	After  State  `json:"after"`
+}
+
+// Limits bounds what is kept. Zeros are the defaults.
+type Limits struct {
+	File   int64 // bytes of a file; the content of a larger one is not kept
+	Folder int64 // bytes of all current contents of a tree; the smallest files are kept first
+	Total  int64 // bytes of the store; Sweep removes the oldest contents
+}
+
+// The default limits.
+const (
+	DefaultFile   = 16 << 20
+	DefaultFolder = 512 << 20
+	DefaultTotal  = 2 << 30
+)
+
+const (
+	maxEntries = 100_000     // paths of a tree
+	manyPaths  = 10_000      // a tree with fewer paths is never too slow
+	maxScan    = time.Second // for looking at all paths of a tree
+)
+
+// ErrTooLarge is returned for folders in which looking at all paths takes too long. The tree stays off.
+var ErrTooLarge = errors.New("the folder has more than 100,000 files, or looking at them takes more than a second")
+
+// ErrStillLarge is ErrTooLarge, found by an earlier session at most a day ago.
+var ErrStillLarge = fmt.Errorf("found before: %w", ErrTooLarge)
+
+// retryLarge is the time after which a folder that was too large is tried again.
+const retryLarge = 24 * time.Hour
+
+// Options configure a Tree.
+type Options struct {
+	Store    string   // folder of the contents, shared by the sessions in the same folders; created with mode 0700
+	State    string   // folder of the session's own files: the index and the lists of changes
+	Roots    []string // absolute paths without symbolic links; none contains another
+	Own      []string // folders that are left out, for files of this program
+	Limits   Limits
+	Recovery files.Recovery // old bytes of files that are written in place
+}
+
+// Tree is the recorded state of some folders. It is safe for concurrent use.
+type Tree struct {
+	o Options
+
+	mu    sync.Mutex // held during a scan or a restore
+	large bool       // ErrTooLarge was returned
+
+	lists atomic.Int64 // number of the last list of changes
+}
+
+// Open returns a tree. It reads and writes nothing yet.
+func Open(o Options) *Tree {
+	if o.Limits.File == 0 {
+		o.Limits.File = DefaultFile
+	}
+	if o.Limits.Folder == 0 {
+		o.Limits.Folder = DefaultFolder
+	}
+	if o.Limits.Total == 0 {
+		o.Limits.Total = DefaultTotal
+	}
+	return &Tree{o: o}
+}
+
+// Restores reports whether a path is in one of the folders, and no rule excludes it.
+func (t *Tree) Restores(path string) bool {
+	for _, root := range t.o.Roots {
+		if path == root {
+			return true
+		}
+		if below(path, root) {
+			return !t.excluded(path, root)
+		}
+	}
+	return false
+}
+
+// excluded reports whether a rule excludes a path or one of its folders below root.
+func (t *Tree) excluded(path, root string) bool {
+	for ; path != root; path = filepath.Dir(path) {
+		if ignored(context.Background(), path) {
+			return true
+		}
+	}
+	return false
+}
+
+// below reports whether a path is in a folder.
+func below(path, dir string) bool {
+	return strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// Scanned is the result of a scan.
+type Scanned struct {
+	Changes []Change // since the last scan, in path order; none at the first scan of a session
+	Files   int      // paths in the tree
+	Bytes   int64    // contents kept of the present files
+	Missing int      // files whose content is not kept
+}
+
+// Scan records the present state and returns what has changed since the last scan. When ctx ends while contents are
+// being copied, the remaining ones are not kept, which is no error.
+func (t *Tree) Scan(ctx context.Context) (Scanned, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.large {
+		return Scanned{}, ErrTooLarge
+	}
+	s := &scan{tree: t, ctx: ctx, began: time.Now()}
+	if info, err := os.Lstat(t.mark()); err == nil && s.began.Sub(info.ModTime()) < retryLarge {
+		t.large = true
+		return Scanned{}, ErrStillLarge
+	}
+	done, err := s.run()
+	if t.large = errors.Is(err, ErrTooLarge); t.large {
+		_ = os.MkdirAll(t.o.Store, 0o700)
+		_ = os.WriteFile(t.mark(), nil, 0o600) // without it the next session tries again
+	}
+	return done, err
+}
+
+// mark is a file that says that the folders were too large.
+func (t *Tree) mark() string { return filepath.Join(t.o.Store, "too-large") }
+
+// Started reports whether an earlier scan of the session was recorded.
+func (t *Tree) Started() bool {
+	_, err := os.Stat(t.index())
+	return err == nil
+}
+
+// index is the file with the state at the last scan of the session, base the one at the end of the last session in the
+// same folders.
+func (t *Tree) index() string { return filepath.Join(t.o.State, "index") }
+func (t *Tree) base() string  { return filepath.Join(t.o.Store, "index") }

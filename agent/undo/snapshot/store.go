@@ -1,0 +1,221 @@
+package snapshot
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	files "buddy/tools/fs"
+)
+
+// object is the file of a content in the store.
+func (t *Tree) object(sum string) string {
+	return filepath.Join(t.o.Store, "objects", sum[:2], sum[2:])
+}
+
+// Content returns a kept content. It fails if the content was removed or does not match its sum.
+func (t *Tree) Content(s State) ([]byte, error) {
+	if len(s.Sum) != wholeSum {
+		return nil, errNotKept
+	}
+	data, err := os.ReadFile(t.object(s.Sum))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errNotKept
+	case err != nil:
+		return nil, err
+	case sumOf(data) != s.Sum:
+		return nil, fmt.Errorf("the copy %q is damaged", t.object(s.Sum))
+	}
+	return data, nil
+}
+
+var errNotKept = errors.New("its content is not kept")
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// Add stores a content and returns its sum.
+func (t *Tree) Add(data []byte) (sum string, err error) {
+	sum = sumOf(data)
+	path := t.object(sum)
+	if _, err := os.Lstat(path); err == nil {
+		return sum, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return "", err
+	}
+	return sum, nil
+}
+
+// keep stores the content of an open file. buf is reused between calls. The sum is "" if the file grew over the limit.
+func (t *Tree) keep(f io.Reader, size int64, buf *[]byte) (sum string, err error) {
+	if int64(cap(*buf)) <= size {
+		*buf = make([]byte, size+size/4+512)
+	}
+	b := (*buf)[:cap(*buf)]
+	n := 0
+	for {
+		if n == len(b) {
+			if int64(n) > t.o.Limits.File {
+				return "", nil
+			}
+			b = append(b, 0)
+			b = b[:cap(b)]
+			*buf = b
+		}
+		m, err := f.Read(b[n:])
+		n += m
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	if int64(n) > t.o.Limits.File {
+		return "", nil
+	}
+	return t.Add(b[:n])
+}
+
+// Sweep makes the index of the session the start for the next one, and removes the oldest contents while the store is
+// over its limit. Contents of the present files and of the session's lists stay. Call it at the end of a session.
+func (t *Tree) Sweep() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.Started() {
+		return nil
+	}
+	if err := copyFile(t.index(), t.base()); err != nil {
+		return err
+	}
+	type content struct {
+		path string
+		info fs.FileInfo
+	}
+	var all []content
+	total := int64(0)
+	err := filepath.WalkDir(filepath.Join(t.o.Store, "objects"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil // another session has removed it
+		}
+		total += info.Size()
+		all = append(all, content{path, info})
+		return nil
+	})
+	if err != nil || total <= t.o.Limits.Total {
+		return err
+	}
+	needed, err := t.needed()
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b content) int { return a.info.ModTime().Compare(b.info.ModTime()) })
+	for _, c := range all {
+		if total <= t.o.Limits.Total {
+			break
+		}
+		if !needed[c.path] && os.Remove(c.path) == nil {
+			total -= c.info.Size()
+		}
+	}
+	return nil
+}
+
+// Used returns the size of all contents in the store, in bytes.
+func (t *Tree) Used() (total int64) {
+	_ = filepath.WalkDir(filepath.Join(t.o.Store, "objects"), func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			if info, err := d.Info(); err == nil {
+				total += info.Size()
+			}
+		}
+		return nil // what can't be read is not counted
+	})
+	return total
+}
+
+// needed returns the files of contents that the index and the lists of the session name.
+func (t *Tree) needed() (map[string]bool, error) {
+	all := make(map[string]bool)
+	old, err := openIndex(t.index())
+	if err != nil {
+		return nil, err
+	}
+	defer old.close()
+	for one := old.next(); one != nil; one = old.next() {
+		if one.hasSum() {
+			all[t.object(hex.EncodeToString(one.sum[:]))] = true
+		}
+	}
+	lists, err := os.ReadDir(t.o.State)
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range lists {
+		if filepath.Ext(list.Name()) != listSuffix {
+			continue
+		}
+		changes, err := Read(filepath.Join(t.o.State, list.Name()))
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range changes {
+			for _, s := range []State{c.Before, c.After} {
+				if len(s.Sum) == wholeSum {
+					all[t.object(s.Sum)] = true
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// copyFile replaces a file by a copy of another, which appears at once.
+func copyFile(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer files.Release(in)
+	out, err := os.CreateTemp(filepath.Dir(to), ".new-")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Close()); err == nil {
+		err = os.Rename(out.Name(), to)
+	}
+	if err != nil {
+		_ = os.Remove(out.Name())
+	}
+	return err
+}

@@ -1,0 +1,88 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"buddy/agent/undo"
+	"buddy/app/show"
+	"buddy/app/slash"
+	"buddy/features/feature"
+	"buddy/texts"
+)
+
+var command = feature.Command{
+	Command: slash.Command{
+		Name: "checkpoints", Means: []string{"history", "snapshots"}, Args: "[diff N]", Brief: "list the steps that /undo takes back",
+		Help: "list the steps that /undo takes back: files, and the commands that changed them; diff N shows what has changed since before the last N steps",
+	},
+	Run: run,
+}
+
+// run lists the steps, or compares the files with those before one.
+func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, error) {
+	p, ok := a.Part.(*Part)
+	if !ok {
+		return show.Answer{}, errors.New("there are no checkpoints of commands here: they need a session on this machine, and [undo] commands in the settings")
+	}
+	if err := a.Settle(ctx); err != nil {
+		return show.Answer{}, err
+	}
+	log := p.session.Changes
+	log.Settle(ctx)
+	steps := log.Steps()
+	if len(args) == 0 {
+		return show.Answer{List: p.list(steps)}, nil
+	}
+	n, err := strconv.Atoi(strings.Join(args[1:], " "))
+	if args[0] != "diff" || err != nil || n < 1 || n > len(steps) {
+		return show.Answer{}, fmt.Errorf("unknown arguments %q (have: diff and a number of steps, at most %d)", strings.Join(args, " "), len(steps))
+	}
+	diff, count, err := log.DiffOf(ctx, n, "")
+	if err != nil {
+		return show.Answer{}, err
+	}
+	if count == 0 {
+		return show.Answer{Text: &show.Text{Body: "The files are as before these steps."}}, nil
+	}
+	return show.Answer{Text: &show.Text{Title: fmt.Sprintf("%s changed since", texts.Plural(count, "file")), Body: diff, Form: show.Diff}}, nil
+}
+
+// list describes the steps, the newest first.
+func (p *Part) list(steps []undo.Step) *show.List {
+	list := &show.List{
+		Title: "Checkpoints", Columns: []string{"prompt", "files", "by"}, Empty: "Nothing was changed that /undo could take back.", Most: 20,
+		Usage: "/undo N takes back the last N steps. /checkpoints diff N shows what has changed since before them.",
+	}
+	if used := p.tree.Used(); used > 0 {
+		list.Note = fmt.Sprintf("Copies of this folder's files take %d MB on the disk.", (used+megabyte-1)/megabyte)
+	}
+	for i, s := range steps {
+		n := strconv.Itoa(i + 1)
+		by := "file tools"
+		if len(s.By) > 0 {
+			by = texts.Clip(s.By[0], 40)
+			if more := len(s.By) - 1; more > 0 {
+				by += fmt.Sprintf(" and %d more", more)
+			}
+		}
+		row := show.Row{ID: n, Cells: []string{texts.Clip(s.Prompt, 60), strconv.Itoa(s.Count), by}, More: append(append([]string{}, s.By...), s.Git...)}
+		row.More = append(row.More, s.Paths...)
+		if more := s.Count - len(s.Paths); more > 0 {
+			row.More = append(row.More, fmt.Sprintf("and %d more", more))
+		}
+		label := "undo this step"
+		if i > 0 {
+			label = fmt.Sprintf("undo this step and the %d after it", i)
+		}
+		row.Deeds = []show.Deed{
+			{Label: label, Run: []string{"undo", n}, Closes: true},
+			{Label: "show what has changed since", Run: []string{"checkpoints", "diff", n}},
+		}
+		list.Rows = append(list.Rows, row)
+	}
+	return list
+}
