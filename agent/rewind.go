@@ -216,7 +216,7 @@ func promptsOf(n int) string {
 // beginWay prepares a way while no task can interfere, and runs it in the background, because a target may be slow.
 func beginWay(r *Runtime, w *way, prepare func() error) {
 	if w.c.Files {
-		r.changes.Settle(r.life.ctx)
+		r.changes.Commands.Settle(r.life.ctx)
 	}
 	var err error
 	idle := r.tasks.idle
@@ -325,7 +325,7 @@ func announceRewound(s *tasks, w *way) {
 	}
 	if n := w.all.actsSince(w.event.ToSeq); n > 0 {
 		remains := "any changes they made remain"
-		if w.c.Files && s.changes.CoversCommands() {
+		if w.c.Files && s.changes.Commands.Covered() {
 			remains = "files that they changed in the workspace are as before, any other changes remain"
 		}
 		lines = append(lines, fmt.Sprintf("Commands and similar calls (%d) have run since: %s.", n, remains))

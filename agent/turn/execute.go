@@ -129,9 +129,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	act := j.call.Planned
 	b.loop.notify(b.x, b.turn, "permission_prompt", "buddy needs approval for "+j.call.Name)
 	j.waited = true
-	for _, p := range b.loop.o.Parts {
-		p.Asks(j.call)
-	}
+	b.announce(j)
 	fenced := approval.Fences(b.loop.p.Approvals, act, b.loop.agent.Most)
 	answer := b.loop.p.Approvals.Request(ctx, b.asks(j, v, m))
 	j.rules = append(j.rules, answered(answer)...)
@@ -152,6 +150,13 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	}
 	j.denied(ctx, j.call, answer)
 	return refuse(refused(act, v, m, answer))
+}
+
+// announce tells the parts that a person is about to be asked about a call.
+func (b *batch) announce(j *job) {
+	for _, p := range b.loop.o.Parts {
+		p.Asks(j.call)
+	}
 }
 
 // allow sets how a call runs according to the rule that allowed it; "" is a person's approval.

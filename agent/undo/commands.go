@@ -13,43 +13,45 @@ import (
 	"buddy/tools"
 )
 
-// covers holds the folders in which the changes of commands can be undone.
-type covers struct {
-	tree   *snapshot.Tree // nil: there are none
+// Commands is the part of a [Log] for what commands change in the folders of a tree on this machine.
+type Commands struct {
+	log    *Log
+	tree   *snapshot.Tree // nil: commands are not covered
 	target string         // of the folders
 	settle func(context.Context)
 }
 
-// Cover makes the log record what commands on a target of this machine change in the folders of a tree. settle records
-// the changes of commands that still run. Call it before the first event.
-func (l *Log) Cover(t *snapshot.Tree, target string, settle func(context.Context)) {
-	l.covers = covers{t, target, settle}
+// Cover sets the tree and its target. settle records the changes of commands that still run. Call it before the first
+// event.
+func (c *Commands) Cover(t *snapshot.Tree, target string, settle func(context.Context)) {
+	c.tree, c.target, c.settle = t, target, settle
 }
 
-// CoversCommands reports whether the changes of commands are recorded.
-func (l *Log) CoversCommands() bool { return l.covers.tree != nil }
+// Covered reports whether the changes of commands are recorded.
+func (c *Commands) Covered() bool { return c.tree != nil }
 
 // Settle records the changes of commands that still run, before an undo or a comparison.
-func (l *Log) Settle(ctx context.Context) {
-	if l.covers.settle != nil {
-		l.covers.settle(ctx)
+func (c *Commands) Settle(ctx context.Context) {
+	if c.settle != nil {
+		c.settle(ctx)
 	}
 }
 
 // Ran records what a command has changed, and how it moved a branch of git; call.Planned has the command. Changes that
 // file tools have recorded are left out.
-func (l *Log) Ran(task, turn int, call tools.Call, changes []snapshot.Change, git string) error {
+func (c *Commands) Ran(task, turn int, call tools.Call, changes []snapshot.Change, git string) error {
+	l := c.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	changes = slices.DeleteFunc(changes, l.byTool)
+	changes = slices.DeleteFunc(changes, func(one snapshot.Change) bool { return byTool(l.steps, one) })
 	if len(changes) == 0 && (git == "" || !l.inNewest(task)) {
 		return nil
 	}
-	list, err := l.covers.tree.Write(changes)
+	list, err := c.tree.Write(changes)
 	if err != nil {
 		return err
 	}
-	e := event.FileKept{CallID: call.ID, Target: l.covers.target, Command: call.Planned.Command, List: list, Count: len(changes), Git: git}
+	e := event.FileKept{CallID: call.ID, Target: c.target, Command: call.Planned.Command, List: list, Count: len(changes), Git: git}
 	if err := l.stream.Record(task, turn, e); err != nil {
 		return err
 	}
@@ -57,10 +59,10 @@ func (l *Log) Ran(task, turn int, call tools.Call, changes []snapshot.Change, gi
 	return nil
 }
 
-// byTool reports whether a file tool has made a change, while a command ran in the background. The caller holds l.mu.
-func (l *Log) byTool(c snapshot.Change) bool {
+// byTool reports whether a file tool has made a change, while a command ran in the background.
+func byTool(steps []step, c snapshot.Change) bool {
 	searched := 0
-	for _, s := range slices.Backward(l.steps) {
+	for _, s := range slices.Backward(steps) {
 		for _, k := range slices.Backward(s.kept) {
 			if searched++; searched > maxSearched {
 				return false
@@ -100,15 +102,15 @@ func pathsOf(e event.FileKept) (paths []string) {
 // maxPaths limits the paths of commands that are named in events and reminders.
 const maxPaths = 20
 
-// treeChanges returns the joined changes of steps, those of file tools included.
-func (l *Log) treeChanges(steps []step) ([]snapshot.Change, error) {
-	if l.covers.tree == nil {
+// changes returns the joined changes of steps, those of file tools included.
+func (c *Commands) changes(steps []step) ([]snapshot.Change, error) {
+	if c.tree == nil {
 		return nil, errors.New("changes of commands can't be undone here: see [undo] commands in the settings")
 	}
 	var lists [][]snapshot.Change
 	for _, s := range steps {
 		for _, k := range s.kept {
-			changes, err := l.changesOf(k.FileKept)
+			changes, err := c.changesOf(k.FileKept)
 			if err != nil {
 				return nil, err
 			}
@@ -119,15 +121,15 @@ func (l *Log) treeChanges(steps []step) ([]snapshot.Change, error) {
 }
 
 // changesOf returns the changes of one call.
-func (l *Log) changesOf(e event.FileKept) ([]snapshot.Change, error) {
+func (c *Commands) changesOf(e event.FileKept) ([]snapshot.Change, error) {
 	if e.List != "" {
 		return snapshot.Read(e.List)
 	}
 	var all []snapshot.Change
 	for _, f := range e.Files {
-		c := snapshot.Change{Path: f.Path, After: afterOf(f)}
+		one := snapshot.Change{Path: f.Path, After: afterOf(f)}
 		if f.Existed {
-			c.Before = snapshot.State{Kind: snapshot.File}
+			one.Before = snapshot.State{Kind: snapshot.File}
 		}
 		if f.Copy != "" {
 			b, err := readCopy(f)
@@ -135,14 +137,14 @@ func (l *Log) changesOf(e event.FileKept) ([]snapshot.Change, error) {
 				return nil, err
 			}
 			if !b.Lost {
-				sum, err := l.covers.tree.Add(b.Data)
+				sum, err := c.tree.Add(b.Data)
 				if err != nil {
 					return nil, err
 				}
-				c.Before = snapshot.State{Kind: snapshot.File, Perm: b.Perm, Size: int64(len(b.Data)), Sum: sum}
+				one.Before = snapshot.State{Kind: snapshot.File, Perm: b.Perm, Size: int64(len(b.Data)), Sum: sum}
 			}
 		}
-		all = append(all, c)
+		all = append(all, one)
 	}
 	return all, nil
 }
@@ -157,12 +159,11 @@ type treeUndo struct {
 
 // putBackTree is putBack for steps in which commands changed files.
 func (u *Undo) putBackTree(on Files, force bool) error {
-	l := u.log
 	changes, err := u.treeWanted()
 	if err != nil {
 		return err
 	}
-	tree := l.covers.tree
+	tree := u.log.Commands.tree
 	done, err := tree.Restore(u.ctx, changes, force, u.announceTree)
 	if u.changed = done.Changed; force {
 		u.changed = nil
@@ -203,7 +204,7 @@ func (u *Undo) treeWanted() ([]snapshot.Change, error) {
 	if u.redo != nil {
 		return snapshot.Read(u.redo.list)
 	}
-	return l.treeChanges(u.steps)
+	return l.Commands.changes(u.steps)
 }
 
 // announceTree stores what will be restored, and announces it. What an interrupted undo has restored stays in the list.
@@ -221,7 +222,7 @@ func (u *Undo) announceTree(changes []snapshot.Change) error {
 			changes = snapshot.Join(earlier, changes)
 		}
 		var err error
-		if u.tree.list, err = l.covers.tree.Write(changes); err != nil {
+		if u.tree.list, err = l.Commands.tree.Write(changes); err != nil {
 			return err
 		}
 	}
@@ -249,51 +250,51 @@ func (u *Undo) explainGit() {
 // maxCompared limits the files of commands whose text is compared; the others are only counted.
 const maxCompared = 1000
 
-// treeDiff is diff for steps in which commands changed files.
-func (l *Log) treeDiff(ctx context.Context, on Files, steps []step, mark string) (text string, count int, err error) {
-	l.mu.Lock()
-	changes, err := l.treeChanges(steps)
-	l.mu.Unlock()
+// diff is [Log.Diff] for steps in which commands changed files.
+func (c *Commands) diff(ctx context.Context, on Files, steps []step, mark string) (text string, count int, err error) {
+	c.log.mu.Lock()
+	changes, err := c.changes(steps)
+	c.log.mu.Unlock()
 	if err != nil {
 		return "", 0, err
 	}
 	var out strings.Builder
-	for i, c := range changes {
+	for i, one := range changes {
 		if i == maxCompared {
 			fmt.Fprintf(&out, "%s… %d more files\n", mark, len(changes)-i)
 			return out.String(), count + len(changes) - i, nil
 		}
-		now, err := l.covers.tree.Present(ctx, c.Path)
+		now, err := c.tree.Present(ctx, one.Path)
 		if err != nil {
 			return "", 0, err
 		}
-		if now.Same(c.Before) {
+		if now.Same(one.Before) {
 			continue
 		}
 		count++
-		one, err := l.compare(ctx, on, c, now, mark)
+		text, err := c.compare(ctx, on, one, now, mark)
 		if err != nil {
 			return "", 0, err
 		}
-		out.WriteString(one)
+		out.WriteString(text)
 	}
 	return out.String(), count, nil
 }
 
 // compare returns the difference of one path that a command changed.
-func (l *Log) compare(ctx context.Context, on Files, c snapshot.Change, now snapshot.State, mark string) (string, error) {
+func (c *Commands) compare(ctx context.Context, on Files, one snapshot.Change, now snapshot.State, mark string) (string, error) {
 	files := func(s snapshot.State) bool { return s.Kind == snapshot.File || s.Kind == snapshot.None }
-	if files(c.Before) && files(now) && c.Before.Sum != now.Sum {
-		b := tools.Before{Path: c.Path, Existed: c.Before.Kind == snapshot.File, Perm: c.Before.Perm}
+	if files(one.Before) && files(now) && one.Before.Sum != now.Sum {
+		b := tools.Before{Path: one.Path, Existed: one.Before.Kind == snapshot.File, Perm: one.Before.Perm}
 		var err error
 		if b.Existed {
-			if b.Data, err = l.covers.tree.Content(c.Before); err != nil {
+			if b.Data, err = c.tree.Content(one.Before); err != nil {
 				b.Lost = true
 			}
 		}
 		text, _, err := on.Difference(ctx, []tools.Before{b}, mark)
 		return text, err
 	}
-	name := filepath.ToSlash(l.covers.tree.Name(c.Path))
-	return fmt.Sprintf("%s%s  %s → %s\n", mark, name, c.Before.Words(), now.Words()), nil
+	name := filepath.ToSlash(c.tree.Name(one.Path))
+	return fmt.Sprintf("%s%s  %s → %s\n", mark, name, one.Before.Words(), now.Words()), nil
 }

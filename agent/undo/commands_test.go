@@ -68,7 +68,7 @@ func (f *folder) open(events []event.Envelope) {
 	f.journal = events
 	s := stream.New("s1", time.Now, &f.journal)
 	f.Log = New(s, func(context.Context, string) (Files, error) { return f.files, nil }, "local", filepath.Join(f.state, "session"))
-	f.Cover(f.tree, "local", nil)
+	f.Commands.Cover(f.tree, "local", nil)
 	for _, env := range events {
 		f.Replay(env)
 	}
@@ -111,7 +111,7 @@ func (f *folder) command(line string) {
 	f.scan()
 	f.shell(line)
 	call := tools.Call{ID: stream.NewID(), Planned: action.Action{Kind: action.Shell, Target: "local", Command: line}}
-	if err := f.Ran(f.prompt, 1, call, f.scan(), ""); err != nil {
+	if err := f.Commands.Ran(f.prompt, 1, call, f.scan(), ""); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -188,7 +188,7 @@ func TestUndoCoversCommandsAndFileTools(t *testing.T) {
 	f.asks("second")
 	f.command("printf 5 > new; rm a")
 	f.open(f.journal)
-	if steps := f.Steps(); len(steps) != 2 || steps[0].Count != 2 || steps[1].Count != 4 || !slices.Equal(steps[0].By, []string{"printf 5 > new; rm a"}) {
+	if steps := Steps(f.Log); len(steps) != 2 || steps[0].Count != 2 || steps[1].Count != 4 || !slices.Equal(steps[0].By, []string{"printf 5 > new; rm a"}) {
 		t.Errorf("steps: %+v", steps)
 	}
 	if text, n, err := f.Diff(t.Context(), "= "); err != nil || n != 5 || !strings.Contains(text, "= a  deleted") || !strings.Contains(text, "-1\n") || !strings.Contains(text, "= d  folder, permissions 755 → nothing") {
@@ -266,7 +266,7 @@ func TestChangesOfOthers(t *testing.T) {
 	f.write("a", "tool")
 	call := tools.Call{ID: "background", Planned: action.Action{Kind: action.Shell, Target: "local", Command: "server"}}
 	f.shell("printf 3 > b")
-	if err := f.Ran(f.prompt, 1, call, f.scan(), ""); err != nil {
+	if err := f.Commands.Ran(f.prompt, 1, call, f.scan(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if kept := f.steps[0].kept; kept[len(kept)-1].Count != 1 {

@@ -15,7 +15,7 @@ type Step struct {
 }
 
 // Steps returns the steps that can be undone, the newest first: /undo N undoes the first N.
-func (l *Log) Steps() (all []Step) {
+func Steps(l *Log) (all []Step) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range slices.Backward(l.steps) {
@@ -42,8 +42,8 @@ func (l *Log) Steps() (all []Step) {
 	return all
 }
 
-// DiffOf is Diff for the newest n steps.
-func (l *Log) DiffOf(ctx context.Context, n int, mark string) (diff string, count int, err error) {
+// DiffOf is [Log.Diff] for the newest n steps.
+func DiffOf(ctx context.Context, l *Log, n int, mark string) (diff string, count int, err error) {
 	l.mu.Lock()
 	steps := slices.Clone(l.steps[max(0, len(l.steps)-n):])
 	l.mu.Unlock()

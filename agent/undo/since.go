@@ -26,7 +26,7 @@ const maxSince = 50
 
 // Since returns the changes since each prompt that changed files, oldest first.
 func (l *Log) Since(ctx context.Context) ([]Change, error) {
-	l.Settle(ctx)
+	l.Commands.Settle(ctx)
 	var all []Change
 	for _, prompt := range l.prompts() {
 		l.mu.Lock()

@@ -57,7 +57,8 @@ type Log struct {
 	files  func(ctx context.Context, target string) (Files, error)
 	first  string // name of the first target, which is left out of file names
 	dir    string // for copies that an undo makes; "": an undo can't be redone
-	covers covers // what commands change on this machine
+
+	Commands *Commands // what commands change on this machine
 
 	mu       sync.Mutex              // guards the fields below
 	works    map[int]agent           // subagents, by task
@@ -81,7 +82,9 @@ type prompts struct {
 // New returns an empty log. files returns the files of a target; nil: changes can't be undone, and nothing is kept.
 // File names on the first target do not have its name. Contents that an undo replaces are kept below dir.
 func New(s *stream.Stream, files func(ctx context.Context, target string) (Files, error), first, dir string) *Log {
-	return &Log{stream: s, files: files, first: first, dir: dir, works: make(map[int]agent), titles: make(map[int]string)}
+	l := &Log{stream: s, files: files, first: first, dir: dir, works: make(map[int]agent), titles: make(map[int]string)}
+	l.Commands = &Commands{log: l}
+	return l
 }
 
 // agent is a subagent of a task.
@@ -179,7 +182,7 @@ func (l *Log) Keep(task, turn int, call tools.Call, files []tools.Before) error 
 // Diff returns how the files in the log differ from their earlier contents: for each a line with its name after mark,
 // then a unified diff. count is their number.
 func (l *Log) Diff(ctx context.Context, mark string) (diff string, count int, err error) {
-	l.Settle(ctx)
+	l.Commands.Settle(ctx)
 	l.mu.Lock()
 	steps := slices.Clone(l.steps)
 	l.mu.Unlock()
@@ -207,7 +210,7 @@ func (l *Log) diff(ctx context.Context, steps []step, mark string) (diff string,
 		var text string
 		var n int
 		if f.commands {
-			text, n, err = l.treeDiff(ctx, on, steps, where)
+			text, n, err = l.Commands.diff(ctx, on, steps, where)
 		} else {
 			text, n, err = on.Difference(ctx, f.files, where)
 		}

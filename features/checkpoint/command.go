@@ -32,8 +32,8 @@ func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, erro
 		return show.Answer{}, err
 	}
 	log := p.session.Changes
-	log.Settle(ctx)
-	steps := log.Steps()
+	log.Commands.Settle(ctx)
+	steps := undo.Steps(log)
 	if len(args) == 0 {
 		return show.Answer{List: p.list(steps)}, nil
 	}
@@ -41,7 +41,7 @@ func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, erro
 	if args[0] != "diff" || err != nil || n < 1 || n > len(steps) {
 		return show.Answer{}, fmt.Errorf("unknown arguments %q (have: diff and a number of steps, at most %d)", strings.Join(args, " "), len(steps))
 	}
-	diff, count, err := log.DiffOf(ctx, n, "")
+	diff, count, err := undo.DiffOf(ctx, log, n, "")
 	if err != nil {
 		return show.Answer{}, err
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// gitState is what HEAD of a repository names. No git process runs, because a hostile repository can make git run
+// gitState holds what HEAD of a repository names. No git process runs, because a hostile repository can make git run
 // programs.
 type gitState struct {
 	dir    string // of git's files

@@ -23,7 +23,7 @@ import (
 	"buddy/tools"
 )
 
-// patience is how long a command waits until the files are recorded; what is not copied by then is not covered.
+// patience limits the time that a command waits until the files are recorded; what is not copied by then is not covered.
 const patience = 2 * time.Second
 
 // code marks the notices of this feature.
@@ -66,7 +66,7 @@ func (*Part) Name() string { return "checkpoint" }
 // Begin implements turn.Part.
 func (p *Part) Begin(s turn.Session) {
 	p.session = s
-	s.Changes.Cover(p.tree, p.target, p.settle)
+	s.Changes.Commands.Cover(p.tree, p.target, p.settle)
 	s.Work.Go(func() {
 		<-s.Context.Done()
 		p.mu.Lock()
@@ -220,7 +220,7 @@ func (p *Part) record(c *running, changes []snapshot.Change) {
 	if len(changes) == 0 && git == "" {
 		return
 	}
-	if err := p.session.Changes.Ran(c.task, c.turn, c.call, changes, git); err != nil {
+	if err := p.session.Changes.Commands.Ran(c.task, c.turn, c.call, changes, git); err != nil {
 		p.warn(fmt.Errorf("the changes of a command can't be undone: %w", err))
 	}
 	c.git = gitOf(p.session.Workspace)

@@ -334,7 +334,7 @@ func (w *Workspace) commit(ctx context.Context, changes []change) (notes []strin
 	ctx = context.WithoutCancel(ctx) // a cancelled call must not leave a half-applied patch
 	var undo []func() error
 	for i, c := range changes {
-		note, err := w.commitOne(ctx, c, waiting[i])
+		note, err := commitOne(ctx, w, c, waiting[i])
 		if err != nil {
 			return nil, failed(err, len(changes) > 1, undoAll(undo))
 		}
@@ -353,7 +353,7 @@ func (c change) writes() bool {
 }
 
 // commitOne makes one change. After an error that [fs.AsItWas] accepts, the file is unchanged.
-func (w *Workspace) commitOne(ctx context.Context, c change, s fs.Staged) (note string, err error) {
+func commitOne(ctx context.Context, w *Workspace, c change, s fs.Staged) (note string, err error) {
 	if s != nil {
 		dropped, err := finish(ctx, w, c.at(), c.data, s)
 		if err != nil {

@@ -45,25 +45,24 @@ func (w *Walker) Walk(dir Folder, rel string, rules IgnoreRules, depth int) erro
 		if rules.Ignored(Join(dir.Name(), e.Name()), e.IsDir()) && (w.Ignored == nil || !w.Ignored(at, e)) {
 			continue
 		}
-		if !e.IsDir() {
-			if err := w.Visit(dir, at, e); err != nil {
-				return err
-			}
-			continue
-		}
-		if w.Enter != nil {
-			if in, err := w.Enter(dir, at, e); err != nil || !in {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-		}
-		if err := w.enter(dir, at, e.Name(), rules, depth); err != nil {
+		if err := w.reach(dir, at, e, rules, depth); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// reach visits an entry that nothing excludes.
+func (w *Walker) reach(dir Folder, rel string, e os.DirEntry, rules IgnoreRules, depth int) error {
+	if !e.IsDir() {
+		return w.Visit(dir, rel, e)
+	}
+	if w.Enter != nil {
+		if in, err := w.Enter(dir, rel, e); err != nil || !in {
+			return err
+		}
+	}
+	return w.enter(dir, rel, e.Name(), rules, depth)
 }
 
 func (w *Walker) enter(dir Folder, rel, name string, rules IgnoreRules, depth int) error {

@@ -71,6 +71,7 @@ func (s *scan) run() (done Scanned, err error) {
 	}
 	s.classify()
 	s.keep()
+	s.compare()
 	if len(s.diffs) > 0 || s.first {
 		if err := s.write(from); err != nil {
 			return done, err
@@ -244,10 +245,14 @@ func (s *scan) keep() {
 			s.bytes += e.Size
 		}
 	}
+}
+
+// compare finds entries whose state is the same, although the stamp has changed or the content was not kept.
+func (s *scan) compare() {
 	for i := range s.diffs {
 		d := &s.diffs[i]
 		if b, a := d.before, d.after; b != nil && a != nil {
-			d.update = b.State.Same(a.State) || b.Kind == File && b.Sum == "" && b.stamp == a.stamp
+			d.update = b.Same(a.State) || b.Kind == File && b.Sum == "" && b.stamp == a.stamp
 		}
 	}
 }

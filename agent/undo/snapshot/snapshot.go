@@ -33,7 +33,7 @@ import (
 	files "buddy/tools/fs"
 )
 
-// Kind is what a path leads to.
+// Kind names what a path leads to.
 type Kind string
 
 // The kinds. Other is anything that is not recorded, such as a device, or a path that leads through a link.
@@ -45,7 +45,7 @@ const (
 	Other  Kind = "other"
 )
 
-// State is what a path was at one moment.
+// State describes a path at one moment.
 type State struct {
 	Kind Kind        `json:"kind,omitempty"`
 	Perm fs.FileMode `json:"perm,omitempty"` // permissions of a file or folder
