@@ -402,7 +402,7 @@ func TestHalfWrittenFile(t *testing.T) {
 	b.put("f", "new and")
 	err = kept.End(&fs.TornError{Err: errTest})
 	if onTarget == nil {
-		if err == nil || !strings.Contains(err.Error(), "as it was") {
+		if err == nil || !strings.Contains(err.Error(), "is unchanged") {
 			t.Errorf("End: %v", err)
 		}
 	} else {

@@ -53,7 +53,7 @@ func TestRunShellOnTheTerminal(t *testing.T) {
 	}
 	call := shellCall(t, `printf '\033[?1049h\033[Hpicture\033[?1049l'; echo '\033[1mafter'`, "tty")
 	call.Ask = asked
-	if got := payload(t, tool.Run(t.Context(), call)); !strings.Contains(got.Note, "full screen") || strings.Contains(got.Stdout, "picture") {
+	if got := payload(t, tool.Run(t.Context(), call)); !strings.Contains(got.Note, "full-screen output is left out") || strings.Contains(got.Stdout, "picture") {
 		t.Errorf("a full-screen program: %+v", got)
 	}
 	if _, err := tool.Plan(shellCall(t, "true", "other")); err == nil || !strings.Contains(err.Error(), "cap, merge, captty, tty") {
