@@ -20,9 +20,9 @@
 //
 // Send never blocks, and the runtime never waits for a reader of events; it waits only for its journal.
 //
-// A [Runtime] has no lock: each of its parts guards its own data. Tasks run at most one exchange on each
-// conversation; package turn runs the exchange. Locks are taken in this order: tasks; background commands (shells),
-// changes of files, instruction files, the tree of conversations; one conversation; the stream.
+// A [Runtime] has no lock: each of its parts guards its own data. At most one exchange runs on a
+// conversation at a time; package turn runs it. Locks are taken in this order: tasks; then one of background commands
+// (shells), changes of files, instruction files and the tree of conversations; then a conversation; then the stream.
 package agent
 
 import (

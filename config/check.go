@@ -179,7 +179,7 @@ func numbers(place string) []int {
 	return at
 }
 
-// placeOf returns the position of an offset.
+// placeOf formats an offset as file:line:column.
 func (r *Report) placeOf(offset int) string {
 	before := r.data[:offset]
 	line := before[bytes.LastIndexByte(before, '\n')+1:]

@@ -106,7 +106,7 @@ func (l *loader) checkContext() error {
 	return nil
 }
 
-// contextErrors returns the thresholds that are in the wrong order.
+// contextErrors returns an error for each misordered pair of thresholds.
 func (l *loader) contextErrors() (wrong []*Error) {
 	c := l.cfg.Context
 	for _, o := range []struct {

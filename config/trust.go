@@ -208,7 +208,7 @@ type Project struct {
 	Ignored []string // keys of its settings that apply once it is trusted
 }
 
-// resolveTrust determines whether the working directory is trusted. An error means no trust.
+// resolveTrust determines whether the working directory is trusted. On an error it is not.
 func (l *loader) resolveTrust(store *TrustStore, read *file) {
 	p := &l.cfg.Project
 	var err error

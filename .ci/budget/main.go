@@ -4,7 +4,7 @@
 //
 //	go run ./.ci/budget test -- make everything
 //
-// The limits are in .ci/budget/limits, one line "name seconds" each; above its limit the command fails. Processes that
+// The limits are in .ci/budget/limits, one line "name seconds" each; above it, budget fails. Processes that
 // outlive the command are listed: a test failed to end them.
 package main
 

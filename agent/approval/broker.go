@@ -194,7 +194,7 @@ func (b *Broker) Mode() (action.Mode, time.Time) {
 	return b.mode, b.until
 }
 
-// Request asks the person and waits for the answer. If ctx ends first, the request is denied.
+// Request asks the person and waits for the answer. The request is denied if nobody can answer, or if ctx ends first.
 func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswered {
 	if !b.Interactive() {
 		return event.ApprovalAnswered{CallID: req.CallID, Decision: event.Deny, By: Nobody}

@@ -16,7 +16,7 @@ type fence struct {
 	tally     Tally
 }
 
-// Tally counts the commands of a session.
+// Tally counts the model's commands by outcome.
 type Tally struct {
 	Inside int // ran in the sandbox
 	Asked  int // needed a person's approval

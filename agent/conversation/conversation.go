@@ -1,6 +1,6 @@
 // Package conversation holds the messages that are sent to the models of a session.
 //
-// Its invariant: a history and the stream agree. Code that changes the history of a [Conversation] publishes the
+// Invariant: a history agrees with the event stream. Code that changes the history of a [Conversation] publishes the
 // event about the change under the same lock, so that [Recall] rebuilds the same history from the stored events. Each
 // conversation has its own lock, and so has the [Tree]; the tree's lock is taken first.
 //

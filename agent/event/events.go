@@ -134,7 +134,7 @@ type TaskQueued struct {
 	Title string   `json:"title"`
 }
 
-// TaskStarted marks that a task started to work.
+// TaskStarted reports that a task has started.
 type TaskStarted struct {
 	ID       int      `json:"id"`
 	Kind     TaskKind `json:"kind"`
@@ -217,8 +217,8 @@ type CallDelta struct {
 	Text   string `json:"text"`
 }
 
-// Checkpoint stores the new part of an unfinished answer, at most once a second, so that a crash loses little. The
-// offsets are the bytes of the answer before that part.
+// Checkpoint stores the new part of an unfinished answer, at most once a second, so that a crash loses little. Each
+// offset is the number of bytes before its part.
 type Checkpoint struct {
 	Text        string `json:"text"`
 	TextAt      int    `json:"text_at,omitempty"`

@@ -153,7 +153,7 @@ func ordinary(p Policy, full string, whole bool) bool {
 	return whole && full == p.Workspace || p.editable(action.Action{Kind: action.FileWrite, Path: full})
 }
 
-// covered reports whether the command fits the shape of a rule that allows it.
+// covered reports whether the command fits the shape of the allow rule r.
 func covered(p Policy, r action.Rule, c shell.Command) bool {
 	switch r.Shape {
 	case action.AnyWords:

@@ -6,7 +6,7 @@
 //	s := r.Stream()          // output in pieces
 //	show(s.Write(piece))
 //
-// It finds the given values, the shapes of keys (shapes.go), private keys (pem.go), headers and URLs (headers.go),
+// It finds the given values, the shapes of keys (shapes.go), private keys (pem.go), secrets in headers and URLs (headers.go),
 // and values after a name that announces a secret (named.go). It does not guess: other random-looking text stays.
 // [Entropy] guesses, for data that leaves the session: exports, facts and debug logs.
 //
@@ -67,7 +67,7 @@ func (r *Redactor) Text(s string) string {
 
 // kind is one kind of secret.
 type kind interface {
-	// hints returns texts of at least three bytes; every secret of the kind starts with one of them.
+	// hints returns texts of at least three bytes; one is in or before every secret of the kind.
 	hints() []string
 	// match examines a hint at s[i:i+hint]. It looks at most [before] bytes back. end means that s is complete.
 	match(s string, i, hint int, end bool) match

@@ -1,8 +1,8 @@
-// Package commands is the table of the commands that a person can run by name: each row holds a command's name,
-// arguments and function, and answers with a shape of package show. The same row serves the full screen (/memory),
+// Package commands is the table of the commands that answer with a [show.Answer]: a row has a command's name, arguments
+// and function, which returns the answer. The same row serves the full screen (/memory),
 // plain mode, the command line (buddy memory) and the actions in lists.
 //
-// A command is one file with one row:
+// A command is one row, usually in its own file:
 //
 //	func init() {
 //		add(slash.Command{Name: "hello", Brief: "greet somebody"}, hello)

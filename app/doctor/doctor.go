@@ -410,7 +410,7 @@ func checkTarget(f *compose.Options, say io.Writer) []Finding {
 	return []Finding{{"target", Fine, fmt.Sprintf("%s: %s, %s, %s", t.Name, env.OS, env.Shell, strings.TrimSpace(env.Tmux)), ""}, checkFree(t.Target, env)}
 }
 
-// ExamineSession makes the checks that concern a session with the settings c and the current model.
+// ExamineSession runs the checks for a session with the settings c and the model of profile.
 func ExamineSession(ctx context.Context, c config.Config, profile string) []Finding {
 	if now, ok := c.Lookup(profile); ok {
 		c.Active = &now

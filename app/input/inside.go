@@ -35,7 +35,7 @@ func Inside(folder string) func(path string) bool {
 	}
 }
 
-// below reports whether a clean path is a folder or in it.
+// below reports whether a clean path is folder or below it.
 func below(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")

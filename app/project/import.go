@@ -42,7 +42,7 @@ func ServersIn(path string) ([]ImportedServer, error) {
 	return all, nil
 }
 
-// imported returns the settings of an entry.
+// imported converts an entry to settings.
 func (e serverEntry) imported(name string) (i ImportedServer) {
 	i.Server = config.NewMCPServer(name)
 	literal := func(text string) string {

@@ -22,8 +22,8 @@ import (
 // lspKind is the kind of parts that are language servers.
 const lspKind = "lsp"
 
-// LanguageServers returns the available language servers: those of the settings, of plugins, and built-in ones whose
-// program exists. One that can't be used has a problem.
+// LanguageServers returns the language servers of the settings and plugins, and built-in ones whose program exists;
+// Problem tells why one can't be used.
 func (s *Source) LanguageServers() []lsp.Server {
 	if s.Away != "" {
 		return nil

@@ -128,8 +128,8 @@ func (f *frame) encoded(style uint32) *encodedStyle {
 	return l
 }
 
-// gap returns the n shown characters from x, y on, for output; nil if they can't be written again in the style of the
-// cell before. Called on the UI goroutine while a frame is written.
+// gap returns the n characters on the screen from x, y on; nil unless all are ASCII in the style of the cell before,
+// without a link. Called on the UI goroutine while a frame is written.
 func (f *frame) gap(x, y, n int) []byte {
 	if x < 1 || y < 0 || y >= f.h || x+n > f.w {
 		return nil

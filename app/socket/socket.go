@@ -45,7 +45,7 @@ import (
 // ErrRuns reports that the session has a host already.
 var ErrRuns = errors.New("the session is already running")
 
-// folder is the name prefix of a host's socket folder among those of supervisors.
+// folder is the prefix that tells a host's socket folder from a supervisor's.
 const folder = "host-"
 
 // Path returns the socket path of a session's host, in a folder that only the owner can enter and that survives a

@@ -222,7 +222,7 @@ func (r *reader) permission(node *yaml.Node) string {
 	return ""
 }
 
-// field returns the text of the first of some keys in a mapping.
+// field returns the value of the mapping's first key among names.
 func field(node *yaml.Node, names ...string) string {
 	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
 		if slices.Contains(names, node.Content[i].Value) {

@@ -256,7 +256,7 @@ func (r *reader) param(n *yaml.Node, key, tool string, depth int) param {
 	return p
 }
 
-// plain reports whether a YAML value is valid in JSON. Dates, infinities and NaN are not.
+// plain reports whether a scalar other than a string is valid in JSON: no date, infinity or NaN.
 func plain(v any) bool {
 	switch v := v.(type) {
 	case nil, bool, int, int64, uint64:

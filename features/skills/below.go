@@ -102,8 +102,8 @@ func (b *below) newFolders(workspace string, files []string) (dirs []string) {
 	return dirs
 }
 
-// lookBelow adds the skills in the folders of recently used files, and wakes skills limited to such files. It looks at
-// no more than most files, the newest ones.
+// lookBelow adds the skills in the folders of recently used files, and wakes skills limited to such files. It looks
+// only at the newest files, at most `most`.
 func (b *Book) lookBelow(ctx context.Context, most int) {
 	b.below.looking.Lock()
 	defer b.below.looking.Unlock()

@@ -17,7 +17,7 @@ type Rights struct {
 	Unsynced   bool        // the caller makes sure that the file reaches the disk, see [Sync]
 }
 
-// localStaged is new content of a file: in a temporary file in the file's folder or, if a rename would lose attributes,
+// localStaged is new content of a file: in a temporary file in the file's folder or, if the file must be written in place,
 // in memory.
 type localStaged struct {
 	dir        *os.File
@@ -72,8 +72,8 @@ func (s *localStaged) prepare() error {
 	return nil
 }
 
-// keepsLinks reports whether the file has hard links that change as well; breaksLinks, whether it has some that must
-// not change.
+// keepsLinks reports whether a write must reach the file's other hard links; breaksLinks, whether it must not reach
+// them.
 func (s *localStaged) keepsLinks() bool  { return s.linked() && !BreaksLinks(s.path()) }
 func (s *localStaged) breaksLinks() bool { return s.linked() && BreaksLinks(s.path()) }
 func (s *localStaged) linked() bool      { return s.old != nil && s.old.Nlink > 1 }

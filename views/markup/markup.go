@@ -55,7 +55,7 @@ func (c Color) Role() (r themes.Role, ok bool) {
 // Palette returns the number of the colour if c is one of the terminal's 256 colours.
 func (c Color) Palette() (n int, ok bool) { return int(c & 0xff), c&^0xffffff == paletteColor }
 
-// RGB returns the components if c is a 24-bit colour.
+// RGB returns 0xRRGGBB if c is a 24-bit colour.
 func (c Color) RGB() (rgb int32, ok bool) { return int32(c & 0xffffff), c&^0xffffff == trueColor }
 
 // Style is the style of a run of text: a role of the theme with additions.

@@ -135,8 +135,8 @@ func (l *Layout) wrapFrom(t *Text, pos int) {
 	}
 }
 
-// prefix returns the prefix of rows. If it is wider than half of a row, prefix returns only its last two characters,
-// which include the sign of a diff's line, or "" if these are too wide, too.
+// prefix shortens the prefix of rows if it is wider than half of a row: to its last two characters, which include the
+// sign of a diff's line, or to "" if these are too wide, too.
 func (l *Layout) prefix(text string) string {
 	if text == "" || Width([]byte(text)) <= l.width/2 {
 		return text

@@ -113,7 +113,7 @@ func (l *Strip) task(all []state.Task, now time.Time) (left, right []draw.Span) 
 	return left, append(right, l.time(t, now, len(all)-1)...)
 }
 
-// elsewhere returns the tasks that do not run in a pane.
+// elsewhere returns the tasks outside pane q.
 func (l *Strip) elsewhere(q *paneView) []state.Task {
 	if q == nil {
 		return l.others

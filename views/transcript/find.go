@@ -151,7 +151,7 @@ func (f *finder) cancel(vp *viewport) {
 	f.end()
 }
 
-// returnToOrigin shows the rows at the start of the search.
+// returnToOrigin scrolls back to where the search was opened.
 func (f *finder) returnToOrigin(vp *viewport) {
 	if len(vp.blocks) > 0 {
 		vp.top, vp.follow = f.origin, f.ended

@@ -140,7 +140,7 @@ func (a *answer) handle(raw []byte) error {
 	return nil // ignore unknown kinds
 }
 
-// whole adds an answer that is not a stream.
+// whole adds an answer that was not streamed.
 func (a *answer) whole(m message) error {
 	for i, raw := range m.Content {
 		if err := a.start(i, raw); err != nil {

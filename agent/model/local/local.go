@@ -4,7 +4,7 @@
 //		fmt.Println(s.Name, s.Models)
 //	}
 //
-// It connects only to loopback addresses, to all at once, and follows no redirect and no proxy: a search on this
+// It connects to all places at once, only on loopback addresses, and follows no redirect and no proxy: a search on this
 // machine must not become a request to another one.
 package local
 

@@ -253,7 +253,7 @@ func (r *Reader) addLine(line []byte) {
 		return
 	}
 	if r.lines > 0 {
-		// A newline would end our line; in JSON a space means the same.
+		// A newline would end the event in out; JSON takes a space as well.
 		r.data = append(r.data, ' ')
 	}
 	r.grow(&r.data, value, "an event of the answer is")

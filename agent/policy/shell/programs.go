@@ -10,7 +10,7 @@ import (
 	"buddy/texts"
 )
 
-// Match is the answer to whether a command matches a rule.
+// Match tells whether a command matches a rule.
 type Match int
 
 // The answers, in ascending order.

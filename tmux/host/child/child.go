@@ -1,8 +1,8 @@
-// Package child runs programs on this machine that leave no process behind: servers and hooks, which buddy talks to
-// over pipes.
+// Package child runs programs on this machine and leaves none of their processes behind: servers and hooks, which buddy
+// talks to over pipes.
 //
 // Each program gets its own process group. Stopping it ends the whole group: its standard input is closed, then the
-// group gets TERM, then KILL. A file describes each program, so that [Sweep] of a later process finds and ends the
+// group gets TERM, then KILL. A file describes each program, so that [Sweep] in a later process finds and ends the
 // programs that a killed process left running.
 //
 //	p, err := child.Start(ctx, child.Spec{Name: "hook lint", Command: []string{"./lint"}, State: dir})

@@ -1,9 +1,9 @@
-// Package fence is the workspace sandbox: it runs commands that may write without approval, but reach nothing outside
-// of the workspace.
+// Package fence is the workspace sandbox: it runs commands without approval. They may write in the workspace, and by
+// default change and reach nothing outside of it.
 //
 // On macOS it uses package seatbelt. On Linux it uses bubblewrap (bwrap), which puts a command into separate
-// namespaces: it sees the system read-only, the workspace, its own temporary folder and caches, no other process, and a
-// network that is only its own loopback. The system call filter and the list of system folders come from package
+// namespaces: it sees the system read-only, the workspace, its own temporary folder and caches, no other process, and by
+// default no network but its own loopback. The system call filter and the list of system folders come from package
 // confine.
 //
 //	f, err := fence.New(fence.Config{Settings: s, Env: os.Environ(), Temp: tmp})
