@@ -1,10 +1,10 @@
 // Package tmux runs shell commands in tmux panes that a person can watch and attach to.
 //
-// A [Session] has a shared pane, and others for commands that get their own, on a private tmux server; the user's own tmux is never touched. Nothing is started before
-// the first command. The commands run under our own supervisor in the pane (package tmux/pane), which keeps directory
-// and environment from one command to the next, records stdout and stderr separately and knows every exit code exactly;
-// tmux is only used for panes and their screens. A command outlives the program that started it: see
-// [Session.Reattach].
+// A [Session] has a shared pane, and others for commands that get their own, on a private tmux server; the user's own
+// tmux is never touched. Nothing is started before the first command. The commands run under our own supervisor in the
+// pane (package tmux/pane), which keeps directory and environment from one command to the next, records stdout and
+// stderr separately and knows every exit code exactly; tmux is only used for panes and their screens. A command
+// outlives the program that started it: see [Session.Reattach].
 //
 //	s := tmux.New(tmux.Options{Session: "buddy-7f3a", Exe: os.Args[0], Greeting: pane.Greeting{Env: os.Environ(), Cwd: wd}})
 //	defer s.Close(ctx)

@@ -6,9 +6,9 @@
 //	s := r.Stream()          // output in pieces
 //	show(s.Write(piece))
 //
-// It finds the given values, the shapes of keys (shapes.go), private keys (pem.go), secrets in headers and URLs (headers.go),
-// and values after a name that announces a secret (named.go). It does not guess: other random-looking text stays.
-// [Entropy] guesses, for data that leaves the session: exports, facts and debug logs.
+// It finds the given values, the shapes of keys (shapes.go), private keys (pem.go), secrets in headers and URLs
+// (headers.go), and values after a name that announces a secret (named.go). It does not guess: other random-looking
+// text stays. [Entropy] guesses, for data that leaves the session: exports, facts and debug logs.
 //
 // The kind of a secret stays visible: the name before a value, the prefix of a key.
 package redact

@@ -1,6 +1,6 @@
 // Package commands is the table of the commands that answer with a [show.Answer]: a row has a command's name, arguments
-// and function, which returns the answer. The same row serves the full screen (/memory),
-// plain mode, the command line (buddy memory) and the actions in lists.
+// and function, which returns the answer. The same row serves the full screen (/memory), plain mode, the command line
+// (buddy memory) and the actions in lists.
 //
 // A command is one row, usually in its own file:
 //

@@ -1,7 +1,7 @@
 // Package ansi parses the escape sequences of terminals: their end and their parameters. All code that shows, strips or
 // resends such text uses it, so that all agree on what is text. A parser keeps 64 bytes of parameters; an unfinished
-// sequence ends with its line. charmbracelet/x/ansi (0.11.9) is not used, because it treats all text after an unfinished sequence as
-// part of it.
+// sequence ends with its line. charmbracelet/x/ansi (0.11.9) is not used, because it treats all text after an
+// unfinished sequence as part of it.
 //
 //	plain := ansi.Strip("\x1b[31mFAIL\x1b[0m") // FAIL
 package ansi

@@ -17,8 +17,8 @@ type Rights struct {
 	Unsynced   bool        // the caller makes sure that the file reaches the disk, see [Sync]
 }
 
-// localStaged is new content of a file: in a temporary file in the file's folder or, if the file must be written in place,
-// in memory.
+// localStaged is new content of a file: in a temporary file in the file's folder or, if the file must be written in
+// place, in memory.
 type localStaged struct {
 	dir        *os.File
 	name, temp string // temp is "" for a file that is written in place

@@ -6,10 +6,10 @@
 //	r.ReadOnly // false
 //	r.Reason   // `tee writes files`
 //
-// A program is read-only if every command in it is on the list of inspecting programs, and neither a redirection
-// nor a flag obviously writes. Such a program is harmless only in the read-only sandbox, where the kernel prevents
-// changes and hides files with secrets; without that sandbox only the literal core is harmless: programs and
-// flags in a reviewed table. The analysis opens no file and starts no process.
+// A program is read-only if every command in it is on the list of inspecting programs, and neither a redirection nor a
+// flag obviously writes. Such a program is harmless only in the read-only sandbox, where the kernel prevents changes
+// and hides files with secrets; without that sandbox only the literal core is harmless: programs and flags in a
+// reviewed table. The analysis opens no file and starts no process.
 package shell
 
 import (

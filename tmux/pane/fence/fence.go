@@ -2,8 +2,8 @@
 // default change and reach nothing outside of it.
 //
 // On macOS it uses package seatbelt. On Linux it uses bubblewrap (bwrap), which puts a command into separate
-// namespaces: it sees the system read-only, the workspace, its own temporary folder and caches, no other process, and by
-// default no network but its own loopback. The system call filter and the list of system folders come from package
+// namespaces: it sees the system read-only, the workspace, its own temporary folder and caches, no other process, and
+// by default no network but its own loopback. The system call filter and the list of system folders come from package
 // confine.
 //
 //	f, err := fence.New(fence.Config{Settings: s, Env: os.Environ(), Temp: tmp})
