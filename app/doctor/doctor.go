@@ -190,7 +190,7 @@ func checkTrust(c config.Config) Finding {
 	}
 	switch {
 	case len(off) > 0:
-		return Finding{"project", state, strings.Join(off, "; "), "/trust, or: buddy trust"}
+		return Finding{"project", state, strings.Join(off, "; "), "/trust, or run: buddy trust"}
 	case len(checks) == 0:
 		return Finding{"project", Fine, "this folder has no hooks or servers", ""}
 	}

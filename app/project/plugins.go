@@ -174,6 +174,21 @@ func (s *Source) PluginTexts() (all []extensions.Source, acts map[string]bool, e
 	return all, acts, err
 }
 
+// problem explains why nothing of a plugin runs; "" if the plugin is trusted. subject names the plugin in the text, hint
+// says how to trust it.
+func (f foundPlugin) problem(subject, hint string) string {
+	switch c := (Check{f.part, f.state}); c.state() {
+	case Trusted:
+		return ""
+	case Untrustable:
+		return subject + " can't be trusted (" + f.state.Err.Error() + ")"
+	case Changed:
+		return subject + " changed since you trusted it " + hint
+	default:
+		return subject + " is not trusted " + hint
+	}
+}
+
 // PluginTrusted explains why a plugin can't be used, nil if it can.
 func (s *Source) PluginTrusted(name string) error {
 	found, _, err := s.plugins()
@@ -182,7 +197,7 @@ func (s *Source) PluginTrusted(name string) error {
 	}
 	for _, f := range found {
 		if f.Name == name && !f.state.Trusted {
-			return fmt.Errorf("the plugin %s is %s (buddy trust)", name, Check{f.part, f.state}.state())
+			return errors.New(f.problem("the plugin "+name, "(to trust it, run: buddy trust)"))
 		}
 	}
 	return nil
@@ -295,7 +310,7 @@ func (s *Source) stillTrusted(from hooks.Origin) (foundPlugin, error) {
 	case found[i].state.Err != nil:
 		return foundPlugin{}, found[i].state.Err
 	case !found[i].state.Trusted:
-		return foundPlugin{}, fmt.Errorf("the plugin %s changed since you trusted it (buddy trust)", from.Part)
+		return foundPlugin{}, fmt.Errorf("the plugin %s changed since you trusted it (to trust it, run: buddy trust)", from.Part)
 	}
 	return found[i], nil
 }
@@ -366,7 +381,7 @@ func (s *Source) serversOfPlugins() ([]mcp.Server, error) {
 		err = errors.Join(err, bad)
 		problem := ""
 		if !f.state.Trusted {
-			problem = string(Check{f.part, f.state}.state()) + " (/trust, or: buddy trust)"
+			problem = f.problem("its plugin", TrustFirst)
 		} else if mkdir := os.MkdirAll(f.dataDir(), 0o700); mkdir != nil {
 			problem = mkdir.Error()
 		}
