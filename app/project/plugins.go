@@ -174,21 +174,6 @@ func (s *Source) PluginTexts() (all []extensions.Source, acts map[string]bool, e
 	return all, acts, err
 }
 
-// problem explains why nothing of a plugin runs; "" if the plugin is trusted. subject names the plugin in the text, hint
-// says how to trust it.
-func (f foundPlugin) problem(subject, hint string) string {
-	switch c := (Check{f.part, f.state}); c.state() {
-	case Trusted:
-		return ""
-	case Untrustable:
-		return subject + " can't be trusted (" + f.state.Err.Error() + ")"
-	case Changed:
-		return subject + " changed since you trusted it " + hint
-	default:
-		return subject + " is not trusted " + hint
-	}
-}
-
 // PluginTrusted explains why a plugin can't be used, nil if it can.
 func (s *Source) PluginTrusted(name string) error {
 	found, _, err := s.plugins()
@@ -197,7 +182,7 @@ func (s *Source) PluginTrusted(name string) error {
 	}
 	for _, f := range found {
 		if f.Name == name && !f.state.Trusted {
-			return errors.New(f.problem("the plugin "+name, "(to trust it, run: buddy trust)"))
+			return errors.New(Check{f.part, f.state}.untrusted("the plugin "+name, "(to trust it, run: buddy trust)"))
 		}
 	}
 	return nil
@@ -243,7 +228,7 @@ func (s *Source) addPluginHooks(set *hooks.Set) error {
 		}
 		if !f.state.Trusted {
 			check := Check{f.part, f.state}
-			set.Problems = append(set.Problems, hooks.Problem{File: f.Dir, Reason: fmt.Sprintf("plugin %s is %s (/trust)", f.Name, check.state()), Quiet: true})
+			set.Problems = append(set.Problems, hooks.Problem{File: f.Dir, Reason: check.untrusted("the plugin "+f.Name, TrustFirst), Quiet: true})
 			continue
 		}
 		if err := os.MkdirAll(f.dataDir(), 0o700); err != nil {
@@ -381,7 +366,7 @@ func (s *Source) serversOfPlugins() ([]mcp.Server, error) {
 		err = errors.Join(err, bad)
 		problem := ""
 		if !f.state.Trusted {
-			problem = f.problem("its plugin", TrustFirst)
+			problem = Check{f.part, f.state}.untrusted("its plugin", TrustFirst)
 		} else if mkdir := os.MkdirAll(f.dataDir(), 0o700); mkdir != nil {
 			problem = mkdir.Error()
 		}

@@ -56,7 +56,7 @@ func TestEachMistakeIsNamedWithItsLineAndKey(t *testing.T) {
 		{"never the same", head + "steps:\n" + step + "  - {id: b, tool: run_shell, condition: 'steps.a.ok == \"false\"', params: {command: ls}}\n", `line 5: steps.b.condition: steps.a.ok is true or false, and "false" is a text: they are never the same`},
 		{"bad time", head + "steps:\n  - {id: a, tool: run_shell, timeout: soon, params: {command: ls}}\n", `line 4: steps.a.timeout: "soon" is not a duration of at most 24h, such as 30s, 15m or 2h`},
 		{"bad on_error", head + "steps:\n  - {id: a, tool: run_shell, on_error: ignore, params: {command: ls}}\n", `line 4: steps.a.on_error: "ignore" is neither fail, skip nor {retry: 3, wait: 10s}`},
-		{"typed keys", head + "inputs: {x: {type: string}}\nsteps:\n  - {id: a, tool: send-keys, params: {pane: \"%1\", literal_text: \"{{ inputs.x }}\"}}\n", `line 5: steps.a.params.literal_text: has a value in it, and what is typed is not quoted: use run_shell`},
+		{"typed keys", head + "inputs: {x: {type: string}}\nsteps:\n  - {id: a, tool: send-keys, params: {pane: \"%1\", literal_text: \"{{ inputs.x }}\"}}\n", `line 5: steps.a.params.literal_text: contains a value, but buddy doesn't quote typed text: use run_shell`},
 		{"unknown key", head + "steps:\n  - {id: a, tool: run_shell, param: {command: ls}}\n", "line 4: steps.a.param: is unknown; did you mean params?"},
 		{"twice", head + "steps:\n" + step + step, "line 5: steps.a.id: is the id of two steps"},
 		{"key twice", head + "name: y\nsteps:\n" + step, "line 3: name: is there twice"},
