@@ -224,7 +224,7 @@ func TestPromptsComeBeforeTheGoal(t *testing.T) {
 				said = append(said, p.Line())
 			}
 		}
-		if want := []string{makes.Goal, "and quickly", "goal met: its command ended with exit code 0"}; !slices.Equal(said, want) {
+		if want := []string{makes.Goal, "and quickly", "goal met: the check command ended with exit code 0"}; !slices.Equal(said, want) {
 			t.Errorf("%q, want %q", said, want)
 		}
 		s.stop()
@@ -247,7 +247,7 @@ func TestGoalIsTold(t *testing.T) {
 				t.Errorf("%d: told %d bytes: %.700q", i, len(text), text)
 			}
 		}
-		if !strings.Contains(told[0], "it runs each time you end your answer: make test") || !strings.Contains(told[1], "The goal is not met: its command ended with exit code 1") {
+		if !strings.Contains(told[0], "it runs each time you end your answer: make test") || !strings.Contains(told[1], "The goal is not met: the check command ended with exit code 1") {
 			t.Errorf("told %q", told[:2])
 		}
 		s.stop()

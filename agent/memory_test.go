@@ -78,7 +78,7 @@ func TestDenialTeachesAndCallsPropose(t *testing.T) {
 		if all, err := m.Proposals(t.Context()); err != nil || len(all) != 1 || all[0].Source != "model" {
 			t.Errorf("proposed %+v, %v", all, err)
 		}
-		if shown := fmt.Sprint(Status(s.Runtime)); !strings.Contains(shown, "{Memory rules 0, corrections 1, facts 0;") {
+		if shown := fmt.Sprint(Status(s.Runtime)); !strings.Contains(shown, "{Memory rules 0, corrections 1, facts 0, new in this session 1;") {
 			t.Error(shown)
 		}
 	})

@@ -22,7 +22,7 @@ var agentsSection = section{
 		},
 		{
 			name: "turns", most: 1000,
-			doc: "The most turns of a subagent whose definition sets no limit (`maxTurns`). A project's file may " +
+			doc: "The maximum number of turns of a subagent whose definition sets no limit (`maxTurns`). A project's file may " +
 				"only lower it.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Agents.Turns }, tighter: lower,
 		},

@@ -92,7 +92,7 @@ func (s AuthStore) Read() (Credentials, error) {
 // edit leaves the file unchanged. The file gets mode 0600, its folder 0700.
 func (s AuthStore) Change(ctx context.Context, edit func(*Credentials) error) error {
 	if s.path == "" {
-		return errors.New("the home folder is unknown, so keys can't be saved")
+		return errors.New("can't find your home folder, so keys can't be saved")
 	}
 	dir := filepath.Dir(s.path)
 	err := os.MkdirAll(dir, 0o700)

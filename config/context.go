@@ -30,7 +30,7 @@ var contextSection = section{
 		},
 		{
 			name: "keep_messages", short: "messages, 1 to 10000", most: 10_000,
-			doc:     "The most messages that `window` keeps; it also compacts once there are twice as many.",
+			doc:     "The maximum number of messages that `window` keeps; it also compacts once there are twice as many.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.KeepMessages },
 		},
 		{
@@ -42,8 +42,8 @@ var contextSection = section{
 		},
 		{
 			name: "restore_tokens", short: "tokens, 1 to 1000000", most: 1_000_000,
-			doc: "The most tokens that these files may have in total, but never more than a tenth of the context " +
-				"window.",
+			doc: "The maximum number of tokens in all these files together, but never more than a tenth of the " +
+				"context window.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.RestoreTokens },
 		},
 		{

@@ -34,7 +34,7 @@ type Document struct {
 // error. Other editors wait until Close, which the caller must call.
 func OpenDocument(path string) (*Document, error) {
 	if path == "" {
-		return nil, errors.New("the home folder is unknown: name a file with --config")
+		return nil, errors.New("can't find your home folder: give the settings file with --config FILE")
 	}
 	d := &Document{path: path, mode: 0o600, eol: "\n", lock: lockFolder(filepath.Dir(path))}
 	if err := d.read(); err != nil {

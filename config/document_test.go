@@ -128,7 +128,7 @@ func TestOpenDocumentCannot(t *testing.T) {
 	for path, want := range map[string]string{
 		h.user: h.user + ": is a symbolic link to a file that does not exist",
 		"/":    "/: is a directory, not a file",
-		"":     "the home folder is unknown: name a file with --config",
+		"":     "can't find your home folder: give the settings file with --config FILE",
 	} {
 		if _, err := OpenDocument(path); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", path, err, want)

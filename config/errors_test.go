@@ -72,7 +72,7 @@ func TestErrors(t *testing.T) {
 		{"two key sources", oneURL + "api_key = \"k\"\n\napi_key_env = \"K\"\n", `c.toml:5: models.a.api_key_env: a second key source, the first is at c.toml:3 (allowed: one of api_key, api_key_env, api_key_file)`},
 		{"two key sources, file", oneURL + "api_key_file = \"k\"\napi_key = \"\"\n", `c.toml:4: models.a.api_key: a second key source, the first is at c.toml:3 (allowed: one of api_key, api_key_env, api_key_file)`},
 		{"key with a line break", oneURL + "api_key = \"SECRET\\n\"\n", `c.toml:3: models.a.api_key: has a space, a line break or another character that no key has`},
-		{"a key as variable", oneURL + "api_key_env = \"sk-SECRET\"\n", `c.toml:3: models.a.api_key_env: is not the name of an environment variable (allowed: letters, digits and _); a key itself belongs to api_key`},
+		{"a key as variable", oneURL + "api_key_env = \"sk-SECRET\"\n", `c.toml:3: models.a.api_key_env: is not an environment variable name (allowed: letters, digits and _); a key itself belongs to api_key`},
 		{"empty key file", oneURL + "api_key_file = \"\"\n", `c.toml:3: models.a.api_key_file: is not a path`},
 
 		{"no URL", "\n[models.a]\nmodel = \"x\"\n", `c.toml:2: models.a: api_base_url is missing ` + urls},

@@ -78,16 +78,16 @@ var sections = append([]section{
 				name: "mode", short: "`ask`, `strict`, `edits`, `auto`, `plan`, `all` or `none`",
 				doc: "The permission mode in which sessions start and resume; `--approve` overrides it, and `/approve` " +
 					"changes it for a session. A session that ended in `plan` mode resumes in `plan` mode, unless `--approve` " +
-					"names another. `auto` applies to new sessions only; where the sandbox can't work, they start in `ask`. A " +
-					"project's file may only set a stricter mode, so never `all`.",
+					"names another. `auto` applies to new sessions only; if the sandbox doesn't work, new sessions start in " +
+					"`ask`. A project's file may only set a stricter mode, so never `all`.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Mode },
 				check:   oneOf("mode", "ask", "strict", "edits", "auto", "plan", "all", "none"),
 				strict:  []string{"none", "plan", "strict", "ask", "edits", "auto", "all"},
 			},
 			{
 				name: "max_iterations", short: "0 or more",
-				doc: "The most turns (a turn is a model request and its tool calls) of one prompt; then it stops, and " +
-					"Enter continues it with as many again. 0 means no limit. A project's file may only lower it.",
+				doc: "The maximum number of turns of one prompt (a turn is a model request and its tool calls); then the " +
+					"prompt stops, and Enter continues it with as many again. 0 means no limit. A project's file may only lower it.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.MaxIterations },
 				tighter: lower,
 			},
@@ -99,7 +99,7 @@ var sections = append([]section{
 			},
 			{
 				name: "max_cost", short: "dollars, 0 or more",
-				doc: "The most that one prompt may cost; 0 means no limit. The request that reaches the limit is the last. " +
+				doc: "The maximum cost of one prompt; 0 means no limit. The request that reaches the limit is the last. " +
 					"Only requests with a known price count. A project's file may only lower it.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.MaxCost },
 				tighter: lower,
@@ -223,7 +223,7 @@ var sections = append([]section{
 			},
 			{
 				name: "max_tokens", short: "tokens, 0 or more",
-				doc: "The most tokens of one answer, including its reasoning. Only `anthropic` needs such a limit. 0 means " +
+				doc: "The maximum number of tokens in one answer, including its reasoning. Only `anthropic` needs such a limit. 0 means " +
 					"a twentieth of the context window, but at least 8192, and never more than the model's documented limit.",
 				pointer: func(_ *Config, p *Profile) any { return &p.MaxTokens },
 			},
@@ -440,7 +440,7 @@ func checkID(v string) error {
 // field.
 func checkEnvName(v string, _ *file) (string, error) {
 	if v == "" || v[0] >= '0' && v[0] <= '9' || strings.IndexFunc(v, notBare) >= 0 || strings.Contains(v, "-") {
-		return "", errors.New("is not the name of an environment variable (allowed: letters, digits and _); a key itself belongs to api_key")
+		return "", errors.New("is not an environment variable name (allowed: letters, digits and _); a key itself belongs to api_key")
 	}
 	return v, nil
 }

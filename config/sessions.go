@@ -14,8 +14,8 @@ var sessionsSection = section{
 		},
 		{
 			name: "outputs", short: "MB, 1 to 1000000", most: 1_000_000,
-			doc: "The most disk space for the whole outputs of commands, for all sessions of a project together. Above " +
-				"that, buddy removes the outputs of the least recently used sessions; in sessions that are in use, it " +
+			doc: "The maximum disk space for the whole outputs of commands in all sessions of a project. Above this " +
+				"limit, buddy removes the outputs of the least recently used sessions; in sessions that are in use, it " +
 				"replaces the oldest outputs of finished commands by a line that says so. It always removes the outputs of " +
 				"sessions unused for 90 days.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sessions.Outputs },

@@ -43,7 +43,7 @@ func checkTargetName(name string) error {
 var targetsSection = section{
 	name: "targets", named: true, access: trusted,
 	doc: "Other machines and containers on which a session may work, in addition to its first target; the model " +
-		"can use no others. Each needs exactly one of `ssh` and `container`. buddy connects to a target when a call " +
+		"can't use any others. Each needs exactly one of `ssh` and `container`. buddy connects to a target when a call " +
 		"first needs it.",
 	fields: []field{
 		{

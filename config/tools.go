@@ -73,36 +73,37 @@ var toolsSection = section{
 		},
 		{
 			name: "page", short: "bytes, 1 to 200000", most: 200_000, access: personal,
-			doc: "The most of a file or a web page that the model gets at once. For a small or unknown context " +
-				"window, the limit is lower: a sixteenth of the window, but at least 8000.",
+			doc: "The size limit of a part of a file or a web page that the model gets at once. For a small or unknown " +
+				"context window, the limit is lower: a sixteenth of the window, but at least 8000.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Page },
 		},
 		{
 			name: "shell_output", short: "bytes, 1 to 20000", most: 20_000, access: personal,
-			doc: "The most that the model gets of each of a command's output streams: the start and the end. A " +
-				"command on several targets shares this limit.",
+			doc: "The size limit of the part of each output stream of a command that the model gets: the start and the " +
+				"end of the stream. The targets of a command share this limit.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Output },
 		},
 		{
 			name: "screen_output", short: "bytes, 1 to 40000", most: 40_000, access: personal,
-			doc:     "The most that the model gets of a pane's screen and scrollback at once: the end.",
+			doc:     "The size limit of the part of a pane's screen and scrollback that the model gets at once: the end.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Screen },
 		},
 		{
 			name: "whole_output", short: "MB, 1 to 100000", most: 100_000, access: personal,
-			doc: "The most that buddy records, in a file, of each of a command's output streams. If a stream is longer, " +
-				"the file has the start up to this limit, a line with the number of missing bytes, and the last 64 KB. On " +
-				"an ssh host or in a container, the file has the first 4 MB and the last 64 KB.",
+			doc: "The size limit, in MB, of the file in which buddy records an output stream of a command (each stream has " +
+				"its own file). If a stream is longer, the file has the start up to this limit, a line with the number of " +
+				"missing bytes, and the last 64 KB. On an ssh host or in a container, the file has the first 4 MB and the " +
+				"last 64 KB.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Whole },
 		},
 		{
 			name: "search_results", short: "1 to 30", most: 30, access: personal,
-			doc:     "The most results of a web search that the model gets.",
+			doc:     "The maximum number of results that the model gets from a web search.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Hits },
 		},
 		{
 			name: "budgets", short: "`NAME=TOKENS`", access: personal,
-			doc: "The most tokens that a tool's results may have from one prompt to the next, such as " +
+			doc: "The maximum number of tokens in a tool's results from one prompt to the next, such as " +
 				"`\"fetch_url=20000\"`; `*` means each tool without a budget of its own. buddy refuses calls beyond that, " +
 				"and the model sees why. `/context` shows how much each tool used.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Budgets },
@@ -200,7 +201,7 @@ func (l *loader) storeList(f *file, e entry, fld *field, to *[]string) error {
 // checkPattern accepts patterns for names of variables.
 func checkPattern(v string, _ *file) (string, error) {
 	if v == "" || strings.IndexFunc(v, func(r rune) bool { return notBare(r) && r != '*' || r == '-' }) >= 0 {
-		return "", errors.New("has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)")
+		return "", fmt.Errorf("entry %.60q is not an environment variable name (allowed: letters, digits, _ and *)", v)
 	}
 	return v, nil
 }
@@ -211,7 +212,7 @@ func checkBudget(v string, _ *file) (string, error) {
 	name, tokens = strings.TrimSpace(name), strings.TrimSpace(tokens)
 	n, err := strconv.Atoi(tokens)
 	if !ok || name == "" || err != nil || n < 1 || n > maxBudget {
-		return "", fmt.Errorf(`has the entry %.60q that is not NAME=TOKENS, as in "fetch_url=20000" (tokens from 1 to %d)`, v, maxBudget)
+		return "", fmt.Errorf(`entry %.60q is not NAME=TOKENS, such as "fetch_url=20000" (tokens from 1 to %d)`, v, maxBudget)
 	}
 	return name + "=" + tokens, nil
 }

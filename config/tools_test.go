@@ -73,7 +73,7 @@ func TestBudgetsOfTools(t *testing.T) {
 	}
 	for _, wrong := range []string{"grep", "grep=", "=5", "grep=0", "grep=-1", "grep=x", "grep=1.5", "grep=99999999999"} {
 		write(t, "c.toml", "[tools]\nbudgets = [\""+wrong+"\"]\n")
-		if _, _, _, err := Load(Options{Config: "c.toml"}); err == nil || !strings.Contains(err.Error(), `c.toml:2: tools.budgets: has the entry "`+wrong+`" that is not NAME=TOKENS`) {
+		if _, _, _, err := Load(Options{Config: "c.toml"}); err == nil || !strings.Contains(err.Error(), `c.toml:2: tools.budgets: entry "`+wrong+`" is not NAME=TOKENS`) {
 			t.Errorf("%q: %v", wrong, err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestEnvironErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"[tools]\nenv_allow = \"A\"":          `c.toml:2: tools.env_allow: must be an array of strings, not a string`,
 		"[tools]\nenv_allow = [\"A\", 1]":     `c.toml:2: tools.env_allow: must be an array of strings only`,
-		"[tools]\nenv_deny = [\"A-B\"]":       "c.toml:2: tools.env_deny: has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)",
+		"[tools]\nenv_deny = [\"A-B\"]":       "c.toml:2: tools.env_deny: entry \"A-B\" is not an environment variable name (allowed: letters, digits, _ and *)",
 		"[tools]\nenv_deny = [\"sk-k=1\"]":    "c.toml:2: tools.env_deny: has an entry that is not the name",
 		"[tools]\nenv_allow = [\"[a\"]":       "c.toml:2: tools.env_allow: has an entry that is not the name",
 		"[tools]\nunattended_timeout = 0":     "c.toml:2: tools.unattended_timeout:",

@@ -188,7 +188,7 @@ func (s TrustStore) change(kept keptTexts, edit func([]TrustedDir) []TrustedDir)
 		return fmt.Errorf("trusted folders %q: %w", s.path, err)
 	}
 	if len(data) >= maxFile { // the file would be too large to read
-		return fmt.Errorf("trusted folders %q: more than %d KiB; forget some first (buddy trust --forget DIR)", s.path, maxFile>>10)
+		return fmt.Errorf("trusted folders %q: more than %d KiB; to forget some, run: buddy trust --forget DIR", s.path, maxFile>>10)
 	}
 	if err := s.keep(kept); err != nil {
 		return err
@@ -292,7 +292,7 @@ func (l *loader) applyProject(f *file, entries []entry) error {
 		if p.Changed {
 			again = " again, because its settings changed"
 		}
-		l.notice("%s: ignored until you trust this folder%s (/trust, or: buddy trust): %s", f.name, again, texts.Some(p.Ignored))
+		l.notice("%s: ignored until you trust this folder%s (/trust, or run: buddy trust): %s", f.name, again, texts.Some(p.Ignored))
 	}
 	return l.finishProfiles(f)
 }

@@ -62,10 +62,10 @@ var faults = map[string]faulty{
 			`agent .*/broken.md:3: left out: the front matter is not valid YAML: .*, so tools would have no effect`,
 			`agent .*/wrong.md: left out: permissionMode: "lookonly" is not a mode`,
 			`agent .*/unknown.md: left out: capabilities-allowed: it looks like a limit that buddy doesn't know`,
-			`agent .*/guarded.md: left out: hooks: buddy doesn't run hooks in such a file, and those of "PreToolUse" may refuse a call: move them to hooks.json`,
+			`agent .*/guarded.md: left out: hooks: buddy doesn't run hooks in such a file, and its hooks for "PreToolUse" may refuse a call: move them to hooks.json`,
 			`skill .*/odd/SKILL.md:3: left out: disable-model-invocation: "please" is neither true nor false`,
 			`skill .*/late/SKILL.md:3: left out: the front matter must come first in the file`,
-			`skill .*/hooked/SKILL.md:3: left out: hooks: buddy doesn't run hooks in such a file, and can't tell what they would refuse`,
+			`skill .*/hooked/SKILL.md:3: left out: hooks: buddy doesn't run hooks in such a file, and can't tell which calls its hooks would refuse`,
 		},
 		says: []string{
 			`agent .*/silent.md: left out: it has no description`,

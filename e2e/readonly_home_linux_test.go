@@ -55,5 +55,5 @@ func TestReadOnlyHome(t *testing.T) {
 	x.keys("C-c", "C-c")
 	x.want("ended 0")
 	x.again("sessions trust " + first)
-	x.wantText("cannot be trusted, because its key can't be stored in", "read-only file system", "set XDG_STATE_HOME to one that is", "ended 1")
+	x.wantText("can't save your trust in session ", "its key can't be stored in", "read-only file system", "set XDG_STATE_HOME to one that is", "ended 1")
 }

@@ -60,11 +60,11 @@ func NoTruth(b frontmatter.Block, name string) string {
 // otherwise "".
 func LostGuard(hooks *yaml.Node) string {
 	if hooks.Kind != yaml.MappingNode {
-		return "buddy doesn't run hooks in such a file, and can't tell what they would refuse"
+		return "buddy doesn't run hooks in such a file, and can't tell which calls its hooks would refuse"
 	}
 	for i := 0; i < len(hooks.Content); i += 2 {
 		if moment := hooks.Content[i].Value; frontmatter.Guards(moment) {
-			return fmt.Sprintf("buddy doesn't run hooks in such a file, and those of %q may refuse a call: move them to hooks.json", clip(moment))
+			return fmt.Sprintf("buddy doesn't run hooks in such a file, and its hooks for %q may refuse a call: move them to hooks.json", clip(moment))
 		}
 	}
 	return ""

@@ -50,7 +50,7 @@ func TestSessionsWithoutAStoredKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	goesOn("the process with a fork", fork, s, true)
-	if err := s.Trust(id); err == nil || !strings.Contains(err.Error(), "cannot be trusted, because its key can't be stored in "+s.state) || !strings.HasSuffix(err.Error(), next) {
+	if err := s.Trust(id); err == nil || !strings.Contains(err.Error(), "can't save your trust in session "+id+": its key can't be stored in "+s.state) || !strings.HasSuffix(err.Error(), next) {
 		t.Errorf("trust: %v", err)
 	}
 

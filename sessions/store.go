@@ -159,10 +159,10 @@ func (s Store) Trust(id string) error {
 	}
 	key, err := makeKey(s.state)
 	if err != nil {
-		return fmt.Errorf("session %s cannot be trusted, because %w", id, err)
+		return fmt.Errorf("can't save your trust in session %s: %w", id, err)
 	}
 	if err := renameio.WriteFile(trustPath(s.file(id)), []byte(h.trustMark(id, key)), 0o600); err != nil {
-		return fmt.Errorf("session %s cannot be trusted: %w; make %s writable", id, err, s.dir)
+		return fmt.Errorf("can't save your trust in session %s: %w; make %s writable", id, err, s.dir)
 	}
 	return nil
 }

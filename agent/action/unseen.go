@@ -16,20 +16,20 @@ const maxListed = 12
 
 // Text returns the list in one sentence; "" for nil.
 func (u *Unseen) Text() string {
-	const since = "since you last approved a command outside the sandbox"
+	const after = "without your approval after you last approved a command outside the sandbox"
 	if u == nil {
 		return ""
 	}
 	text := strings.Join(u.Paths[:min(len(u.Paths), maxListed)], ", ")
 	switch more := len(u.Paths) - maxListed; {
 	case len(u.Paths) == 0 && u.More:
-		return "files may have changed without asking " + since + "; the list is not available"
+		return "files may have been changed " + after + "; buddy has no list of them"
 	case len(u.Paths) == 0:
-		return "commands ran without asking " + since + "; no file has changed"
+		return "commands ran " + after + "; no file has changed"
 	case more > 0 && !u.More:
 		text += fmt.Sprintf(" and %d more", more)
 	case more > 0 || u.More:
 		text += " and more"
 	}
-	return "files changed without asking " + since + ": " + text
+	return "files were changed " + after + ": " + text
 }

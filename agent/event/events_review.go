@@ -88,9 +88,9 @@ func (f Finding) Grade() string {
 	return string(f.Severity)
 }
 
-// String returns the finding on one line: file:line severity text.
+// String returns the finding on one line: file:line · severity · text.
 func (f Finding) String() string {
-	line := f.Place() + " " + f.Grade() + " " + f.Text
+	line := f.Place() + " · " + f.Grade() + " · " + f.Text
 	if f.Fix != "" {
 		line += " · fix: " + texts.OneLine(f.Fix)
 	}

@@ -153,7 +153,7 @@ func guardUnseen(p Policy, a action.Action, mode action.Mode, v action.Verdict) 
 	if v.Decision != action.Allow || held || !Unseen(p, a, mode) {
 		return v
 	}
-	v = action.Verdict{Decision: action.Ask, Rule: ChangedUnseen, Reason: "it would run outside the sandbox, and files were changed without asking since you last approved such a command"}
+	v = action.Verdict{Decision: action.Ask, Rule: ChangedUnseen, Reason: "it would run outside the sandbox, and files were changed without your approval after you last approved such a command"}
 	if mode == action.ModeNone {
 		v.Decision = action.Deny
 	}

@@ -85,7 +85,7 @@ func (s *configCLI) editCommand() *cobra.Command {
 func (s *configCLI) edit() error {
 	path := config.UserFile(s.options.Config)
 	if path == "" {
-		return exit.Usage("the home folder is unknown: name a file with --config")
+		return exit.Usage("can't find your home folder: give the settings file with --config FILE")
 	}
 	if err := compose.ByPerson(path); err != nil {
 		return err

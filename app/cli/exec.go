@@ -23,8 +23,8 @@ const (
 		"With --output-schema, the answer is one JSON value that fits the schema. If an answer\n" +
 		"does not fit, the model gets the errors and two more tries; then exec fails.\n\n" +
 		"With --check or --verdict, the PROMPT is a goal: the model works until the command\n" +
-		"exits with 0, a read-only subagent says that the goal is met, or both. A limit, an\n" +
-		"error, or three rounds without a change end the work.\n\n" +
+		"exits with 0, a read-only subagent says that the goal is met, or both. The work\n" +
+		"also ends at a limit, after an error, or after three rounds that change nothing.\n\n" +
 		"A PROMPT that starts with a slash is a command: a skill, a custom command, a prompt from an\n" +
 		"MCP server, /init, or /workflow NAME INPUT=VALUE; /help lists them. Other commands exit with\n" +
 		"code 2. Put a space before the slash to send it as text.\n\n" +

@@ -43,9 +43,9 @@ func (c *cli) initCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return s.run() },
 	}
-	cmd.Flags().StringVar(&s.name, "name", "", "the `name` of the new profile, with --base-url")
-	cmd.Flags().StringVar(&s.keyEnv, "key-env", "", "the `variable` that holds its key, with --base-url")
-	cmd.Flags().BoolVar(&s.noKey, "no-key", false, "the server needs no key, with --base-url")
+	cmd.Flags().StringVar(&s.name, "name", "", "with --base-url: the new profile's `name`")
+	cmd.Flags().StringVar(&s.keyEnv, "key-env", "", "with --base-url: the environment `variable` that holds the server's API key")
+	cmd.Flags().BoolVar(&s.noKey, "no-key", false, "with --base-url: the server needs no key")
 	cmd.MarkFlagsMutuallyExclusive("key-env", "no-key")
 	return cmd
 }

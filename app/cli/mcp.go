@@ -88,11 +88,11 @@ func (s *mcpCLI) add() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&server.URL, "url", "", "the server's URL")
 	f.StringVar(&server.Type, "type", "", "stdio, http or sse")
-	f.StringArrayVar(&server.Env, "env", nil, "set a variable for the program: NAME=value")
-	f.StringArrayVar(&server.PassEnv, "pass-env", nil, "pass one of your variables to the program: NAME")
-	f.StringArrayVar(&server.Headers, "header", nil, "add a header to each request: \"Name: value\"")
-	f.StringVar(&server.Bearer, "bearer-env", "", "the variable that holds the bearer token")
-	f.StringVar(&server.Cwd, "cwd", "", "the program's folder")
+	f.StringArrayVar(&server.Env, "env", nil, "set the environment variable `NAME=VALUE` for the program (repeatable)")
+	f.StringArrayVar(&server.PassEnv, "pass-env", nil, "pass your environment variable `NAME` to the program (repeatable)")
+	f.StringArrayVar(&server.Headers, "header", nil, "add the header `\"NAME: VALUE\"` to each request (repeatable)")
+	f.StringVar(&server.Bearer, "bearer-env", "", "the environment `variable` that holds the bearer token")
+	f.StringVar(&server.Cwd, "cwd", "", "the program's `folder`")
 	return c
 }
 

@@ -53,6 +53,6 @@ func (s *cli) resumeCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&last, "last", false, "the last session used, by a person or by buddy exec")
 	c.Flags().BoolVar(&fork, "fork", false, "continue in a copy")
-	c.Flags().IntVar(&at, "at", 0, "copy up to this `exchange` (buddy sessions show lists them); 0 means the last")
+	c.Flags().IntVar(&at, "at", 0, "copy up to this `exchange`; 0 means the last (for the numbers, run: buddy sessions show ID)")
 	return c
 }

@@ -20,7 +20,7 @@ func reviewCommand(s *cli) *cobra.Command {
 		Use:   "review [BASE]",
 		Short: "find defects in a change, without editing anything",
 		Long: "review lets a read-only subagent look at a change, and prints a line for each defect:\n" +
-			"file:line severity text. Without a BASE, it reviews uncommitted changes; if there are none, this\n" +
+			"file:line · severity · text. Without a BASE, it reviews uncommitted changes; if there are none, this\n" +
 			"branch compared to the default branch. With a BASE, it reviews HEAD and the working tree compared\n" +
 			"to that commit, branch or tag. It names the reviewed range on stderr. An unknown severity counts\n" +
 			"as the highest.\n\n" +

@@ -98,7 +98,7 @@ func (s *sessionsCLI) listCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list [FILTER]",
 		Short:   "list sessions, last used first",
-		Long:    "list shows sessions, last used first, with those of buddy exec at the end. --all groups them by\nproject. A FILTER keeps sessions whose titles contain its letters in order, best match first.\nSessions that can't be opened are listed with the reason.",
+		Long:    "list shows sessions, last used first; the sessions of buddy exec are at the end. --all groups them by\nproject. A FILTER keeps sessions whose titles contain its letters in order, best match first.\nSessions that can't be opened are listed with the reason.",
 		Example: "  buddy sessions list\n  buddy sessions list nginx --all\n  buddy sessions list --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return s.list(strings.Join(args, "")) },

@@ -25,8 +25,8 @@ func (s *workflowCLI) run() *cobra.Command {
 		Use:   "run NAME [INPUT=VALUE]...",
 		Short: "run a workflow; outputs go to stdout, progress to stderr",
 		Long: "run runs a workflow in its own session. Separate list items with commas. Calls need the usual\n" +
-			"approvals. Gates ask on the terminal and are denied without one; --approve all passes them.\n" +
-			"buddy workflow resume continues an interrupted run.\n\n" +
+			"approvals. A gate asks on the terminal; without a terminal it is denied, unless you\n" +
+			"use --approve all. buddy workflow resume continues an interrupted run.\n\n" +
 			"Exit codes are those of exec: 0 if the run completed, 1 if it failed, 130 if it was cancelled.",
 		Example: "  buddy workflow run code_review base=main\n" +
 			"  buddy workflow run deployment version=v1.4.0 canary=web-1 rest=web-2,web-3",

@@ -95,7 +95,7 @@ func forkSession(_ context.Context, s *Session, args []string) (show.Answer, err
 	if len(args) > 0 {
 		var err error
 		if n, err = strconv.Atoi(strings.TrimPrefix(textOf(args), "#")); err != nil || n < 1 {
-			return show.Answer{}, fmt.Errorf("%q is not an exchange's number (the first is 1; buddy sessions show lists them)", textOf(args))
+			return show.Answer{}, fmt.Errorf("%q is not an exchange's number (the first is 1; for the numbers, run: buddy sessions show ID)", textOf(args))
 		}
 	}
 	if s.Setup.Current() == "" {

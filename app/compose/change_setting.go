@@ -107,7 +107,7 @@ func SettingsOf(f *Options) (Settings, error) {
 func SettingsFile(f *Options) (string, error) {
 	path := config.UserFile(f.Config)
 	if path == "" {
-		return "", errors.New("the home folder is unknown: name a file with --config")
+		return "", errors.New("can't find your home folder: give the settings file with --config FILE")
 	}
 	path, err := filepath.Abs(path)
 	if err == nil {

@@ -35,6 +35,6 @@ func recovered(one fs.Interrupted, prefix string) event.Event {
 	}
 	return event.Warning{
 		Text: "buddy ended while writing " + prefix + one.Path + " and could not restore the file: it changed since or can't be read", Code: code,
-		NextStep: "look at the file; its earlier content is in " + one.Copy + " for 30 days",
+		NextStep: "check the file; buddy keeps its earlier content in " + one.Copy + " for 30 days",
 	}
 }

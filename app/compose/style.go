@@ -55,9 +55,9 @@ func (s *Setup) findStyle(name string) (style.Style, error) {
 	case err != nil:
 		return chosen, err
 	case changed:
-		return chosen, fmt.Errorf("%s changed since you trusted it; buddy trust shows it", part)
+		return chosen, fmt.Errorf("%s changed since you trusted it (to see the changes, run: buddy trust)", part)
 	case !trusted:
-		return chosen, fmt.Errorf("%s comes with the project, and you don't trust it yet (buddy trust)", part)
+		return chosen, fmt.Errorf("%s comes with the project, and you don't trust it yet (to trust it, run: buddy trust)", part)
 	}
 	return chosen, nil
 }

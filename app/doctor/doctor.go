@@ -176,9 +176,9 @@ func checkTrust(c config.Config) Finding {
 		case c.State.Err != nil:
 			off = append(off, "can't be trusted: "+c.State.Err.Error())
 		case c.State.Changed:
-			off = append(off, "changed since you trusted it: "+c.String())
+			off = append(off, c.String()+" changed since you trusted it")
 		case !c.State.Trusted:
-			off = append(off, "not trusted: "+c.String())
+			off = append(off, c.String()+" is not trusted")
 		}
 	}
 	state := Weak
@@ -190,7 +190,7 @@ func checkTrust(c config.Config) Finding {
 	}
 	switch {
 	case len(off) > 0:
-		return Finding{"project", state, strings.Join(off, "; "), "/trust, or: buddy trust"}
+		return Finding{"project", state, strings.Join(off, "; "), "/trust, or run: buddy trust"}
 	case len(checks) == 0:
 		return Finding{"project", Fine, "this folder has no hooks or servers", ""}
 	}

@@ -161,7 +161,7 @@ func pictureTool(getenv func(string) string, look func(string) (string, error)) 
 func keepPicture(img model.Image) (path string, err error) {
 	dir := filepath.Join(xdg.StateHome, "buddy", "pictures")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("the picture was not saved: %w", err)
+		return "", fmt.Errorf("can't save the pasted picture: %w", err)
 	}
 	if all, err := os.ReadDir(dir); err == nil {
 		for _, f := range all {
@@ -173,10 +173,10 @@ func keepPicture(img model.Image) (path string, err error) {
 	sum := sha256.Sum256(img.Data)
 	path = filepath.Join(dir, hex.EncodeToString(sum[:6])+"."+strings.TrimPrefix(img.MediaType, "image/"))
 	if strings.ContainsAny(path, " \t") {
-		return "", fmt.Errorf("the folder %q has a space in its name: attach the file with @ instead", dir)
+		return "", fmt.Errorf("can't save the pasted picture: the path %q contains a space; save the picture as a file and attach it with @", path)
 	}
 	if err := os.WriteFile(path, img.Data, 0o600); err != nil {
-		return "", fmt.Errorf("the picture was not saved: %w", err)
+		return "", fmt.Errorf("can't save the pasted picture: %w", err)
 	}
 	return path, nil
 }

@@ -299,7 +299,7 @@ var table = slices.Concat(promptTable, []row{
 	{ShowSessions, in(Global), "", "Sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{Transcript, in(Global), "", "Show the whole transcript as the model sees it: prompts, reminders, calls and results", keys("Ctrl+O")},
 	{ShowPalette, in(Global), "", "Find and run a command or an action", keys("F2")},
-	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes), "", "Close a list, search, selection, dialog (not an approval), full screen, pane or subagent; if none is open, stop the agent. Never denies anything", keys("Esc")},
+	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes), "", "Close a list, search, selection or dialog (not an approval); leave full screen, a pane or a subagent's view; if nothing is open, stop the agent. Never denies an approval", keys("Esc")},
 	{Interrupt, in(Global), "", "Copy the selection, stop the agent, clear the draft (kept in the history) or, pressed twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the column wider; you can also drag its border", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the conversation wider", keys("Alt+Right")},

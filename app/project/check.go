@@ -113,6 +113,21 @@ func (c Check) problem(trust string) string {
 	return ""
 }
 
+// untrusted explains in one sentence about subject why the part does not run, with a hint on how to trust it; "" if it is
+// trusted.
+func (c Check) untrusted(subject, hint string) string {
+	switch c.state() {
+	case Trusted:
+		return ""
+	case Untrustable:
+		return subject + " can't be trusted (" + c.State.Err.Error() + ")"
+	case Changed:
+		return subject + " changed since you trusted it " + hint
+	case NotTrusted:
+	}
+	return subject + " is not trusted " + hint
+}
+
 // path returns the file that defines the part; for a language server it is the program.
 func (c Check) path() string {
 	if filepath.IsAbs(c.File) {

@@ -35,7 +35,7 @@ func (p Part) copied(put func(*config.Copies) error) (dir string, err error) {
 	switch {
 	case err != nil:
 	case c == nil:
-		err = errors.New("it or a file that it names changed since you trusted it (buddy trust)")
+		err = errors.New("it or a file that it names changed since you trusted it (to trust it, run: buddy trust)")
 	default:
 		err = put(c)
 	}
@@ -72,7 +72,7 @@ func (s *Source) CheckedServer(one mcp.Server) (mcp.Server, error) {
 	if i < 0 {
 		plugins, err := s.serversOfPlugins()
 		if n := slices.IndexFunc(plugins, func(p mcp.Server) bool { return p.Name == one.Name && p.Problem == "" }); n < 0 || err != nil {
-			return one, errors.Join(errors.New("it no longer exists or is not trusted (buddy trust)"), err)
+			return one, errors.Join(errors.New("it no longer exists or is not trusted (to trust it, run: buddy trust)"), err)
 		}
 		return one, nil
 	}

@@ -116,7 +116,7 @@ func (s *Source) projectHooks(set *Hooks) {
 		}
 		file := filepath.Join(c.Dir, c.File)
 		if !c.State.Trusted {
-			set.Problems = append(set.Problems, hooks.Problem{File: file, Reason: fmt.Sprintf("%s is %s (/trust)", c.Name, c.state()), Quiet: true})
+			set.Problems = append(set.Problems, hooks.Problem{File: file, Reason: c.untrusted(c.Name, TrustFirst), Quiet: true})
 			continue
 		}
 		parts[c.Dir+"\x00"+c.Name] = c.Part

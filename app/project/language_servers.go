@@ -42,7 +42,7 @@ func (s *Source) LanguageServers() []lsp.Server {
 		case err != nil:
 			def.Problem = err.Error()
 		case i >= 0:
-			def.Problem = checks[i].problem("/trust, or: buddy trust")
+			def.Problem = checks[i].problem("/trust, or run: buddy trust")
 			def.Command = append([]string{checks[i].path()}, def.Command[1:]...)
 		default:
 			path, missing := def.onPath(ProgramPath(s.Config))
@@ -75,7 +75,7 @@ func (d *languageServer) refuses(root string, c config.Config) string {
 		if part.Kind != lspKind || part.Name != d.Name {
 			continue
 		}
-		if why = part.problem("buddy trust --part " + action.Quote([]string{part.String(), part.Dir})); why == "" {
+		if why = part.problem("run: buddy trust --part " + action.Quote([]string{part.String(), part.Dir})); why == "" {
 			return ""
 		}
 	}

@@ -164,7 +164,7 @@ func TestLanguageServersOfAProjectNeedTrust(t *testing.T) {
 			}
 			s.Config.LSP = one.set
 			runs := "pyright: " + filepath.Join(dir, one.file) + one.args
-			if got := described(s.LanguageServers()); got != runs+" (not trusted (/trust, or: buddy trust))" {
+			if got := described(s.LanguageServers()); got != runs+" (not trusted (/trust, or run: buddy trust))" {
 				t.Errorf("before: %s", got)
 			}
 			trustLanguages(t, s)
@@ -199,7 +199,7 @@ func TestALanguageServerThatRunsTheProjectNeedsTrust(t *testing.T) {
 	s := sourceOf(t, map[string]string{"Cargo.toml": "[package]\n"})
 	dir := languagePrograms(t, "bin/rust-analyzer")
 	runs := "rust-analyzer: " + dir + "/bin/rust-analyzer"
-	if got := described(s.LanguageServers()); got != runs+" (not trusted (/trust, or: buddy trust))" {
+	if got := described(s.LanguageServers()); got != runs+" (not trusted (/trust, or run: buddy trust))" {
 		t.Errorf("before: %s", got)
 	}
 	checks, _, err := s.check()
@@ -239,7 +239,7 @@ func TestALanguageServerThatRunsTheProjectNeedsTrustWhereItStarts(t *testing.T) 
 				t.Errorf("what needs trust without such files: %+v, %v", checks, err)
 			}
 			crate := filepath.Join(dir, "crate")
-			if got := refused("crate"); got != "not trusted (buddy trust --part lsp:rust-analyzer "+crate+")" {
+			if got := refused("crate"); got != "not trusted (run: buddy trust --part lsp:rust-analyzer "+crate+")" {
 				t.Errorf("before: %s", got)
 			}
 			checks, _, err := CheckParts(crate, s.Config)

@@ -38,7 +38,7 @@ func languageServersOf(plugins []foundPlugin, failed error) (all []lsp.Server) {
 		case failed != nil:
 			problem = failed.Error()
 		case !f.state.Trusted:
-			problem = string(Check{f.part, f.state}.state()) + " (/trust, or: buddy trust)"
+			problem = Check{f.part, f.state}.untrusted("its plugin", TrustFirst)
 		default:
 			if err := os.MkdirAll(f.dataDir(), 0o700); err != nil {
 				problem = err.Error()

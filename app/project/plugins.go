@@ -182,7 +182,7 @@ func (s *Source) PluginTrusted(name string) error {
 	}
 	for _, f := range found {
 		if f.Name == name && !f.state.Trusted {
-			return fmt.Errorf("the plugin %s is %s (buddy trust)", name, Check{f.part, f.state}.state())
+			return errors.New(Check{f.part, f.state}.untrusted("the plugin "+name, "(to trust it, run: buddy trust)"))
 		}
 	}
 	return nil
@@ -228,7 +228,7 @@ func (s *Source) addPluginHooks(set *hooks.Set) error {
 		}
 		if !f.state.Trusted {
 			check := Check{f.part, f.state}
-			set.Problems = append(set.Problems, hooks.Problem{File: f.Dir, Reason: fmt.Sprintf("plugin %s is %s (/trust)", f.Name, check.state()), Quiet: true})
+			set.Problems = append(set.Problems, hooks.Problem{File: f.Dir, Reason: check.untrusted("the plugin "+f.Name, TrustFirst), Quiet: true})
 			continue
 		}
 		if err := os.MkdirAll(f.dataDir(), 0o700); err != nil {
@@ -295,7 +295,7 @@ func (s *Source) stillTrusted(from hooks.Origin) (foundPlugin, error) {
 	case found[i].state.Err != nil:
 		return foundPlugin{}, found[i].state.Err
 	case !found[i].state.Trusted:
-		return foundPlugin{}, fmt.Errorf("the plugin %s changed since you trusted it (buddy trust)", from.Part)
+		return foundPlugin{}, fmt.Errorf("the plugin %s changed since you trusted it (to trust it, run: buddy trust)", from.Part)
 	}
 	return found[i], nil
 }
@@ -366,7 +366,7 @@ func (s *Source) serversOfPlugins() ([]mcp.Server, error) {
 		err = errors.Join(err, bad)
 		problem := ""
 		if !f.state.Trusted {
-			problem = string(Check{f.part, f.state}.state()) + " (/trust, or: buddy trust)"
+			problem = Check{f.part, f.state}.untrusted("its plugin", TrustFirst)
 		} else if mkdir := os.MkdirAll(f.dataDir(), 0o700); mkdir != nil {
 			problem = mkdir.Error()
 		}

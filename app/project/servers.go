@@ -88,7 +88,7 @@ func transportOf(kind, url string) mcp.Transport {
 }
 
 // TrustFirst is the end of the problem text of a server that needs trust.
-const TrustFirst = "(/trust, or: buddy trust)"
+const TrustFirst = "(/trust, or run: buddy trust)"
 
 // projectServer returns a server of a project's .mcp.json. One that is untrusted or can't be used has a problem.
 func projectServer(c Check) mcp.Server {

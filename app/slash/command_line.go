@@ -14,9 +14,9 @@ var onCommandLine = map[string]string{
 }
 
 var (
-	// withCounterpart matches a session command followed by its counterpart on the command line: "/trust, or: buddy
-	// trust".
-	withCounterpart = texts.Regexp(`/[a-z]+(?: [^\s,]+)?, or(?::| run)? (buddy )`)
+	// withCounterpart matches a session command followed by its counterpart on the command line: "/trust, or run:
+	// buddy trust".
+	withCounterpart = texts.Regexp(`/[a-z]+(?: [^\s,]+)?, or (?:run )?((?:run: )?buddy )`)
 	// slashed matches a possible session command, or a path.
 	slashed = texts.Regexp(`(?:^|[\s(])/[a-z]+(?:[/\w.-]*\w)?`)
 	// clauses matches the separators between the parts of a hint.

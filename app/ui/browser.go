@@ -386,7 +386,7 @@ func (b *browser) key(a keymap.Action, r show.Row) {
 		b.p.AskText("title:", b.entries[id].Title, func(title string) { b.rename(id, title) })
 	case keymap.SessionDelete:
 		if id == b.u.state.Info.Session {
-			b.p.Say("this is the session you are in")
+			b.p.Say("you can't delete the session you are in")
 			return
 		}
 		b.p.Confirm(fmt.Sprintf("Move %q to the trash?", markup.Shorten(b.entries[id].Title, 30)), func() { b.remove(id) })

@@ -158,16 +158,16 @@ func (d *dock) place(ids []string) {
 func whoAsks(s *state.State, request string) string {
 	for _, a := range s.Approvals {
 		if a.ID == request && a.Agent != "" {
-			return a.Agent + " asks"
+			return "asked by " + a.Agent
 		}
 	}
 	switch t := s.Tasks.Waiting(request); {
 	case t == nil || t.Kind == event.MainTask:
 		return ""
 	case t.Agent != nil:
-		return t.Label()
+		return "asked by " + t.Label()
 	default:
-		return fmt.Sprintf("background task #%d", t.ID)
+		return fmt.Sprintf("asked by background task #%d", t.ID)
 	}
 }
 

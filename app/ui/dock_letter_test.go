@@ -133,6 +133,6 @@ func TestTitleSaysWhoAsks(t *testing.T) {
 		x.seq++
 		x.events <- event.Envelope{Seq: x.seq, Session: "7f3a-0000", Branch: 1, Task: 4, Payload: other}
 		x.Settle()
-		x.Want("Run this command? · background task #4")
+		x.Want("Run this command? · asked by background task #4")
 	})
 }

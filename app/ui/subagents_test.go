@@ -205,7 +205,7 @@ func TestSevenSubagentsAskAtOnce(t *testing.T) {
 				x.on(n, n, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: fmt.Sprint("{", n, "}"), Action: act},
 					event.ApprovalAsked{ID: fmt.Sprint("a", n), CallID: "c1", Action: act, Agent: fmt.Sprint("explore: part ", n)})
 			}
-			x.Want("1 of 7", "explore: part 2 asks", "make part2", "> half a prom")
+			x.Want("1 of 7", "asked by explore: part 2", "make part2", "> half a prom")
 			x.Type("pt, yes ")
 			x.wantSent()
 			x.Want("> half a prompt, yes")

@@ -112,7 +112,7 @@ func (p *Plugin) read() error {
 	}
 	p.Name, p.Version, p.About = m.Name, texts.Clip(texts.OneLine(m.Version), maxName), texts.Clip(texts.OneLine(m.Description), maxAbout)
 	if !validName.MatchString(m.Name) || len(m.Name) > maxName {
-		return fmt.Errorf("%s: name %q must be of a-z, 0-9 and single hyphens, at most %d characters", Manifest, texts.Clip(m.Name, maxName), maxName)
+		return fmt.Errorf("%s: the name %q may contain only a-z, 0-9 and single hyphens, and at most %d characters", Manifest, texts.Clip(m.Name, maxName), maxName)
 	}
 	for _, c := range []struct {
 		key   string

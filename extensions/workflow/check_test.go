@@ -54,9 +54,9 @@ func TestEachMistakeIsNamedWithItsLineAndKey(t *testing.T) {
 		{"bad condition", head + "steps:\n" + step + "  - {id: b, tool: run_shell, condition: 'steps.a.ok and', params: {command: ls}}\n", `line 5: steps.b.condition: a value is missing at the end`},
 		{"condition that is none", head + "steps:\n" + step + "  - {id: b, tool: run_shell, condition: steps.a.output, params: {command: ls}}\n", `line 5: steps.b.condition: steps.a.output is a text, not a condition`},
 		{"never the same", head + "steps:\n" + step + "  - {id: b, tool: run_shell, condition: 'steps.a.ok == \"false\"', params: {command: ls}}\n", `line 5: steps.b.condition: steps.a.ok is true or false, and "false" is a text: they are never the same`},
-		{"bad time", head + "steps:\n  - {id: a, tool: run_shell, timeout: soon, params: {command: ls}}\n", `line 4: steps.a.timeout: "soon" is not a time up to 24h, such as 30s, 15m or 2h`},
+		{"bad time", head + "steps:\n  - {id: a, tool: run_shell, timeout: soon, params: {command: ls}}\n", `line 4: steps.a.timeout: "soon" is not a duration of at most 24h, such as 30s, 15m or 2h`},
 		{"bad on_error", head + "steps:\n  - {id: a, tool: run_shell, on_error: ignore, params: {command: ls}}\n", `line 4: steps.a.on_error: "ignore" is neither fail, skip nor {retry: 3, wait: 10s}`},
-		{"typed keys", head + "inputs: {x: {type: string}}\nsteps:\n  - {id: a, tool: send-keys, params: {pane: \"%1\", literal_text: \"{{ inputs.x }}\"}}\n", `line 5: steps.a.params.literal_text: has a value in it, and what is typed is not quoted: use run_shell`},
+		{"typed keys", head + "inputs: {x: {type: string}}\nsteps:\n  - {id: a, tool: send-keys, params: {pane: \"%1\", literal_text: \"{{ inputs.x }}\"}}\n", `line 5: steps.a.params.literal_text: contains a value, but buddy doesn't quote typed text: use run_shell`},
 		{"unknown key", head + "steps:\n  - {id: a, tool: run_shell, param: {command: ls}}\n", "line 4: steps.a.param: is unknown; did you mean params?"},
 		{"twice", head + "steps:\n" + step + step, "line 5: steps.a.id: is the id of two steps"},
 		{"key twice", head + "name: y\nsteps:\n" + step, "line 3: name: is there twice"},
@@ -70,7 +70,7 @@ func TestEachMistakeIsNamedWithItsLineAndKey(t *testing.T) {
 		{
 			"several", head + "inputs:\n  a: {type: strin}\nsteps:\n  - {id: a, tool: run_shell, timeout: x, params: {command: 'echo \"{{ inputs.a }}\"'}}\n  - {tool: run_shell, params: {command: ls}}\n",
 			"line 4: inputs.a.type: \"strin\" is not a type (have: string, int, bool, list, target, targets, file)\n" +
-				"line 6: steps.a.timeout: \"x\" is not a time up to 24h, such as 30s, 15m or 2h\n" +
+				"line 6: steps.a.timeout: \"x\" is not a duration of at most 24h, such as 30s, 15m or 2h\n" +
 				"line 6: steps.a.params.command: {{ inputs.a }} is in quotes: buddy quotes the value itself, so close them before it\n" +
 				"line 7: steps[2].id: is missing",
 		},

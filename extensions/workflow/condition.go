@@ -253,12 +253,12 @@ func (e expr) fits(kinds []kind) error {
 	case "not", "and", "or":
 		for i, k := range kinds {
 			if k != truth {
-				return fmt.Errorf("%s needs true or false, and %s is %s", e.op, e.kids[i], k)
+				return fmt.Errorf("%s needs true or false, but %s is %s", e.op, e.kids[i], k)
 			}
 		}
 	case "exists":
 		if kinds[0] != text {
-			return fmt.Errorf("exists needs a path, and %s is %s", e.kids[0], kinds[0])
+			return fmt.Errorf("exists needs a path, but %s is %s", e.kids[0], kinds[0])
 		}
 	case "contains":
 		if kinds[0] != text && kinds[0] != list || kinds[1] != text {
@@ -276,7 +276,7 @@ func (e expr) fits(kinds []kind) error {
 func (e expr) ordered(kinds []kind) error {
 	for i, k := range kinds {
 		if k != number && (k != text || e.kids[i].op == "") {
-			return fmt.Errorf("%s needs numbers, and %s is %s", e.op, e.kids[i], k)
+			return fmt.Errorf("%s needs numbers, but %s is %s", e.op, e.kids[i], k)
 		}
 	}
 	return nil

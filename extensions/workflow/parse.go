@@ -173,7 +173,7 @@ func (r *reader) duration(n *yaml.Node, key string) time.Duration {
 	s, ok := r.scalar(n, key)
 	d, err := time.ParseDuration(s)
 	if ok && (err != nil || d <= 0 || d > maxTimeout) {
-		r.wrong(n.Line, key, "%q is not a time up to %s, such as 30s, 15m or 2h", texts.Clip(s, 40), "24h")
+		r.wrong(n.Line, key, "%q is not a duration of at most %s, such as 30s, 15m or 2h", texts.Clip(s, 40), "24h")
 	}
 	return d
 }

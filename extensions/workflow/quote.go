@@ -161,7 +161,7 @@ func (p *places) wrongAround() string {
 		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause:
 			return "is in arithmetic, which evaluates it"
 		case *syntax.ParamExp:
-			return "is in a variable's expansion"
+			return "is inside a ${…} expansion: use it as a separate word"
 		case *syntax.DblQuoted:
 			if _, inside := p.above[min(j+1, len(p.above)-1)].(*syntax.CmdSubst); !inside {
 				return quoted

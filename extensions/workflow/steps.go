@@ -214,7 +214,7 @@ func (r *reader) params(n *yaml.Node, key, tool string, depth int) *Params {
 		if depth == 0 && slices.Contains(typed[tool], e.key) {
 			v.each(func(t *Template, line int) {
 				if len(t.Refs()) > 0 {
-					r.wrong(line, at, "has a value in it, and what is typed is not quoted: use run_shell")
+					r.wrong(line, at, "contains a value, but buddy doesn't quote typed text: use run_shell")
 				}
 			})
 		}

@@ -40,7 +40,7 @@ var settings = config.Own(
 	config.Field[values]{
 		Name: "commands", Short: "`true` or `false`",
 		Doc: "Whether `/undo` covers what commands change in the session's folders on this machine. buddy then keeps copies of the files there, except " +
-			"of those that `.gitignore` excludes.",
+			"of files that `.gitignore` excludes.",
 		At: func(v *values) any { return &v.Commands },
 	},
 	config.Field[values]{
@@ -55,7 +55,7 @@ var settings = config.Own(
 	},
 	config.Field[values]{
 		Name: "max_total", Short: "megabytes, 1 to 1048576", Most: megabyte,
-		Doc: "The limit for all copies of a folder. At the end of a session the oldest copies above it are removed, except those that the session needs.",
+		Doc: "The size limit for all copies of a folder together. At the end of a session, buddy removes the oldest copies above this limit, except copies that the session needs.",
 		At:  func(v *values) any { return &v.MaxTotal },
 	},
 )

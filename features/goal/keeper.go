@@ -81,7 +81,7 @@ func valid(c event.SetGoal) error {
 	case len(c.Goal) > maxGoal:
 		return fmt.Errorf("it has %d bytes (at most %d); write the details into a file and name that with @", len(c.Goal), maxGoal)
 	case len(c.Check) > maxGoal:
-		return fmt.Errorf("its command has %d bytes (at most %d); put it into a script", len(c.Check), maxGoal)
+		return fmt.Errorf("the check command has %d bytes (at most %d); put it into a script", len(c.Check), maxGoal)
 	case c.Limit.Turns < 0 || c.Limit.Cost < 0 || c.Limit.TimeMS < 0:
 		return errors.New("a limit is negative")
 	}

@@ -302,17 +302,17 @@ func (p *Part) check(ctx context.Context, x *turn.Exchange, set event.GoalSet) (
 		found = compact.Clip(end.Result, maxFound)
 		switch {
 		case end.Late:
-			return false, fmt.Sprintf("its command did not end within %s and was stopped", call.Timeout), found
+			return false, fmt.Sprintf("the check command did not end within %s and was stopped", call.Timeout), found
 		case end.ExitCode == nil:
-			return false, "its command could not be run to its end", found
+			return false, "the check command did not finish", found
 		case *end.ExitCode != 0:
-			why = fmt.Sprintf("its command ended with exit code %d", *end.ExitCode)
+			why = fmt.Sprintf("the check command ended with exit code %d", *end.ExitCode)
 			if end.Fenced {
 				why += " in the sandbox (--check-outside runs it outside)"
 			}
 			return false, why, found
 		case !set.Verdict:
-			return true, "its command ended with exit code 0", found
+			return true, "the check command ended with exit code 0", found
 		}
 	}
 	end := checks.Run(ctx, judge(question(set, found)))

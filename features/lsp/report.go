@@ -119,7 +119,7 @@ func (r *report) text() string {
 		left += len(f.problems) - n
 	}
 	if left > 0 {
-		fmt.Fprintf(&b, "\n… %d more (use_tool diagnostics lists those of a file)", left)
+		fmt.Fprintf(&b, "\n… %d more (use_tool diagnostics lists a file's problems)", left)
 	}
 	if len(r.cleared) > 0 {
 		b.WriteString("\nall reported problems are gone in " + texts.Some(r.cleared))

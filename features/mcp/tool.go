@@ -251,7 +251,7 @@ func (p *pendingTool) Run(ctx context.Context, call tools.Call) tools.Result {
 	}
 	p.server.mu.Unlock()
 	if t == nil {
-		return tools.Failure(fmt.Errorf("the MCP server %s has no tool %s; tool_search finds those that it has", p.server.def.Name, p.name))
+		return tools.Failure(fmt.Errorf("the MCP server %s has no tool %s; tool_search finds its tools", p.server.def.Name, p.name))
 	}
 	return t.runPending(ctx, call)
 }

@@ -194,9 +194,9 @@ func (p *parser) entry(at *line, text string) {
 	case content == "":
 		return
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }):
-		p.report(number, "is skipped: it has bytes that are not text")
+		p.report(number, "was skipped: it has bytes that are not text")
 	case utf8.RuneCountInString(content) > MaxText:
-		p.report(number, fmt.Sprintf("is skipped: it has more than %d characters", MaxText))
+		p.report(number, fmt.Sprintf("was skipped: it has more than %d characters", MaxText))
 	default:
 		at.entry = &Entry{ID: note.id(), Kind: p.kind, Text: content, Note: note, Line: number}
 	}
@@ -222,7 +222,7 @@ func (p *parser) dropDoubles() {
 		} else {
 			known[l.entry.ID] = l
 		}
-		p.report(older.entry.Line, fmt.Sprintf("is skipped: a newer %s is in line %d", older.entry.ID, known[older.entry.ID].entry.Line))
+		p.report(older.entry.Line, fmt.Sprintf("was skipped: a newer %s is in line %d", older.entry.ID, known[older.entry.ID].entry.Line))
 		older.entry = nil
 	}
 	for i := range p.doc.lines {

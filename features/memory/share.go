@@ -90,8 +90,8 @@ func (s *Store) Report() string {
 	for _, e := range s.active {
 		count[e.Kind]++
 	}
-	return fmt.Sprintf("rules %d, corrections %d, facts %d; the model saw %d of at most %d bytes; new in this session: %d (/memory)",
-		count[Rule], count[Correction], count[Fact], s.inPrompt.bytes, s.o.Limit, len(s.news))
+	return fmt.Sprintf("rules %d, corrections %d, facts %d, new in this session %d; sent to the model: %d bytes (limit %d); see /memory",
+		count[Rule], count[Correction], count[Fact], len(s.news), s.inPrompt.bytes, s.o.Limit)
 }
 
 // rank sorts entries: those without confirmation for long come last; then by kind, support and date.

@@ -200,11 +200,11 @@ func load(ctx context.Context, src Source) (f file, problems []Problem) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return f, nil
 	case err != nil:
-		return f, []Problem{{File: src.Path, Why: "is not read: " + err.Error()}}
+		return f, []Problem{{File: src.Path, Why: "was skipped: " + err.Error()}}
 	case src.Inside != "" && !texts.Below(real, src.Inside):
-		return f, []Problem{{File: src.Path, Why: "is not read: it is outside " + src.Inside}}
+		return f, []Problem{{File: src.Path, Why: "was skipped: it is outside " + src.Inside}}
 	case slices.Contains(data, 0):
-		return f, []Problem{{File: src.Path, Why: "is not read: it is not text"}}
+		return f, []Problem{{File: src.Path, Why: "was skipped: it is not a text file"}}
 	}
 	f.data, f.exists = data, true
 	f.doc, problems = parse(data)

@@ -153,7 +153,7 @@ func runGit(ctx context.Context, run runner, emptied []string, args ...string) (
 }
 
 // errFull ends a program whose output exceeds the limit.
-var errFull = errors.New("it printed more than is read")
+var errFull = errors.New("it printed more output than buddy reads")
 
 // limited keeps the first max bytes written to it; a write beyond them returns the error full. It does not embed its
 // buffer, whose ReadFrom would bypass the limit.

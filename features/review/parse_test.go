@@ -37,11 +37,11 @@ func TestParseAnswersOfModels(t *testing.T) {
 		{"something else in the list", `{"findings":["oops",7,` + one + `]}`, want, ""},
 		{"it breaks off", `{"findings":[` + one + `,{"severity":"hi`, want, "breaks off"},
 		{"it breaks off at once", `{"findings":[`, nil, "breaks off"},
-		{"prose", "Looks good to me!", nil, "no findings that can be read"},
-		{"an empty list in prose", "it calls f([]) and returns {}", nil, "no findings that can be read"},
-		{"another document", `{"result":"ok"}`, nil, "no findings that can be read"},
-		{"nothing", "", nil, "no findings that can be read"},
-		{"findings that are no list", `{"findings":"none"}`, nil, "no findings that can be read"},
+		{"prose", "Looks good to me!", nil, "neither findings in the expected format nor an empty list"},
+		{"an empty list in prose", "it calls f([]) and returns {}", nil, "neither findings in the expected format nor an empty list"},
+		{"another document", `{"result":"ok"}`, nil, "neither findings in the expected format nor an empty list"},
+		{"nothing", "", nil, "neither findings in the expected format nor an empty list"},
+		{"findings that are no list", `{"findings":"none"}`, nil, "neither findings in the expected format nor an empty list"},
 	} {
 		got, err := Parse(c.answer)
 		if (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {

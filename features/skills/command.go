@@ -125,9 +125,9 @@ func (e entry) states(trust string) (states []string) {
 	if e.WantsTrust() && !e.Acts {
 		why := "not trusted"
 		if e.Changed {
-			why = "changed since you trusted it"
+			why = "it changed since you trusted it"
 		}
-		states = append(states, why+", so its commands and grants are off ("+trust+")")
+		states = append(states, why+", so its commands don't run and its allowed-tools and model have no effect (to trust it, run: "+trust+")")
 	}
 	return states
 }

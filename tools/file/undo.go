@@ -190,7 +190,7 @@ func difference(w *Workspace, b tools.Before, now snapshot) string {
 	case b.Sum() == now.sum() && !b.Lost:
 		return ""
 	case b.Lost:
-		return "changed; its earlier content is no longer stored\n"
+		return "the file changed; its earlier content is no longer stored\n"
 	case !now.exists && !isText(was):
 		return fmt.Sprintf("deleted, %d bytes that are not text\n", len(b.Data))
 	case !now.exists:

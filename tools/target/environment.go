@@ -49,7 +49,7 @@ func (t *Target) Look(ctx context.Context, dir string) (Environment, error) {
 	ctx, stop := context.WithTimeout(ctx, connectTimeout)
 	defer stop()
 	var out, stderr bytes.Buffer
-	code, err := t.Host.Run(ctx, "cd && pwd -P && { cd -- "+host.Quote(dir)+` 2>/dev/null || ! echo "no such folder, or it may not be entered" >&2; } && pwd -P && uname -s &&
+	code, err := t.Host.Run(ctx, "cd && pwd -P && { cd -- "+host.Quote(dir)+` 2>/dev/null || ! echo "it doesn't exist, or access is denied" >&2; } && pwd -P && uname -s &&
 { command -v bash >/dev/null && echo bash || echo sh; } && { tmux -V 2>/dev/null || echo; } && { cat `+bootID+` 2>/dev/null || echo; }`, &out, &stderr)
 	if errors.As(err, &t.Away) {
 		return away, nil
@@ -59,7 +59,7 @@ func (t *Target) Look(ctx context.Context, dir string) (Environment, error) {
 	case err != nil:
 		return away, t.named(err)
 	case code != 0 || len(lines) != 7:
-		return away, fmt.Errorf("%s: cannot work in %q: %s", t.Name, dir, strings.TrimSpace(stderr.String()))
+		return away, fmt.Errorf("%s: can't use the folder %q: %s", t.Name, dir, strings.TrimSpace(stderr.String()))
 	}
 	return Environment{Home: lines[0], Dir: lines[1], OS: strings.ToLower(lines[2]), Shell: lines[3], Tmux: lines[4], Elsewhere: elsewhere(lines[2], lines[5])}, nil
 }

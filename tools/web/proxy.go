@@ -79,7 +79,7 @@ func (c *Client) lookUp(ctx context.Context, proxy *url.URL, address string) (st
 			names = net.DefaultResolver
 		}
 		if addrs, err = names.LookupNetIP(ctx, "ip", host); err != nil || len(addrs) == 0 {
-			return "", refuse("the name can't be looked up here, and what the proxy %s would connect to can't be checked", proxy.Host)
+			return "", refuse("can't resolve %q on this machine, so buddy can't check which address the proxy %s would connect to", host, proxy.Host)
 		}
 	}
 	for _, addr := range addrs {

@@ -129,7 +129,7 @@ func TestApprovalDetails(t *testing.T) {
 	d, _, now, answers := newTestApproval(t, e)
 	viewtest.Golden(t, "approval-similar", d, 72, 14)
 	details := []string{
-		"You are asked because it is not known to be read-only (rule: shell.unknown).", "It runs code that buddy can't check.", "“Don't ask again” covers only this command, alone or piped into one that only reads, such as tail.",
+		"buddy asks because it can't tell whether this command is read-only (rule: shell.unknown).", "It runs code that buddy can't check.", "“Don't ask again” covers only this command, alone or piped into one that only reads, such as tail.",
 		"buddy doesn't know how to undo it.", "A safer way: go vet only reads.", "Once approved, it runs in /w with your full permissions.", "The last call failed: exit 1.", "y yes",
 	}
 	look := func(want int) {
@@ -198,7 +198,7 @@ func TestApprovalSmall(t *testing.T) {
 	look("at first", "1 set -e", "4 echo 3", "1 Yes", "more · PgDn")
 	*now = now.Add(draw.GracePeriod)
 	viewtest.Press(t, d, "explain")
-	look("with details", "You are asked because", "↑")
+	look("with details", "buddy asks because", "↑")
 	viewtest.Press(t, d, "dialog-end")
 	look("the end", "Letters: ", "↑")
 	viewtest.Press(t, d, "explain")

@@ -63,9 +63,9 @@ func TestOutputGolden(t *testing.T) {
 // missing.
 func TestOutputSaysWhatIsMissing(t *testing.T) {
 	for want, full := range map[string]action.FullOutput{
-		"5 KB dropped, whole output in out/a": {Path: "out/a", Bytes: 5000},
-		"":                                    {Path: "out/a", Bytes: 5000, Text: 3},
-		"9.0 GB dropped, whole output in out/a, except 8.7 GB in the middle": {Path: "out/a", Bytes: 300_000_000, Text: 9_000_000_000, Missing: 8_700_000_000},
+		"5 KB not shown; the whole output is in out/a": {Path: "out/a", Bytes: 5000},
+		"": {Path: "out/a", Bytes: 5000, Text: 3},
+		"9.0 GB not shown; the whole output is in out/a, except 8.7 GB in the middle": {Path: "out/a", Bytes: 300_000_000, Text: 9_000_000_000, Missing: 8_700_000_000},
 	} {
 		c := &state.Call{Full: &full}
 		c.Output.Set("end")
@@ -158,7 +158,7 @@ func TestOutputGoesOnWhenTheTailDrops(t *testing.T) {
 		}
 	}
 	o.Top()
-	if text := viewtest.Text(t, o, 60, 20); !strings.Contains(text, "KB dropped") {
+	if text := viewtest.Text(t, o, 60, 20); !strings.Contains(text, "KB not shown") {
 		t.Errorf("does not say that something was dropped:\n%s", text)
 	}
 }

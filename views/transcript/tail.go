@@ -87,9 +87,9 @@ func droppedText(c *state.Call) string {
 	if n <= 0 {
 		return ""
 	}
-	text := texts.ByteCount(n) + " dropped"
+	text := texts.ByteCount(n) + " not shown"
 	if c.Full != nil {
-		text += ", whole output in " + c.Full.Path
+		text += "; the whole output is in " + c.Full.Path
 		if c.Full.Missing > 0 {
 			text += ", except " + texts.ByteCount(c.Full.Missing) + " in the middle"
 		}

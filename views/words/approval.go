@@ -265,10 +265,24 @@ func asks(a event.ApprovalAsked) string {
 		return ""
 	}
 	text := "You are asked because " + lowerFirst(v.Reason)
+	if what, ok := unknownCommand(v.Reason); ok {
+		text = "buddy asks because it can't tell whether " + what + " is read-only"
+	}
 	if v.Rule != "" && v.Rule != v.Reason && !strings.Contains(v.Reason, v.Rule) {
 		text += " (rule: " + v.Rule + ")"
 	}
 	return text
+}
+
+// unknownCommand returns the command of a reason such as "make is not known to be read-only". ok is false for other
+// reasons.
+func unknownCommand(reason string) (what string, ok bool) {
+	const unknown = "not known to be read-only"
+	if reason == unknown {
+		return "this command", true
+	}
+	what, ok = strings.CutSuffix(reason, " is "+unknown)
+	return what, ok && !strings.Contains(what, ": ") // after a colon, the reason is a clause in another one
 }
 
 // lowerFirst returns a clause with a lower-case first letter, for the middle of a sentence.

@@ -215,7 +215,7 @@ func userBlock(due []string, b contentBlock) ([]string, error) {
 	case b.Type == "tool_result":
 		return result(due, b)
 	case len(due) > 0:
-		return due, fmt.Errorf("a block of type %q where results are due for: %s", b.Type, strings.Join(due, ", "))
+		return due, fmt.Errorf("a block of type %q comes before the results of these calls: %s", b.Type, strings.Join(due, ", "))
 	case b.Type == "image":
 		return due, b.image().Check()
 	case b.Type != "text":
@@ -228,7 +228,7 @@ func userBlock(due []string, b contentBlock) ([]string, error) {
 func result(due []string, b contentBlock) ([]string, error) {
 	i := slices.Index(due, b.ToolUseID)
 	if i < 0 {
-		return due, fmt.Errorf("a result for %q where results are due for: [%s]", b.ToolUseID, strings.Join(due, ", "))
+		return due, fmt.Errorf("an unexpected result for %q; calls without a result: [%s]", b.ToolUseID, strings.Join(due, ", "))
 	}
 	return slices.Delete(slices.Clone(due), i, i+1), nil
 }

@@ -95,7 +95,7 @@ type checker struct {
 func (c *checker) message(m object) error {
 	role := str(m["role"])
 	if len(c.open) > 0 && role != "tool" {
-		return fmt.Errorf("a message of %q where results are due for: %s", role, strings.Join(c.open, ", "))
+		return fmt.Errorf("a %q message comes before the results of these calls: %s", role, strings.Join(c.open, ", "))
 	}
 	content, hasContent := m["content"]
 	if !hasContent {
@@ -174,7 +174,7 @@ func (c *checker) assistant(m object, content json.RawMessage) error {
 func (c *checker) result(m object, content json.RawMessage) error {
 	id := str(m["tool_call_id"])
 	if len(c.open) == 0 || c.open[0] != id {
-		return fmt.Errorf("a result for %q where results are due for: [%s]", id, strings.Join(c.open, ", "))
+		return fmt.Errorf("an unexpected result for %q; calls without a result, in order: [%s]", id, strings.Join(c.open, ", "))
 	}
 	if str(content) == "" {
 		return fmt.Errorf("the result for %q is empty", id)

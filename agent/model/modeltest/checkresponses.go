@@ -152,7 +152,7 @@ type itemChecker struct {
 
 func (c *itemChecker) item(it item) error {
 	if !strings.HasSuffix(it.Type, "call_output") && c.results && len(c.open) > 0 {
-		return fmt.Errorf("an item of %q where outputs are due for: %s", it.Type, strings.Join(c.open, ", "))
+		return fmt.Errorf("an item of type %q comes before the outputs of these calls: %s", it.Type, strings.Join(c.open, ", "))
 	}
 	thought := c.thought
 	c.thought = it.Type == "reasoning"
@@ -179,8 +179,11 @@ func (c *itemChecker) item(it item) error {
 }
 
 func (c *itemChecker) message(it item, thought bool) error {
-	if it.Role == "user" && (thought || len(c.open) > 0) {
-		return fmt.Errorf("a message of %q after reasoning or where outputs are due for: %s", it.Role, strings.Join(c.open, ", "))
+	switch {
+	case it.Role == "user" && thought:
+		return fmt.Errorf("a %q message follows reasoning", it.Role)
+	case it.Role == "user" && len(c.open) > 0:
+		return fmt.Errorf("a %q message comes before the outputs of these calls: %s", it.Role, strings.Join(c.open, ", "))
 	}
 	switch it.Role {
 	case "user":
@@ -238,9 +241,9 @@ func (c *itemChecker) call(it item, text json.RawMessage) error {
 func (c *itemChecker) output(it item, thought bool) error {
 	switch {
 	case thought:
-		return errors.New("an output right after reasoning")
+		return errors.New("an output follows reasoning")
 	case len(c.open) == 0 || c.open[0] != it.CallID:
-		return fmt.Errorf("an output for %q where outputs are due for: [%s]", it.CallID, strings.Join(c.open, ", "))
+		return fmt.Errorf("an unexpected output for %q; calls without an output, in order: [%s]", it.CallID, strings.Join(c.open, ", "))
 	case c.free[it.CallID] != (it.Type == "custom_tool_call_output"):
 		return fmt.Errorf("an item of %q for a call of another type, %q", it.Type, it.CallID)
 	case str(it.Output) == "":

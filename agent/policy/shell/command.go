@@ -20,14 +20,14 @@ func (a *analyser) command(words []arg, via []string, piped bool) {
 	name, ok := words[0].lit()
 	if !ok {
 		a.rep.fetchRuns(words[:1])
-		a.record(words, via, RunsCode, "which command runs is known only when it runs: "+texts.ClipBytes(words[0].src, 60))
+		a.record(words, via, RunsCode, "buddy can't tell in advance which command runs: "+texts.ClipBytes(words[0].src, 60))
 		return
 	}
 	name = baseName(name)
 	a.harms(name, words)
 	defer runsTexts(a, name, words) // records the program before the commands that it runs
 	if words[0].expands {
-		a.rep.other("which command runs is known only when it runs: " + texts.ClipBytes(words[0].src, 60))
+		a.rep.other("buddy can't tell in advance which command runs: " + texts.ClipBytes(words[0].src, 60))
 	}
 	if wrap, ok := wrappers[name]; ok {
 		if wrap(a, name, words, via, piped) {

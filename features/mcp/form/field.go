@@ -62,7 +62,7 @@ func (f Field) question() string {
 		for i, o := range f.Options {
 			text += fmt.Sprintf("\n  %d  %s", i+1, o.Title)
 		}
-		text += "\nThe numbers of those that you choose, such as 1 2; 0 for none"
+		text += "\nType the numbers of your choices, separated by spaces (such as 1 3), or 0 for none"
 	case Text, Number, Integer:
 		text += "\n" + f.expects()
 	case YesNo, OneOf:
