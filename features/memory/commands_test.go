@@ -116,8 +116,8 @@ func TestMemoryIsOffByTheSettings(t *testing.T) {
 		err       error
 	}{
 		"[memory]\nenabled = false\n": {"off ([memory] enabled)", 1, errDisabled},
-		"[memory]\nobserve = false\n": {"rules 1, corrections 0, facts 0; ", 1, nil}, // the controls
-		"":                            {"rules 1, corrections 0, facts 0; ", 0, nil},
+		"[memory]\nobserve = false\n": {"rules 1, corrections 0, facts 0, new in this session 0; ", 1, nil}, // the controls
+		"":                            {"rules 1, corrections 0, facts 0, new in this session 0; ", 0, nil},
 	} {
 		f := newFolder(t, text)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(f.memory), 0o700), os.WriteFile(f.memory, []byte("## Rules\n- Use tabs.\n"), 0o600)); err != nil {

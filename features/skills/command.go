@@ -127,7 +127,7 @@ func (e entry) states(trust string) (states []string) {
 		if e.Changed {
 			why = "it changed since you trusted it"
 		}
-		states = append(states, why+", so its commands don't run and its allowed-tools and model have no effect (to trust it, run: "+trust+")")
+		states = append(states, why+", so its commands, allowed-tools and model have no effect (to trust it, run: "+trust+")")
 	}
 	return states
 }

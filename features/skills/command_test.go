@@ -30,8 +30,8 @@ func TestSkillRows(t *testing.T) {
 		{entry{Skill: skill.Skill{Item: item("pdf", extensions.Person, ""), Description: "Fills forms"}, Cost: 40, Used: 2}, "/pdf|skill|person|40|in the model's list", "off pdf"},
 		{entry{Skill: skill.Skill{Item: item("git:pr", extensions.Plugin, "")}, Off: true}, "/git:pr|skill|plugin|–|off", "on git:pr"},
 		{entry{Skill: skill.Skill{Item: item("ts", extensions.Project, "/w"), Listed: true, Asleep: true, Paths: []string{"*.ts"}}}, "/ts|skill|project|–|in the model's list once a file of *.ts is used", "off ts"},
-		{entry{Skill: skill.Skill{Item: item("x", extensions.Project, "/w"), Effects: skill.Effects{Model: "m"}}, Cost: 9}, "/x|skill|project|9|in the model's list · not trusted, so its commands don't run and its allowed-tools and model have no effect (to trust it, run: buddy trust)", "off x"},
-		{entry{Skill: skill.Skill{Item: item("y", extensions.Project, "/w/sub"), Effects: skill.Effects{Model: "m"}, Changed: true, Withheld: "odd"}}, "/y|skill|project|–|not in the model's list · the model doesn't get its description: odd · it changed since you trusted it, so its commands don't run and its allowed-tools and model have no effect (to trust it, run: buddy trust sub)", "off y"},
+		{entry{Skill: skill.Skill{Item: item("x", extensions.Project, "/w"), Effects: skill.Effects{Model: "m"}}, Cost: 9}, "/x|skill|project|9|in the model's list · not trusted, so its commands, allowed-tools and model have no effect (to trust it, run: buddy trust)", "off x"},
+		{entry{Skill: skill.Skill{Item: item("y", extensions.Project, "/w/sub"), Effects: skill.Effects{Model: "m"}, Changed: true, Withheld: "odd"}}, "/y|skill|project|–|not in the model's list · the model doesn't get its description: odd · it changed since you trusted it, so its commands, allowed-tools and model have no effect (to trust it, run: buddy trust sub)", "off y"},
 	} {
 		r := tt.e.row(trustLine("/w", tt.e.Base))
 		if got := strings.Join(r.Cells, "|"); got != tt.want || strings.Join(r.Deeds[0].Run, " ") != "skills "+tt.deed || r.More[len(r.More)-1] != "/f/"+tt.e.Name {
