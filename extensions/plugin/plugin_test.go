@@ -103,8 +103,8 @@ func TestHostilePluginsAreRefused(t *testing.T) {
 	for says, files := range map[string]map[string]string{
 		"it has no .claude-plugin/plugin.json": {"x": ""},
 		"unexpected end of JSON":               {Manifest: "{"},
-		`name "../x" may contain only`:               {Manifest: `{"name":"../x"}`},
-		`name "" may contain only`:                   {Manifest: `{}`},
+		`name "../x" may contain only`:         {Manifest: `{"name":"../x"}`},
+		`name "" may contain only`:             {Manifest: `{}`},
 		`skills: "../other" leads out`:         {Manifest: `{"name":"a","skills":"../other"}`},
 		`hooks: "/etc/passwd" leads out`:       {Manifest: `{"name":"a","hooks":["/etc/passwd"]}`},
 		`commands: "gone" does not exist`:      {Manifest: `{"name":"a","commands":"gone"}`},

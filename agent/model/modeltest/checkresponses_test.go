@@ -48,7 +48,7 @@ func TestCheckResponses(t *testing.T) {
 		{user + "," + a + "," + user, "", "due for: a"},
 		{user + "," + a + "," + b + "," + outB, "", `an unexpected output for "b"; calls without an output, in order: [a, b]`},
 		{user + "," + a + "," + b + "," + outA + "," + assistant, "", `an item of type "message" comes before the outputs of these calls: b`},
-		{user + "," + outA, "", `an output for "a"`},
+		{user + "," + outA, "", `an unexpected output for "a"`},
 		{user + "," + a + "," + thought + "," + outA, "", "an output follows reasoning"},
 		{user + "," + a + "," + strings.Replace(outA, "1", "", 1), "", "is empty"},
 		{user + "," + a + "," + outA + "," + a, "", "came before"},
