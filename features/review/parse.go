@@ -24,7 +24,7 @@ const (
 )
 
 // errNothing is returned for an answer without readable findings.
-var errNothing = errors.New("can't read the answer: it has neither findings in the expected format nor an empty list")
+var errNothing = errors.New("can't read the answer, because it has neither findings in the expected format nor an empty list")
 
 // Parse reads the findings of an answer, most severe first. The JSON may be surrounded by text or a code fence; of
 // several documents the last one with findings is used. A truncated answer returns the complete findings and an error.

@@ -45,7 +45,7 @@ func TestCheckResponses(t *testing.T) {
 		{user + "," + thought, "", "without the item that follows"},
 		{user + "," + thought + "," + user, "", "message follows reasoning"},
 		{user + "," + a, "", "no tool output found for function calls: a"},
-		{user + "," + a + "," + user, "", "due for: a"},
+		{user + "," + a + "," + user, "", "outputs of these calls: a"},
 		{user + "," + a + "," + b + "," + outB, "", `an unexpected output for "b"; calls without an output, in order: [a, b]`},
 		{user + "," + a + "," + b + "," + outA + "," + assistant, "", `an item of type "message" comes before the outputs of these calls: b`},
 		{user + "," + outA, "", `an unexpected output for "a"`},
