@@ -198,10 +198,10 @@ func (l *loader) storeList(f *file, e entry, fld *field, to *[]string) error {
 	return nil
 }
 
-// checkPattern accepts patterns for names of variables.
+// checkPattern accepts patterns for names of variables. Errors do not repeat the value, which may be a key.
 func checkPattern(v string, _ *file) (string, error) {
 	if v == "" || strings.IndexFunc(v, func(r rune) bool { return notBare(r) && r != '*' || r == '-' }) >= 0 {
-		return "", fmt.Errorf("entry %.60q is not an environment variable name (allowed: letters, digits, _ and *)", v)
+		return "", errors.New("an entry is not an environment variable name (allowed: letters, digits, _ and *)")
 	}
 	return v, nil
 }

@@ -84,9 +84,9 @@ func TestEnvironErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"[tools]\nenv_allow = \"A\"":          `c.toml:2: tools.env_allow: must be an array of strings, not a string`,
 		"[tools]\nenv_allow = [\"A\", 1]":     `c.toml:2: tools.env_allow: must be an array of strings only`,
-		"[tools]\nenv_deny = [\"A-B\"]":       "c.toml:2: tools.env_deny: entry \"A-B\" is not an environment variable name (allowed: letters, digits, _ and *)",
-		"[tools]\nenv_deny = [\"sk-k=1\"]":    "c.toml:2: tools.env_deny: has an entry that is not the name",
-		"[tools]\nenv_allow = [\"[a\"]":       "c.toml:2: tools.env_allow: has an entry that is not the name",
+		"[tools]\nenv_deny = [\"A-B\"]":       "c.toml:2: tools.env_deny: an entry is not an environment variable name (allowed: letters, digits, _ and *)",
+		"[tools]\nenv_deny = [\"sk-k=1\"]":    "c.toml:2: tools.env_deny: an entry is not an environment variable name (allowed: letters, digits, _ and *)",
+		"[tools]\nenv_allow = [\"[a\"]":       "c.toml:2: tools.env_allow: an entry is not an environment variable name (allowed: letters, digits, _ and *)",
 		"[tools]\nunattended_timeout = 0":     "c.toml:2: tools.unattended_timeout:",
 		"[tools]\nunattended_timeout = 86401": "c.toml:2: tools.unattended_timeout:",
 		"[tools]\nunattended_timeout = \"x\"": "c.toml:2: tools.unattended_timeout:",

@@ -281,7 +281,7 @@ func TestTrustFileStaysReadable(t *testing.T) {
 	if err := store.TrustParts("/dir", parts[:200]...); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.TrustParts("/dir", parts...); err == nil || !strings.Contains(err.Error(), "forget some first") {
+	if err := store.TrustParts("/dir", parts...); err == nil || !strings.Contains(err.Error(), "to forget some, run:") {
 		t.Errorf("error %v", err)
 	}
 	if got := trustOf(t, store, "/dir", parts[7]); got != "trusted" {

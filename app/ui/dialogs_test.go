@@ -219,7 +219,7 @@ func TestRenamingTheOpenSession(t *testing.T) {
 		x.Press("F4")
 		x.Want("Sessions · 1") // the list has been read
 		x.Press("Tab", "x")
-		x.Want("this is the session you are in")
+		x.Want("you can't delete the session you are in")
 		x.Press("r", "Ctrl+U")
 		x.Type("mine\n")
 		x.wantSent(event.Rename{Title: "mine"})

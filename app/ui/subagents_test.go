@@ -212,7 +212,7 @@ func TestSevenSubagentsAskAtOnce(t *testing.T) {
 			<-time.After(time.Second / 2) // avoids the edge of a second, where either count may show
 			x.golden("agents-ask")
 			for n := 2; n <= 8; n++ {
-				x.Want(fmt.Sprintf("explore: part %d asks", n), fmt.Sprint("make part", n))
+				x.Want(fmt.Sprintf("asked by explore: part %d", n), fmt.Sprint("make part", n))
 				x.Press("F8")
 				time.Sleep(draw.GracePeriod)
 				x.Settle()
