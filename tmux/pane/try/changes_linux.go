@@ -99,7 +99,7 @@ func (t *trial) list(r *Result) error {
 	}
 	slices.SortFunc(r.Changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 	slices.SortFunc(r.Losses, func(a, b Loss) int { return cmp.Compare(a.Path, b.Path) })
-	order := []deed{create, exchange, remove, chmod} // what git's branches name exists before them
+	order := []deed{chmod, create, exchange, remove} // git's objects exist before branches name them
 	slices.SortStableFunc(r.moves, func(a, b move) int { return cmp.Compare(slices.Index(order, a.Do), slices.Index(order, b.Do)) })
 	return nil
 }

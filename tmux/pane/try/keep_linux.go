@@ -217,27 +217,31 @@ func (k *keeper) apply(n int) error {
 // undo takes a move back, if it was done.
 func (k *keeper) undo(n int) error {
 	m := k.Moves[n]
-	now, err := k.now(string(m.Path))
+	path := string(m.Path)
+	now, err := k.now(path)
 	if err != nil {
 		return err
 	}
-	switch {
-	case m.Do == chmod:
-		return k.chmod(string(m.Path), m.Old.Mode)
-	case m.Do == remove:
-		if gone, err := lstat(k.old(n)); err != nil || gone == nil {
+	done := now != nil && now.Ino == m.New.Ino
+	if m.Do == remove {
+		gone, err := lstat(k.old(n))
+		if err != nil {
 			return err
 		}
-	case now == nil || now.Ino != m.New.Ino:
+		done = gone != nil
+	}
+	if done && m.Do != chmod {
+		if err := k.rename(n, false); err != nil {
+			return err
+		}
+	}
+	if !m.Old.dir() {
 		return nil
 	}
-	if err := k.rename(n, false); err != nil {
+	if now, err = k.now(path); err != nil || now == nil || now.Ino != m.Old.Ino || now.Mode == m.Old.Mode {
 		return err
 	}
-	if m.Old.dir() {
-		return k.chmod(string(m.Path), m.Old.Mode)
-	}
-	return nil
+	return k.chmod(path, m.Old.Mode)
 }
 
 // old returns the path of the file that a move removes.

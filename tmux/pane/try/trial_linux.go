@@ -129,7 +129,9 @@ func (t *trial) start(cmd *exec.Cmd) error {
 		return errors.Join(err, ours.Close())
 	}
 	if a.GidMappingsEnableSetgroups = os.Getuid() == 0; os.Getuid() != 0 {
-		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE}
+		a.AmbientCaps = []uintptr{ // for mounts, for what the kernel does in layers, and for the network
+			unix.CAP_SYS_ADMIN, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_MKNOD, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE,
+		}
 	}
 	if err := t.fence.Start(cmd); err != nil {
 		return errors.Join(err, ours.Close())

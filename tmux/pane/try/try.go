@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"buddy/texts"
 	"buddy/tmux/pane/fence"
 )
 
@@ -103,6 +104,34 @@ type Result struct {
 	work  string // the workspace
 	moves []move
 	mark  int64
+}
+
+// refusals are the words of messages about what a command is refused only while it is tried, or in the sandbox.
+var refusals = texts.Regexp(`(?i)cross-device link|read-only file system|permission denied|operation not permitted|network is unreachable|value too large for defined data type`)
+
+// doubtsMax limits the lines of output among the doubts.
+const doubtsMax = 3
+
+// Doubts returns reasons why a real run may do something else, as phrases such as "it ended with exit code 1". Nil
+// means that none is known.
+func (r *Result) Doubts() (why []string) {
+	if r.Stopped != "" {
+		why = append(why, r.Stopped)
+	}
+	if r.Code != 0 {
+		why = append(why, fmt.Sprintf("it ended with exit code %d", r.Code))
+	}
+	if len(r.Names) > 0 {
+		why = append(why, "it asked for "+strings.Join(r.Names, ", ")+", which it could not reach")
+	}
+	lines := 0
+	for l := range strings.Lines(string(r.Output)) {
+		if l = strings.TrimSpace(l); lines < doubtsMax && refusals().MatchString(l) {
+			why = append(why, fmt.Sprintf("it said %q", l))
+			lines++
+		}
+	}
+	return why
 }
 
 // ConflictError means that others changed the workspace since the command started. Nothing was kept.
