@@ -18,12 +18,12 @@ import (
 	"buddy/tmux/pane/try/enter"
 )
 
-// stat is what identifies the state of a file. Times are in nanoseconds.
+// stat is the state of a file. The state file of a layer has the fields with capitals.
 type stat struct {
 	Ino          uint64
 	Mode         uint32 // with the type
-	Size         int64
-	Mtime, Ctime int64
+	size         int64
+	mtime, ctime int64 // in nanoseconds
 	uid, gid     uint32
 	links        uint64
 	device       uint64 // that a device file stands for
@@ -42,7 +42,7 @@ func statAt(dir int, name string) (*stat, error) {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: err}
 	}
 	return &stat{
-		Ino: st.Ino, Mode: st.Mode, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano(),
+		Ino: st.Ino, Mode: st.Mode, size: st.Size, mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(),
 		uid: st.Uid, gid: st.Gid, links: uint64(st.Nlink), device: st.Rdev, //nolint:unconvert // another size on arm64
 	}, nil
 }
@@ -108,10 +108,10 @@ func (t *trial) list(r *Result) error {
 func (l *lister) add(kind Kind, rel string, up, low *stat) {
 	c := Change{Path: rel, Kind: kind}
 	if low != nil {
-		c.Old, c.OldMode, c.OldSize = filepath.Join(l.work, rel), low.fileMode(), low.Size
+		c.Old, c.OldMode, c.OldSize = filepath.Join(l.work, rel), low.fileMode(), low.size
 	}
 	if up != nil {
-		c.New, c.NewMode, c.NewSize = filepath.Join(l.upper, rel), up.fileMode(), up.Size
+		c.New, c.NewMode, c.NewSize = filepath.Join(l.upper, rel), up.fileMode(), up.size
 	}
 	l.r.Changes = append(l.r.Changes, c)
 }
@@ -157,13 +157,18 @@ func (l *lister) pair(rel string, up, low *stat, whole bool) error {
 	case up.dir():
 		return l.folders(rel, up, low, whole)
 	}
+	return l.files(rel, up, low, whole)
+}
+
+// files compares two files of the same type that are no folders.
+func (l *lister) files(rel string, up, low *stat, whole bool) error {
 	same, err := l.same(rel, up, low)
 	if err != nil {
 		return err
 	}
 	kind := Changed
 	switch {
-	case same && up.Mode == low.Mode && up.Mtime == low.Mtime, rel == gitIndex && sameIndex(filepath.Join(l.upper, rel), filepath.Join(l.work, rel)):
+	case same && up.Mode == low.Mode && up.mtime == low.mtime, rel == gitIndex && sameIndex(filepath.Join(l.upper, rel), filepath.Join(l.work, rel)):
 		return nil // it was only opened, or git read the times of files
 	case same && up.Mode != low.Mode:
 		kind = ModeChanged
@@ -204,11 +209,16 @@ func (l *lister) folders(rel string, up, low *stat, whole bool) error {
 	case up.Mode != low.Mode:
 		l.move(chmod, rel, up, low, whole)
 	}
+	return l.entries(rel, whole || replaced)
+}
+
+// entries compares the contents of two folders; whole means that they are not one on top of the other.
+func (l *lister) entries(rel string, whole bool) error {
 	names, err := l.names(l.upper, rel)
 	if err != nil {
 		return err
 	}
-	if whole = whole || replaced; whole {
+	if whole {
 		below, err := l.names(l.work, rel)
 		if err != nil {
 			return err
@@ -219,16 +229,13 @@ func (l *lister) folders(rel string, up, low *stat, whole bool) error {
 	}
 	for _, name := range names {
 		path := filepath.Join(rel, name)
-		up, err := lstat(filepath.Join(l.upper, path))
-		if err != nil {
+		up, err1 := lstat(filepath.Join(l.upper, path))
+		low, err2 := lstat(filepath.Join(l.work, path))
+		if err := errors.Join(err1, err2); err != nil {
 			return err
 		}
 		if up.whiteout() {
 			up = nil
-		}
-		low, err := lstat(filepath.Join(l.work, path))
-		if err != nil {
-			return err
 		}
 		if err := l.pair(path, up, low, whole); err != nil {
 			return err
@@ -259,19 +266,17 @@ func (l *lister) below(kind Kind, rel string, up, low *stat) error {
 	for _, name := range names {
 		path := filepath.Join(rel, name)
 		s, err := lstat(filepath.Join(side, path))
-		if err != nil {
-			return err
-		}
 		switch {
+		case err != nil:
+			return err
 		case s == nil || up != nil && s.whiteout():
-		case up != nil:
-			if s.is(unix.S_IFSOCK) {
-				err = l.pair(path, s, nil, true)
-			} else {
-				err = l.tree(kind, path, s, nil)
-			}
-		default:
+			continue
+		case up == nil:
 			err = l.tree(kind, path, nil, s)
+		case s.is(unix.S_IFSOCK):
+			err = l.pair(path, s, nil, true)
+		default:
+			err = l.tree(kind, path, s, nil)
 		}
 		if err != nil {
 			return err
@@ -306,7 +311,7 @@ func (l *lister) same(rel string, up, low *stat) (bool, error) {
 	default:
 		return true, nil
 	}
-	if up.Size != low.Size {
+	if up.size != low.size {
 		return false, nil
 	}
 	f, err := os.Open(a)
@@ -343,7 +348,7 @@ func unreadable(err error) error {
 func newer(work, rel string, mark int64) (paths []string) {
 	_ = filepath.WalkDir(filepath.Join(work, rel), func(path string, _ fs.DirEntry, err error) error {
 		s, statErr := lstat(path)
-		if err != nil || statErr != nil || s == nil || s.Ctime >= mark {
+		if err != nil || statErr != nil || s == nil || s.ctime >= mark {
 			if below, err := filepath.Rel(work, path); err == nil {
 				paths = append(paths, below)
 			}

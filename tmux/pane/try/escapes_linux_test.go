@@ -22,7 +22,7 @@ func nobody() *syscall.SysProcAttr {
 // escapesIn names the variable with the corpora for TestEscapes as an ordinary user.
 const escapesIn = "TRY_TEST_ESCAPES"
 
-// allLines names the variable that runs every line.
+// allLines names the variable that runs every line, and the long forms of other tests.
 const allLines = "TRY_TEST_ALL"
 
 // TestEscapes runs lines without a sandbox, where each must change its canary, and as tries, where none may change

@@ -18,7 +18,7 @@ import (
 	"buddy/tmux/pane/try/enter"
 )
 
-// deed is what keeping does to a path.
+// deed names what keeping does to a path.
 type deed string
 
 const (
@@ -115,30 +115,30 @@ func (k *keeper) now(path string) (*stat, error) {
 	return statAt(dir, name)
 }
 
-// conflicts returns the paths of the moves that others changed since the mark.
-func (k *keeper) conflicts(mark int64) (paths []string) {
-	for _, m := range k.Moves {
-		path := string(m.Path)
-		now, err := k.now(path)
-		if _, _, missing := k.at(path); err != nil || missing != nil {
-			paths = append(paths, path)
-			continue
-		}
-		switch {
-		case m.Do == create && now == nil:
-		case m.Do == create || now == nil || now.Ino != m.Old.Ino && path != gitIndex:
-			paths = append(paths, path)
-		case m.Do == chmod:
-			if now.Mode != m.Old.Mode {
-				paths = append(paths, path)
-			}
-		case now.dir():
-			paths = append(paths, newer(string(k.Work), path, mark)...)
-		case now.Ctime >= mark && !(path == gitIndex && sameIndex(filepath.Join(string(k.Work), path), filepath.Join(k.layer, indexCopy))):
-			paths = append(paths, path)
-		}
+// conflicts returns the paths of a move that others changed since the mark.
+func (k *keeper) conflicts(m move, mark int64) []string {
+	path := string(m.Path)
+	dir, name, err := k.at(path)
+	if err != nil {
+		return []string{path}
 	}
-	return paths
+	now, err := statAt(dir, name)
+	same := err == nil && (now == nil) == (m.Do == create)
+	switch {
+	case !same || now == nil:
+	case m.Do == chmod:
+		same = now.Ino == m.Old.Ino && now.Mode == m.Old.Mode
+	case path == gitIndex:
+		same = now.ctime < mark || sameIndex(filepath.Join(string(k.Work), path), filepath.Join(k.layer, indexCopy))
+	case now.Ino == m.Old.Ino && now.dir():
+		return newer(string(k.Work), path, mark)
+	default:
+		same = now.Ino == m.Old.Ino && now.ctime < mark
+	}
+	if same {
+		return nil
+	}
+	return []string{path}
 }
 
 // strip removes from a path of the layer, and everything below it, what must not get into the workspace: attributes of
@@ -153,14 +153,9 @@ func strip(path string) (err error) {
 	case !s.dir() && !s.is(unix.S_IFREG):
 		return nil // it has no such attributes
 	}
-	names := make([]byte, 4096)
-	n, err := unix.Llistxattr(path, names)
-	if err != nil && !errors.Is(err, unix.ENOTSUP) {
-		return &fs.PathError{Op: "listxattr", Path: path, Err: err}
-	}
-	own := strings.Contains(string(names[:max(n, 0)]), xattrPrefix)
-	if !own && !s.dir() {
-		return nil
+	own, err := ownAttributes(path)
+	if err != nil || len(own) == 0 && !s.dir() {
+		return err
 	}
 	if need := uint32(0o700); os.Getuid() != 0 && s.Mode&need != need { // its owner needs permissions for this
 		if err := unix.Chmod(path, s.Mode&0o7777|need); err != nil {
@@ -168,25 +163,53 @@ func strip(path string) (err error) {
 		}
 		defer func() { err = errors.Join(err, unix.Chmod(path, s.Mode&0o7777)) }()
 	}
-	for name := range strings.SplitSeq(string(names[:max(n, 0)]), "\x00") {
-		if strings.HasPrefix(name, xattrPrefix) {
-			if err := unix.Lremovexattr(path, name); err != nil {
-				return &fs.PathError{Op: "removexattr", Path: path, Err: err}
-			}
+	for _, name := range own {
+		if err := unix.Lremovexattr(path, name); err != nil {
+			return &fs.PathError{Op: "removexattr", Path: path, Err: err}
 		}
 	}
-	if !s.dir() {
-		return nil
+	if s.dir() {
+		return stripBelow(path)
 	}
-	entries, err := os.ReadDir(path)
+	return nil
+}
+
+// stripBelow is strip for everything below a folder.
+func stripBelow(dir string) error {
+	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
-		err = errors.Join(err, strip(filepath.Join(path, e.Name())))
+		err = errors.Join(err, strip(filepath.Join(dir, e.Name())))
 	}
 	return err
 }
 
+// ownAttributes returns the names of the attributes that an overlay gave to a path.
+func ownAttributes(path string) (own []string, err error) {
+	names := make([]byte, 64<<10) // the kernel's limit
+	n, err := unix.Llistxattr(path, names)
+	if err != nil {
+		return nil, &fs.PathError{Op: "listxattr", Path: path, Err: err}
+	}
+	for name := range strings.SplitSeq(string(names[:n]), "\x00") {
+		if strings.HasPrefix(name, xattrPrefix) {
+			own = append(own, name)
+		}
+	}
+	return own, nil
+}
+
 // errMoved means that a path is not the one that was checked.
 var errMoved = errors.New("it changed meanwhile")
+
+// done reports whether a move was done. now is the present state of its path.
+func (k *keeper) done(n int, now *stat) (bool, error) {
+	m := k.Moves[n]
+	if m.Do == remove {
+		gone, err := lstat(k.old(n))
+		return gone != nil, err
+	}
+	return m.Do != chmod && now != nil && now.Ino == m.New.Ino, nil
+}
 
 // apply does a move, unless it was done. n is its number.
 func (k *keeper) apply(n int) error {
@@ -196,20 +219,15 @@ func (k *keeper) apply(n int) error {
 	if err != nil {
 		return err
 	}
-	isNew := now != nil && now.Ino == m.New.Ino && m.New.Ino != 0
-	isOld := now != nil && now.Ino == m.Old.Ino || now == nil && m.Do == create || now != nil && path == gitIndex
-	switch {
-	case m.Do == chmod && isOld:
-		return k.chmod(path, m.New.Mode|0o700) // the other moves may need it
-	case m.Do == remove:
-		if gone, err := lstat(k.old(n)); err != nil || gone != nil {
-			return err
-		}
-	case isNew:
-		return nil
+	if done, err := k.done(n, now); done || err != nil {
+		return err
 	}
-	if !isOld {
+	old := now != nil && (now.Ino == m.Old.Ino || path == gitIndex)
+	switch {
+	case old == (m.Do == create):
 		return errMoved
+	case m.Do == chmod:
+		return k.chmod(path, m.New.Mode|0o700) // the other moves may need it
 	}
 	return k.rename(n, true)
 }
@@ -222,18 +240,12 @@ func (k *keeper) undo(n int) error {
 	if err != nil {
 		return err
 	}
-	done := now != nil && now.Ino == m.New.Ino
-	if m.Do == remove {
-		gone, err := lstat(k.old(n))
-		if err != nil {
-			return err
-		}
-		done = gone != nil
+	done, err := k.done(n, now)
+	if err == nil && done {
+		err = k.rename(n, false)
 	}
-	if done && m.Do != chmod {
-		if err := k.rename(n, false); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if !m.Old.dir() {
 		return nil
@@ -364,8 +376,12 @@ func (r *Result) Keep() error {
 		return err
 	}
 	defer k.close()
-	if paths := k.conflicts(r.mark); len(paths) > 0 {
-		return &ConflictError{paths}
+	var conflict ConflictError
+	for _, m := range k.Moves {
+		conflict.Paths = append(conflict.Paths, k.conflicts(m, r.mark)...)
+	}
+	if len(conflict.Paths) > 0 {
+		return &conflict
 	}
 	for _, m := range k.Moves {
 		if m.Do == create || m.Do == exchange {

@@ -239,7 +239,11 @@ func TestKeepIsKilled(t *testing.T) {
 	template.sh(killedLine)
 	after := contents(t, template.work)
 	half, unstarted, complete := 0, 0, 0
-	for n := range 30 {
+	kills := 6
+	if os.Getenv(allLines) != "" {
+		kills = 30
+	}
+	for n := range kills {
 		p := newPlace(t, t.TempDir())
 		p.sh(killedBefore)
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKeepIsKilled$", "-test.v")
@@ -295,8 +299,8 @@ func TestKeepIsKilled(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Logf("of 30 kills, %d before, %d in the middle, %d afterwards", unstarted, half, complete)
-	if half == 0 {
+	t.Logf("of %d kills, %d before, %d in the middle, %d afterwards", kills, unstarted, half, complete)
+	if half == 0 && kills > 6 {
 		t.Error("no kill was in the middle")
 	}
 }

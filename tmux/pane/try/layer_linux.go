@@ -69,18 +69,27 @@ func suits(c Config) error {
 	if at[0].Dev_major != at[1].Dev_major || at[0].Dev_minor != at[1].Dev_minor || at[0].Mnt_id != at[1].Mnt_id {
 		return no("the workspace %q and the folder for changes %q are on different file systems or mounts, and files can't be exchanged between them", work, layers)
 	}
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
+	point, err := mountedIn(work)
+	switch {
+	case err != nil:
 		return no("%w", err)
+	case point != "":
+		return no("another file system is mounted in the workspace, on %q", point)
 	}
+	return nil
+}
+
+// mountedIn returns a path below a folder on which another file system is mounted, "" if there is none.
+func mountedIn(dir string) (string, error) {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	for line := range strings.Lines(string(mounts)) {
 		if f := strings.Fields(line); len(f) > 4 {
-			if point := unescape(f[4]); point != work && texts.Below(point, work) {
-				return no("another file system is mounted in the workspace, on %q", point)
+			if point := unescape(f[4]); point != dir && texts.Below(point, dir) {
+				return point, nil
 			}
 		}
 	}
-	return nil
+	return "", err
 }
 
 // unescape returns a path of mountinfo, where spaces and other characters are octal numbers.
@@ -108,6 +117,9 @@ func newLayer(layers string) (string, error) {
 	layer, err := os.MkdirTemp(layers, "try-")
 	if err != nil {
 		return "", err
+	}
+	if err := unix.Setxattr(layer, xattrPrefix+"none", nil, 0); err != nil {
+		return "", errors.Join(fmt.Errorf("%w: the file system of %q keeps no attributes of overlays: %w", ErrImpossible, layer, err), os.Remove(layer))
 	}
 	return layer, os.Mkdir(filepath.Join(layer, oldDir), 0o700)
 }
@@ -149,8 +161,8 @@ func newMark(layer string) (int64, error) {
 			return 0, err
 		}
 		now, err := lstat(name)
-		if err != nil || now.Ctime > first.Ctime {
-			return now.Ctime, err
+		if err != nil || now.ctime > first.ctime {
+			return now.ctime, err
 		}
 		time.Sleep(time.Millisecond) // older kernels have a clock of 1 to 10 ms
 	}

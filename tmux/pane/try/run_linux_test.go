@@ -108,6 +108,54 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// runIn names the variable with a folder, in which TestKilledWhileItRuns tries a command in a process of its own.
+const runIn = "TRY_TEST_RUN"
+
+// TestKilledWhileItRuns: if this program is killed, the command ends with it, and nothing was kept.
+func TestKilledWhileItRuns(t *testing.T) {
+	if base := os.Getenv(runIn); base != "" {
+		p := &place{t: t, work: filepath.Join(base, "work")}
+		p.Layers = filepath.Join(base, "layers")
+		p.Fence.Work, p.Fence.Env, p.Fence.Temp = []string{p.work}, os.Environ(), filepath.Join(base, "temp")
+		p.run(Limits{}, "echo n >a; setsid sleep "+os.Getenv("SLEEP")+" & sleep "+os.Getenv("SLEEP"))
+		return
+	}
+	p := newPlace(t, t.TempDir())
+	sleeps := fmt.Sprint(200_000_000 + os.Getpid())
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledWhileItRuns$")
+	cmd.Env = append(os.Environ(), runIn+"="+filepath.Dir(p.work), "SLEEP="+sleeps)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	count := func() int {
+		out, _ := exec.Command("pgrep", "-fx", "sleep "+sleeps).Output()
+		return strings.Count(string(out), "\n")
+	}
+	for began := time.Now(); count() < 2; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 30*time.Second {
+			t.Fatal("the command does not start")
+		}
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	for began := time.Now(); count() > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatalf("%d processes are left", count())
+		}
+	}
+	layers, err := os.ReadDir(p.Layers)
+	if err != nil || len(layers) != 1 {
+		t.Fatalf("layers %v, %v", layers, err)
+	}
+	layer := filepath.Join(p.Layers, layers[0].Name())
+	if kept, err := Resume(layer); kept || err != nil || strings.Contains(contents(t, p.work), `"a"`) {
+		t.Errorf("kept: %v, %v", kept, err)
+	}
+	if err := Discard(layer); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestForkBomb: processes are limited, and all of them end.
 func TestForkBomb(t *testing.T) {
 	if os.Getuid() == 0 {
@@ -204,12 +252,12 @@ func TestPossible(t *testing.T) {
 	}
 }
 
-// mountedIn names the variable with the folder of TestMounts in a mount namespace of its own.
-const mountedIn = "TRY_TEST_MOUNTS"
+// mountsIn names the variable with the folder of TestMounts in a mount namespace of its own.
+const mountsIn = "TRY_TEST_MOUNTS"
 
 // TestMounts: a workspace with a mount in it, or on an overlay, is refused.
 func TestMounts(t *testing.T) {
-	if base := os.Getenv(mountedIn); base != "" {
+	if base := os.Getenv(mountsIn); base != "" {
 		p := &place{t: t, work: filepath.Join(base, "work")}
 		p.Fence.Work, p.Layers = []string{p.work}, filepath.Join(base, "layers")
 		fmt.Println(suits(p.Config))
@@ -232,7 +280,7 @@ func TestMounts(t *testing.T) {
 			args = append([]string{"-Ur"}, args...)
 		}
 		cmd := exec.Command("unshare", args...)
-		cmd.Dir, cmd.Env = base, append(os.Environ(), mountedIn+"="+base)
+		cmd.Dir, cmd.Env = base, append(os.Environ(), mountsIn+"="+base)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Skipf("%s: %v\n%s", c.mount, err, out)
@@ -243,23 +291,48 @@ func TestMounts(t *testing.T) {
 	}
 }
 
-// TestOfOthers: an ordinary user can't change files of others that are copied first; the result says so.
-func TestOfOthers(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("TestAsNobody runs this test")
+// othersIn names the variable with the folder that TestFilesOfOthers made as root.
+const othersIn = "TRY_TEST_OTHERS"
+
+// TestFilesOfOthers: an ordinary user who may write a file of another user can't while it is tried, because the kernel
+// would have to copy it; the result says so. To replace the file is named, because its owner changes.
+func TestFilesOfOthers(t *testing.T) {
+	if base := os.Getenv(othersIn); base != "" {
+		p := &place{t: t, work: filepath.Join(base, "work")}
+		p.Layers = filepath.Join(base, "layers")
+		p.Fence.Work, p.Fence.Env, p.Fence.Temp = []string{p.work}, os.Environ(), filepath.Join(base, "temp")
+		if r := p.try("echo x >>theirs"); len(r.Changes) > 0 || !strings.Contains(strings.Join(r.Doubts(), "; "), "Value too large") {
+			t.Errorf("%s%q", summary(r), r.Doubts())
+		}
+		if r := p.try("echo x >n; mv n theirs"); summary(r) != "changed \"theirs\"\n" || len(r.Losses) != 1 || !strings.Contains(r.Losses[0].Why, "from 0:0") {
+			t.Errorf("%s%q", summary(r), r.Losses)
+		}
+		return
 	}
-	p := newPlace(t, t.TempDir())
-	if err := os.Symlink("/etc/passwd", filepath.Join(p.work, "l")); err != nil {
+	if os.Getuid() != 0 {
+		t.Skip("only root can make files of two users")
+	}
+	newPlace(t, t.TempDir())
+	base, err := os.MkdirTemp("/tmp", "try")
+	if err != nil {
 		t.Fatal(err)
 	}
-	r := p.try("echo x >>l; rm l; echo 1 >l")
-	if !strings.Contains(strings.Join(r.Doubts(), "; "), "Read-only file system") || summary(r) != "type changed \"l\"\n" {
-		t.Errorf("%q %s", r.Doubts(), summary(r))
+	defer func() { _ = os.RemoveAll(base) }()
+	for _, dir := range []string{"", "/work", "/layers", "/temp"} {
+		if err := os.MkdirAll(base+dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(base+dir, canarytest.Nobody, canarytest.Nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.WriteFile(base+"/work/theirs", []byte("1\n"), 0o600), os.Chmod(base+"/work/theirs", 0o666)); err != nil { //nolint:gosec // another user writes it
+		t.Fatal(err)
+	}
+	if out, err := asNobody(t, "-test.run=^TestFilesOfOthers$", othersIn+"="+base); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
-
-// asUser names the variable with which tests of this package run as an ordinary user.
-const asUser = "TRY_TEST_USER"
 
 // TestAsNobody runs the other tests as an ordinary user.
 func TestAsNobody(t *testing.T) {
@@ -270,7 +343,7 @@ func TestAsNobody(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	newPlace(t, t.TempDir())
-	out, err := asNobody(t, "-test.run=^Test(Sed|KeptIsTheSame|Rename|Paths|Other|Conflicts|GoingBack|HardLinks|Sockets|GitIndex|KeepIsKilled|Limits|ForkBomb|Names|Possible|OfOthers|Locked)", asUser+"=1")
+	out, err := asNobody(t, "-test.run=^Test(Sed|KeptIsTheSame|Rename|Paths|Other|Conflicts|GoingBack|HardLinks|Sockets|GitIndex|KeepIsKilled|KilledWhile|Limits|ForkBomb|Names|Possible|Locked)", allLines+"="+os.Getenv(allLines))
 	if text := string(out); err != nil || !strings.Contains(text, "--- PASS: TestForkBomb") || !strings.Contains(text, "--- PASS: TestKeptIsTheSame") {
 		t.Errorf("%v\n%s", err, out)
 	}

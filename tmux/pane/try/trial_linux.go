@@ -21,6 +21,7 @@ import (
 
 	"buddy/texts"
 	"buddy/tmux/pane/fence"
+	"buddy/tmux/pane/fence/inside"
 	"buddy/tmux/pane/try/enter"
 )
 
@@ -147,20 +148,10 @@ func (t *trial) start(cmd *exec.Cmd) error {
 // serve answers the command's name server until the command has ended.
 func (t *trial) serve(socket *os.File) {
 	defer func() { _ = socket.Close() }()
-	rights := make([]byte, unix.CmsgSpace(4))
-	_, n, _, _, err := unix.Recvmsg(int(socket.Fd()), make([]byte, 1), rights, unix.MSG_CMSG_CLOEXEC)
+	file, err := inside.Receive(socket)
 	if err != nil {
-		return // it was not set up, which its output explains
+		return // nothing was set up, which the output explains
 	}
-	all, err := unix.ParseSocketControlMessage(rights[:n])
-	if err != nil || len(all) != 1 {
-		return
-	}
-	fds, err := unix.ParseUnixRights(&all[0])
-	if err != nil || len(fds) != 1 {
-		return
-	}
-	file := os.NewFile(uintptr(fds[0]), "names")
 	defer func() { _ = file.Close() }()
 	if server, err := net.FilePacketConn(file); err == nil {
 		go t.names.serve(server)
@@ -306,7 +297,7 @@ func (t *trial) watch(ctx context.Context, stop context.CancelCauseFunc) {
 			stop(errors.New(exceeded))
 			return
 		}
-		pause = max(least, 10*time.Since(began)) // a large layer takes little of a processor's time
+		pause = max(least, 20*time.Since(began)) // a large layer takes little of a processor's time
 	}
 }
 

@@ -12,6 +12,7 @@
 package try
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,8 +75,7 @@ const (
 	Touched     Kind = "touched"      // only written again: the same content and permissions
 )
 
-// Change is what a command did to one path. A folder's change does not include its contents, which have changes of
-// their own.
+// Change describes one changed path. A folder's change does not include its contents, which have changes of their own.
 type Change struct {
 	Path             string // below the workspace, in any bytes; "." for the workspace itself
 	Kind             Kind
@@ -153,20 +153,5 @@ func (e *ConflictError) Error() string {
 
 // or returns the limits with defaults instead of zero values.
 func (l Limits) or(d Limits) Limits {
-	if l.Time <= 0 {
-		l.Time = d.Time
-	}
-	if l.Bytes <= 0 {
-		l.Bytes = d.Bytes
-	}
-	if l.Paths <= 0 {
-		l.Paths = d.Paths
-	}
-	if l.Tasks <= 0 {
-		l.Tasks = d.Tasks
-	}
-	if l.Output <= 0 {
-		l.Output = d.Output
-	}
-	return l
+	return Limits{cmp.Or(l.Time, d.Time), cmp.Or(l.Bytes, d.Bytes), cmp.Or(l.Paths, d.Paths), cmp.Or(l.Tasks, d.Tasks), cmp.Or(l.Output, d.Output), l.More}
 }
