@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -258,11 +259,15 @@ func (t *trial) run(ctx context.Context, c Config, cmd Command, r *Result) (err 
 func (t *trial) wait(ctx context.Context, cmd *exec.Cmd) (stopped string) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	go t.watch(ctx, stop)
-	go t.time(ctx, stop)
+	var limits sync.WaitGroup
+	limits.Go(func() { t.watch(ctx, stop) })
+	limits.Go(func() { t.time(ctx, stop) })
 	spare := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // everything ends with bwrap
 	_ = cmd.Wait()                                                     // its state has the outcome
-	if !spare() {
+	killed := !spare()
+	stop(nil)
+	limits.Wait()
+	if killed {
 		return context.Cause(ctx).Error()
 	}
 	return ""

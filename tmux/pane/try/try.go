@@ -45,7 +45,7 @@ type Limits struct {
 	Tasks  int   // processes and threads; has no effect for root
 	Output int   // bytes of the output's end
 	// More is called when the time is up, while the command runs, and returns whether it may run for that time again. Nil
-	// means no. ctx ends with the command.
+	// means no. ctx ends with the command; then it has to return.
 	More func(ctx context.Context) bool
 }
 
