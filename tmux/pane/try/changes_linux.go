@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -314,26 +313,37 @@ func (l *lister) same(rel string, up, low *stat) (bool, error) {
 	if up.size != low.size {
 		return false, nil
 	}
-	f, err := os.Open(a)
+	f, err := openFile(a)
 	if err != nil {
 		return false, unreadable(err)
 	}
-	defer func() { _ = f.Close() }()
-	g, err := os.Open(b)
+	defer func() { _ = unix.Close(f) }()
+	g, err := openFile(b)
 	if err != nil {
 		return false, unreadable(err)
 	}
-	defer func() { _ = g.Close() }()
-	for {
-		n, err1 := io.ReadFull(f, l.one[:])
-		m, err2 := io.ReadFull(g, l.two[:])
-		if !bytes.Equal(l.one[:n], l.two[:m]) {
+	defer func() { _ = unix.Close(g) }()
+	for at := int64(0); at < up.size; {
+		n, err1 := unix.Pread(f, l.one[:], at)
+		m, err2 := unix.Pread(g, l.two[:], at)
+		if err := errors.Join(err1, err2); err != nil {
+			return false, err
+		}
+		if n = min(n, m); n == 0 || !bytes.Equal(l.one[:n], l.two[:n]) {
 			return false, nil
 		}
-		if err1 != nil || err2 != nil { // one of them is at its end, or can't be read further
-			return errors.Is(err1, io.EOF) || errors.Is(err1, io.ErrUnexpectedEOF), nil
-		}
+		at += int64(n)
 	}
+	return true, nil
+}
+
+// openFile opens a regular file for reading. It neither follows a link nor waits for a pipe that others put there since.
+func openFile(path string) (fd int, err error) {
+	fd, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return -1, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fd, nil
 }
 
 // unreadable returns nil for a file that its owner may not read: it counts as changed.
