@@ -52,6 +52,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	}
 	j.began = b.loop.o.Now() // the person's time to answer is not the tool's
 	if err := begin(b, j); err != nil {
+		b.discard(j.trial)
 		return new(tools.Problem("nothing ran, because the session could not be saved: " + err.Error()))
 	}
 	j.ran = true
@@ -62,7 +63,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 func begin(b *batch, j *job) error {
 	j.call.Dir = b.loop.outDir()
 	started := event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir, Fenced: j.call.Fenced}
-	if tool, ok := j.tool.(tools.PaneTool); ok {
+	if tool, ok := j.tool.(tools.PaneTool); ok && j.trial == nil {
 		use := tool.Pane(j.call)
 		started.Pane, started.Terminal = use.Pane.String(), use.Terminal
 	}
@@ -133,10 +134,16 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 		p.Asks(j.call)
 	}
 	fenced := approval.Fences(b.loop.p.Approvals, act, b.loop.agent.Most)
-	answer := b.loop.p.Approvals.Request(ctx, b.asks(j, v, m))
+	request := b.asks(j, v, m)
+	answer := b.loop.p.Approvals.Request(ctx, request)
+	if answer.Decision == event.Try {
+		answer = b.tryFirst(ctx, j, request)
+	}
 	j.rules = append(j.rules, answered(answer)...)
 	j.unasked = answer.By != "user"
 	switch {
+	case answer.Decision == event.Keep:
+		return nil
 	case answer.Decision == event.Once, answer.Decision == event.Similar:
 		j.allow(answer.Rule)
 		j.call.Fenced = j.call.Fenced || fenced
