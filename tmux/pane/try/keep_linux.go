@@ -364,6 +364,24 @@ func (k *keeper) save() error {
 // ErrHalf means that a result is kept only in part. [Resume] continues.
 var ErrHalf = errors.New("the changes are kept only in part")
 
+// Conflicts returns the paths that would make Keep fail with a [*ConflictError].
+func (r *Result) Conflicts() ([]string, error) {
+	k, err := newKeeper(r.Layer, state{Work: []byte(r.work), Moves: r.moves})
+	if err != nil {
+		return nil, err
+	}
+	defer k.close()
+	return k.allConflicts(r.mark), nil
+}
+
+// allConflicts returns the conflicts of all moves.
+func (k *keeper) allConflicts(mark int64) (paths []string) {
+	for _, m := range k.Moves {
+		paths = append(paths, k.conflicts(m, mark)...)
+	}
+	return paths
+}
+
 // Keep puts exactly the changes of the result into the workspace. The error is a [*ConflictError] if others changed the
 // same paths since the command started. After an error nothing is kept, unless the error is [ErrHalf]. Afterwards the
 // layer contains what the workspace contained; Discard still has to be called.
@@ -376,12 +394,8 @@ func (r *Result) Keep() error {
 		return err
 	}
 	defer k.close()
-	var conflict ConflictError
-	for _, m := range k.Moves {
-		conflict.Paths = append(conflict.Paths, k.conflicts(m, r.mark)...)
-	}
-	if len(conflict.Paths) > 0 {
-		return &conflict
+	if paths := k.allConflicts(r.mark); len(paths) > 0 {
+		return &ConflictError{paths}
 	}
 	for _, m := range k.Moves {
 		if m.Do == create || m.Do == exchange {

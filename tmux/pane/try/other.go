@@ -26,6 +26,9 @@ func Run(context.Context, Config, Command) (*Result, error) { return nil, imposs
 // Keep returns [ErrImpossible].
 func (*Result) Keep() error { return impossible() }
 
+// Conflicts returns none.
+func (*Result) Conflicts() ([]string, error) { return nil, nil }
+
 // Discard does nothing.
 func (*Result) Discard() error { return nil }
 
