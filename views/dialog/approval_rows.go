@@ -91,7 +91,7 @@ func (a *Approval) answers(p *approvalRows, w, h, others int) {
 func (a *Approval) answerRows(w int) [][]draw.Span {
 	shown := choices{all: slices.Clone(a.choices.all), at: a.choices.at}
 	for i, c := range shown.all {
-		shown.all[i].label = labelOf(a, c.action)
+		shown.all[i].label = labelOf(a, i)
 		shown.all[i].row = !a.short
 		shown.all[i].dim = !a.works(c.action)
 	}
@@ -112,20 +112,12 @@ func (a *Approval) answerRows(w int) [][]draw.Span {
 }
 
 // labelOf returns the text of an answer.
-func labelOf(a *Approval, act keymap.Action) string {
-	switch {
-	case act == keymap.Approve && a.amend.done && !a.short:
-		return words.YesEdited
-	case act == keymap.Approve:
-		return words.Yes
-	case act == keymap.AllowSimilar && a.short:
-		return "Yes, don't ask again"
-	case act == keymap.AllowSimilar:
-		return words.Similar(a.asked)
-	case a.short:
-		return "No, because…"
+func labelOf(a *Approval, i int) string {
+	one := a.answers()[i]
+	if a.short {
+		return one.Short
 	}
-	return words.NoBecause
+	return one.Label
 }
 
 // works reports whether a choice is accepted now.
@@ -133,8 +125,8 @@ func (a *Approval) works(act keymap.Action) bool {
 	switch act {
 	case keymap.Approve:
 		return a.HasFocus() && a.shown.end && a.LiveIn() == 0
-	case keymap.AllowSimilar:
-		return a.HasFocus() && a.shown.end
+	case keymap.AllowSimilar, keymap.TryFirst:
+		return a.HasFocus() && (a.shown.end || !a.mustSee(act))
 	}
 	return a.HasFocus()
 }
@@ -143,6 +135,9 @@ func (a *Approval) works(act keymap.Action) bool {
 func changesFile(a *Approval) bool {
 	act := a.asked.Action
 	files := act.Kind == action.FileWrite || act.Kind == action.FileDelete
+	if t := a.asked.Context.Tried; t != nil {
+		return len(t.Files) > 0
+	}
 	return files && act.Preview != "" && len(act.Targets) == 0 && !a.amend.done
 }
 
