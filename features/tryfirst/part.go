@@ -87,7 +87,9 @@ func (p *Part) Facts(at func(target string) policy.Target) func(target string) p
 		t := at(target)
 		t.Tries = p.possible
 		if target != p.o.Target {
-			t.Tries = func() error { return fmt.Errorf("it runs on %s, and only commands on this machine can be tried", target) }
+			t.Tries = func() error {
+				return fmt.Errorf("it runs on %s, and only commands on this machine can be tried", target)
+			}
 		}
 		return t
 	}

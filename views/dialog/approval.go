@@ -79,13 +79,13 @@ func (a *Approval) Clear() {
 // offer makes the choices and marks the first one.
 func (a *Approval) offer() {
 	a.choices = choices{at: 1}
-	for _, one := range a.answers() {
+	for _, one := range a.offered() {
 		a.choices.all = append(a.choices.all, choice{action: a.actionOf(one.Decision)})
 	}
 }
 
-// answers returns the answers in the order of the choices.
-func (a *Approval) answers() []words.Answer { return words.Answers(a.asked, a.amend.done) }
+// offered returns the answers in the order of the choices.
+func (a *Approval) offered() []words.Answer { return words.Answers(a.asked, a.amend.done) }
 
 // actionOf returns the action whose key gives an answer.
 func (a *Approval) actionOf(d event.Decision) keymap.Action {
@@ -197,7 +197,7 @@ func (a *Approval) apply(act keymap.Action, letter string) {
 			a.run(a.amend.text)
 			return
 		}
-		for _, one := range a.answers() {
+		for _, one := range a.offered() {
 			if a.actionOf(one.Decision) == act {
 				a.answer(one.Decision)
 			}

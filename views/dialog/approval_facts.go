@@ -5,7 +5,6 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/app/keymap"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/words"
@@ -139,7 +138,7 @@ func letters(a *Approval) string {
 		does[event.Once], does[event.Try], does[event.Deny] = "run it for real", "try it again", "throw it away, with a reason"
 	}
 	var all []string
-	for _, one := range a.answers() {
+	for _, one := range a.offered() {
 		if name := a.Keys.Name(a.actionOf(one.Decision)); name != "" {
 			all = append(all, name+" "+does[one.Decision])
 		}

@@ -6,7 +6,6 @@ import (
 	"buddy/agent/action"
 	"buddy/app/keymap"
 	"buddy/views/draw"
-	"buddy/views/words"
 )
 
 // approvalRows are the rows of the dialog for one size: fixed rows, and between them rows that scroll if necessary.
@@ -113,7 +112,7 @@ func (a *Approval) answerRows(w int) [][]draw.Span {
 
 // labelOf returns the text of an answer.
 func labelOf(a *Approval, i int) string {
-	one := a.answers()[i]
+	one := a.offered()[i]
 	if a.short {
 		return one.Short
 	}
