@@ -13,7 +13,8 @@ type Tried struct {
 	Code      int         `json:"code"` // exit code
 	TookMS    int64       `json:"took_ms"`
 	Files     []TriedFile `json:"files,omitempty"` // the changes, in the order of their paths
-	Count     int         `json:"count,omitempty"` // changed files, also those that Files leaves out
+	More      int         `json:"more,omitempty"`  // changes that Files leaves out
+	Count     int         `json:"count,omitempty"` // changed files, not folders
 	Added     int         `json:"added,omitempty"` // lines
 	Deleted   int         `json:"deleted,omitempty"`
 	Output    string      `json:"output,omitempty"`    // the end of what it printed

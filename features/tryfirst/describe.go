@@ -37,8 +37,11 @@ func describe(r *try.Result, work string) action.Tried {
 			git++
 			continue
 		}
-		t.Count++
-		if t.Count > maxFiles {
+		if !c.OldMode.IsDir() && !c.NewMode.IsDir() {
+			t.Count++
+		}
+		if len(t.Files) == maxFiles {
+			t.More++
 			continue
 		}
 		facts, diff, _ := strings.Cut(preview(c), "\n")
@@ -50,7 +53,7 @@ func describe(r *try.Result, work string) action.Tried {
 		t.Files = append(t.Files, action.TriedFile{Path: strings.ToValidUTF8(c.Path, "?"), Preview: facts + "\n" + diff})
 	}
 	if git > 0 {
-		t.Count++
+		t.Count += git
 		t.Files = append(t.Files, action.TriedFile{Path: ".git", Preview: texts.Plural(git, "file") + " that git has written for itself\n"})
 	}
 	return t
@@ -86,6 +89,8 @@ func preview(c try.Change) string {
 		return fmt.Sprintf("%v → %v\n", c.OldMode, c.NewMode)
 	case !regular(c.Old, c.OldMode) || !regular(c.New, c.NewMode):
 		return word(c.Old, c.OldMode) + " → " + word(c.New, c.NewMode) + "\n"
+	case c.Old == "" && c.NewSize == 0:
+		return "new and empty\n"
 	case part != "":
 		return fmt.Sprintf("%s, may hold secrets: %d → %d bytes\n", c.Kind, c.OldSize, c.NewSize)
 	}

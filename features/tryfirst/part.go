@@ -179,7 +179,7 @@ func (t *trial) Keep() error {
 
 func (t *trial) Result() tools.Result {
 	return shell.Printed(t.r.Output, t.r.Code, t.r.Took, t.limit,
-		"it ran once, in a copy of the workspace without a network; the user has seen its changes and kept them, so they are made now")
+		"it ran once, in a copy of the workspace without a network; the user has seen and kept its changes")
 }
 
 func (t *trial) Discard() error { return t.r.Discard() }

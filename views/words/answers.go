@@ -83,30 +83,31 @@ func triedFacts(t *action.Tried) []string {
 	if len(t.Names) > 0 {
 		parts = append(parts, "asked for "+texts.Clip(strings.Join(t.Names, ", "), 80)+": refused")
 	}
-	facts := []string{strings.Join(parts, " · ")}
 	const most = 5
 	if n := len(t.Conflicts); n > most {
-		facts[0] += fmt.Sprintf(" · %s and %d more changed since", strings.Join(t.Conflicts[:most], ", "), n-most)
+		parts = append(parts, fmt.Sprintf("%s and %d more changed since", strings.Join(t.Conflicts[:most], ", "), n-most))
 	} else if n > 0 {
-		facts[0] += " · " + strings.Join(t.Conflicts, ", ") + " changed since"
+		parts = append(parts, strings.Join(t.Conflicts, ", ")+" changed since")
 	}
 	if t.Stopped != "" {
-		return append(facts, sentence("Its changes can't be kept: "+t.Stopped))
+		parts = append(parts, "its changes can't be kept: "+t.Stopped)
 	}
 	for _, why := range t.Doubts {
-		if !strings.HasPrefix(why, "it ended with exit code") && !strings.HasPrefix(why, "it asked for ") { // these are in the first line
-			facts = append(facts, sentence(why))
+		if !strings.HasPrefix(why, "it ended with exit code") && !strings.HasPrefix(why, "it asked for ") { // these are said above
+			parts = append(parts, texts.OneLine(why))
 		}
 	}
-	return facts
+	return []string{strings.Join(parts, " · ")}
 }
 
 // triedCount counts the changes of a command that was tried.
 func triedCount(t *action.Tried) string {
 	switch {
+	case t.Count == 0 && len(t.Files) > 0:
+		return "only folders changed"
 	case t.Count == 0:
 		return "no file changed"
-	case t.Added+t.Deleted == 0 || t.Count > len(t.Files):
+	case t.Added+t.Deleted == 0 || t.More > 0:
 		return texts.Plural(t.Count, "file")
 	}
 	return fmt.Sprintf("%s: +%d −%d", texts.Plural(t.Count, "file"), t.Added, t.Deleted)

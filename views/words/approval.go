@@ -95,8 +95,8 @@ func TriedDiff(t *action.Tried) string {
 	for _, f := range t.Files {
 		b.WriteString(markup.PreviewDiff(f.Path, f.Preview))
 	}
-	if more := t.Count - len(t.Files); more > 0 {
-		fmt.Fprintf(&b, "%s%d more files  not listed\n", markup.FileMark, more)
+	if t.More > 0 {
+		fmt.Fprintf(&b, "%s%s  not listed\n", markup.FileMark, texts.Plural(t.More, "more change"))
 	}
 	return b.String()
 }
