@@ -311,7 +311,7 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 			return
 		}
 	case event.Try, event.Keep:
-		if why := b.noTrial(c); why != "" {
+		if why := noTrial(b, c); why != "" {
 			b.stream.Reject("approval %q: %s", c.ID, why)
 			return
 		}
@@ -342,7 +342,7 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 }
 
 // noTrial returns why an answer can't try a command or keep its changes, "" if it can. Only a person can.
-func (b *Broker) noTrial(c event.AnswerApproval) string {
+func noTrial(b *Broker, c event.AnswerApproval) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch q := b.open[c.ID]; {

@@ -40,13 +40,13 @@ func tries(whole action.Action, j judgement) action.Try {
 	case a.Privesc:
 		why = "it runs with elevated privileges, which a try does not have"
 	default:
-		why = cmp.Or(untriable(j.report), p.noTry())
+		why = cmp.Or(untriable(j.report), noTry(p))
 	}
 	return action.Try{Offered: why == "", Why: why}
 }
 
 // noTry returns why no command can be tried on the target, or "". The first call may take some milliseconds.
-func (p Policy) noTry() string {
+func noTry(p Policy) string {
 	for _, check := range []func() error{p.Fence, p.Tries} {
 		if check == nil {
 			return errNoFence.Error()

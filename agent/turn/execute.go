@@ -14,6 +14,7 @@ import (
 	"buddy/agent/approval"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/hooks"
 	"buddy/agent/policy"
 	"buddy/tools"
 )
@@ -52,7 +53,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	}
 	j.began = b.loop.o.Now() // the person's time to answer is not the tool's
 	if err := begin(b, j); err != nil {
-		b.discard(j.trial)
+		discard(b, j.trial)
 		return new(tools.Problem("nothing ran, because the session could not be saved: " + err.Error()))
 	}
 	j.ran = true
@@ -127,6 +128,12 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	default:
 		return refuse(deniedBy(v, m))
 	}
+	return askPerson(ctx, b, j, v, m)
+}
+
+// askPerson is permit for a call that a person has to approve. m is the answer of the hooks.
+func askPerson(ctx context.Context, b *batch, j *job, v action.Verdict, m hooks.Answer) *tools.Result {
+	refuse := func(text string) *tools.Result { return new(failure(text)) }
 	act := j.call.Planned
 	b.loop.notify(b.x, b.turn, "permission_prompt", "buddy needs approval for "+j.call.Name)
 	j.waited = true
@@ -137,7 +144,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	request := b.asks(j, v, m)
 	answer := b.loop.p.Approvals.Request(ctx, request)
 	if answer.Decision == event.Try {
-		answer = b.tryFirst(ctx, j, request)
+		answer = tryFirst(ctx, b, j, request)
 	}
 	j.rules = append(j.rules, answered(answer)...)
 	j.unasked = answer.By != "user"

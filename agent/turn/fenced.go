@@ -15,7 +15,7 @@ import (
 // because the first run has changed and sent nothing. The result is that of the second run.
 func runHeld(ctx context.Context, b *batch, j *job) tools.Result {
 	if j.trial != nil {
-		return b.keep(j.trial, j.call.ID)
+		return keep(b, j.trial, j.call.ID)
 	}
 	res := j.tool.Run(ctx, j.call)
 	if !res.Stopped || !toFence(ctx, b, j, res.Took) {

@@ -32,18 +32,18 @@ type Trial interface {
 
 // tryFirst tries the command of a call until the person has decided about it, and returns the last answer. If the changes
 // are to be kept, j has the trial.
-func (b *batch) tryFirst(ctx context.Context, j *job, req approval.Request) event.ApprovalAnswered {
+func tryFirst(ctx context.Context, b *batch, j *job, req approval.Request) event.ApprovalAnswered {
 	for {
-		trial, ended := b.try(ctx, j, &req)
+		trial, ended := try(ctx, b, j, &req)
 		if ended != nil {
 			return *ended
 		}
-		answer := b.afterTry(ctx, &req, trial)
+		answer := afterTry(ctx, b, &req, trial)
 		if answer.Decision == event.Keep {
 			j.trial = trial
 			return answer
 		}
-		b.discard(trial)
+		discard(b, trial)
 		if answer.Decision != event.Try {
 			return answer
 		}
@@ -52,7 +52,7 @@ func (b *batch) tryFirst(ctx context.Context, j *job, req approval.Request) even
 
 // try tries the command of a call, and sets in the request what the person has to know. ended is the answer of a person
 // who did not wait for the end, or says that the exchange has ended. After a failure there is neither of both.
-func (b *batch) try(ctx context.Context, j *job, req *approval.Request) (trial Trial, ended *event.ApprovalAnswered) {
+func try(ctx context.Context, b *batch, j *job, req *approval.Request) (trial Trial, ended *event.ApprovalAnswered) {
 	trying, stop := context.WithCancel(ctx)
 	defer stop()
 	more := func(ctx context.Context, so action.Tried) bool {
@@ -74,7 +74,7 @@ func (b *batch) try(ctx context.Context, j *job, req *approval.Request) (trial T
 	req.Tried, req.Untried = nil, ""
 	switch {
 	case ended != nil || ctx.Err() != nil:
-		b.discard(trial)
+		discard(b, trial)
 		if ended == nil {
 			ended = &event.ApprovalAnswered{CallID: j.call.ID, Decision: event.Deny, By: "cancel"}
 		}
@@ -96,7 +96,7 @@ func (b *batch) try(ctx context.Context, j *job, req *approval.Request) (trial T
 }
 
 // afterTry asks the person about a command that was tried, until the changes can be kept if that is the answer.
-func (b *batch) afterTry(ctx context.Context, req *approval.Request, trial Trial) event.ApprovalAnswered {
+func afterTry(ctx context.Context, b *batch, req *approval.Request, trial Trial) event.ApprovalAnswered {
 	b.loop.notify(b.x, b.turn, "permission_prompt", "buddy has tried a command and needs your decision")
 	for {
 		answer := b.loop.p.Approvals.Request(ctx, *req)
@@ -116,8 +116,8 @@ func (b *batch) afterTry(ctx context.Context, req *approval.Request, trial Trial
 }
 
 // keep makes the changes of a command that was tried, and returns its result.
-func (b *batch) keep(trial Trial, call string) tools.Result {
-	defer b.discard(trial)
+func keep(b *batch, trial Trial, call string) tools.Result {
+	defer discard(b, trial)
 	if err := b.loop.p.Stream.Record(b.x.task, b.turn, event.EffectApplying{CallID: call}); err != nil {
 		return tools.Problem("nothing ran, because the session could not be saved: " + err.Error())
 	}
@@ -129,7 +129,7 @@ func (b *batch) keep(trial Trial, call string) tools.Result {
 }
 
 // discard removes what is left of a trial, which may be nil.
-func (b *batch) discard(trial Trial) {
+func discard(b *batch, trial Trial) {
 	if trial == nil {
 		return
 	}

@@ -25,8 +25,8 @@ const (
 	maxOutput = 40        // lines
 )
 
-// describe describes a result for the person. work is the workspace.
-func describe(r *try.Result, work string) action.Tried {
+// describe describes a result for the person.
+func describe(r *try.Result) action.Tried {
 	t := action.Tried{Code: r.Code, TookMS: r.Took.Milliseconds(), Names: r.Names, Doubts: doubts(r), Stopped: r.Stopped, Output: end(r.Output)}
 	size, git := 0, 0
 	for _, c := range r.Changes {

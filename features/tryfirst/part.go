@@ -152,7 +152,7 @@ func (p *Part) Try(ctx context.Context, call tools.Call, more func(context.Conte
 	if err != nil {
 		return nil, reason(err)
 	}
-	return &trial{r: r, tried: describe(r, p.o.Fence.Work[0]), limit: p.o.Output}, nil
+	return &trial{r: r, tried: describe(r), limit: p.o.Output}, nil
 }
 
 // trial implements turn.Trial.

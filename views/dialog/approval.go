@@ -79,16 +79,16 @@ func (a *Approval) Clear() {
 // offer makes the choices and marks the first one.
 func (a *Approval) offer() {
 	a.choices = choices{at: 1}
-	for _, one := range a.offered() {
-		a.choices.all = append(a.choices.all, choice{action: a.actionOf(one.Decision)})
+	for _, one := range offered(a) {
+		a.choices.all = append(a.choices.all, choice{action: actionOf(a, one.Decision)})
 	}
 }
 
 // offered returns the answers in the order of the choices.
-func (a *Approval) offered() []words.Answer { return words.Answers(a.asked, a.amend.done) }
+func offered(a *Approval) []words.Answer { return words.Answers(a.asked, a.amend.done) }
 
 // actionOf returns the action whose key gives an answer.
-func (a *Approval) actionOf(d event.Decision) keymap.Action {
+func actionOf(a *Approval, d event.Decision) keymap.Action {
 	if d == event.Once && a.asked.Context.Tried != nil {
 		return keymap.RunForReal
 	}
@@ -185,7 +185,7 @@ func (a *Approval) apply(act keymap.Action, letter string) {
 	case keymap.RunForReal:
 		a.answer(event.Once)
 	case keymap.Approve, keymap.AllowSimilar, keymap.TryFirst:
-		if a.mustSee(act) && !a.shown.end {
+		if mustSee(a, act) && !a.shown.end {
 			a.hint(unseen(a.Keys))
 			return
 		}
@@ -197,8 +197,8 @@ func (a *Approval) apply(act keymap.Action, letter string) {
 			a.run(a.amend.text)
 			return
 		}
-		for _, one := range a.offered() {
-			if a.actionOf(one.Decision) == act {
+		for _, one := range offered(a) {
+			if actionOf(a, one.Decision) == act {
 				a.answer(one.Decision)
 			}
 		}
@@ -215,7 +215,7 @@ func (a *Approval) apply(act keymap.Action, letter string) {
 
 // mustSee reports whether a person must have seen everything before an answer: not to try a command once more, nor to wait
 // for it.
-func (a *Approval) mustSee(act keymap.Action) bool {
+func mustSee(a *Approval, act keymap.Action) bool {
 	return act == keymap.Approve || act == keymap.AllowSimilar || act == keymap.TryFirst && a.asked.Context.Tried == nil
 }
 

@@ -138,8 +138,8 @@ func letters(a *Approval) string {
 		does[event.Once], does[event.Try], does[event.Deny] = "run it for real", "try it again", "throw it away, with a reason"
 	}
 	var all []string
-	for _, one := range a.offered() {
-		if name := a.Keys.Name(a.actionOf(one.Decision)); name != "" {
+	for _, one := range offered(a) {
+		if name := a.Keys.Name(actionOf(a, one.Decision)); name != "" {
 			all = append(all, name+" "+does[one.Decision])
 		}
 	}

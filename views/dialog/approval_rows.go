@@ -112,7 +112,7 @@ func (a *Approval) answerRows(w int) [][]draw.Span {
 
 // labelOf returns the text of an answer.
 func labelOf(a *Approval, i int) string {
-	one := a.offered()[i]
+	one := offered(a)[i]
 	if a.short {
 		return one.Short
 	}
@@ -125,7 +125,7 @@ func (a *Approval) works(act keymap.Action) bool {
 	case keymap.Approve:
 		return a.HasFocus() && a.shown.end && a.LiveIn() == 0
 	case keymap.AllowSimilar, keymap.TryFirst:
-		return a.HasFocus() && (a.shown.end || !a.mustSee(act))
+		return a.HasFocus() && (a.shown.end || !mustSee(a, act))
 	}
 	return a.HasFocus()
 }
