@@ -54,6 +54,8 @@ func reply(req modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text("It said: " + last.Content)}
 	case last.Content == "touch twice":
 		return modeltest.Answer{shellCall("c1", "touch one"), shellCall("c2", "touch two")}
+	case strings.HasPrefix(last.Content, "run "):
+		return call("run_shell", map[string]any{"command": strings.TrimPrefix(last.Content, "run ")})
 	case strings.HasPrefix(last.Content, "touch "):
 		return call("run_shell", map[string]any{"command": last.Content, "why": "to \x1b[31mtest", "risk": "low", "mutation": true, "privesc": false})
 	case strings.HasPrefix(last.Content, "Write the AGENTS.md of this project"):

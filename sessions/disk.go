@@ -34,7 +34,7 @@ type turnSync struct {
 // the disk without them.
 func (d *disk) awaitTurn(e event.Event) error {
 	switch e.(type) {
-	case event.ToolStarted, event.TaskFinished, event.ApprovalAsked, event.HistoryRewound:
+	case event.ToolStarted, event.TaskFinished, event.ApprovalAsked, event.EffectApplying, event.HistoryRewound:
 		return d.settle()
 	}
 	return nil
@@ -43,7 +43,7 @@ func (d *disk) awaitTurn(e event.Event) error {
 // toDisk syncs a written event: at once, during the next request, or within a second.
 func (j *Journal) toDisk(e event.Event) error {
 	switch e.(type) {
-	case event.ApprovalAsked, event.HistoryRewound:
+	case event.ApprovalAsked, event.EffectApplying, event.HistoryRewound:
 		return j.disk.syncAll(j.f)
 	case event.TurnFinished:
 		return j.disk.syncTurn(j.f)

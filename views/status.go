@@ -41,6 +41,7 @@ type doing struct {
 	output int64  // bytes printed by the running call
 	pane   bool   // it runs in a pane that accepts keys
 	waits  bool   // it waits for keys
+	tries  bool   // it is only tried
 	reads  bool   // the model's server processes the request
 }
 
@@ -147,6 +148,10 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 		return doing{text: "Compacting"}
 	case l.agents > 0 && t.Agent == nil && !runsItself(s.Focused):
 		return doing{text: "Waiting for " + texts.Plural(l.agents, "agent")}
+	case s.Trying != nil && s.Trying.State == state.CallTrying:
+		d := callRuns(s.Trying)
+		d.text, d.tries = "Trying "+strings.TrimPrefix(d.text, "Running ")+" (nothing changes)", true
+		return d
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
 		return callRuns(s.Focused)
 	}
@@ -358,7 +363,11 @@ func (l *StatusLine) mainKeys() (keys []draw.Hint) {
 		keys = l.typeHint("to type")
 	}
 	if l.main.State != state.TaskCancelling {
-		keys = append(keys, l.stopHint("interrupts")...)
+		does := "interrupts"
+		if l.doing.tries {
+			does = "throws it away"
+		}
+		keys = append(keys, l.stopHint(does)...)
 	}
 	if l.doing.pane && !l.doing.waits && l.main.State == state.TaskRunning {
 		keys = append(keys, l.typeHint("types into it")...)

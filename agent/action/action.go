@@ -70,6 +70,7 @@ type Action struct {
 	Mutation bool        `json:"mutation,omitempty"` // changes state
 	Privesc  bool        `json:"privesc,omitempty"`  // runs with more rights than buddy
 	Outside  bool        `json:"outside,omitempty"`  // Shell: must not run in the read-only sandbox
+	NoTry    string      `json:"no_try,omitempty"`   // Shell: a clause that says why it can't be tried first; "" if it can
 	MCPTool
 	FileReach
 }

@@ -203,4 +203,6 @@ type ApprovalContext struct {
 	Passes  []string `json:"passes,omitempty"`  // two examples that the similar rule would allow
 	Stops   string   `json:"stops,omitempty"`   // an example that it would not allow
 	Exact   bool     `json:"exact,omitempty"`   // Similar covers only this command, also piped into read-only commands
+	Try     Try      `json:"try,omitzero"`      // whether it may be tried first
+	Tried   *Tried   `json:"tried,omitempty"`   // it was tried, and the person decides about its changes; else nil
 }

@@ -99,6 +99,8 @@ type Request struct {
 	Most       action.Mode    // the loosest mode for the call; "" is no limit
 	AskedBy    string         // the hook that requires approval in every mode; "" is none
 	Hook       *Hook          // set if a hook requires the approval; nil: the policy does
+	Tried      *action.Tried  // the command was tried: what the person decides about; else nil
+	Untried    string         // why trying the command failed, as a clause; "" if it was not tried
 }
 
 // Hook describes an approval that only a hook requires.
@@ -112,6 +114,7 @@ type ask struct {
 	Request
 	answer chan event.ApprovalAnswered // buffered: 1
 	unseen []unseen.Mark               // marks of the changes that the request shows
+	tries  bool                        // it may be tried, first or once more
 }
 
 // raised reports whether the request needs approval although the policy allows the call.
@@ -211,6 +214,7 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 		known.Why, known.Rule = req.Verdict.Reason, req.Verdict.Rule
 		known.Similar, known.Passes, known.Stops, known.Exact = req.Hook.Offer, nil, "", false
 	}
+	q.tries = tried(&known, req)
 	known.Unseen, q.unseen = changes(b, req.Action, req.Most)
 	if !b.add(id, q, event.ApprovalAsked{ID: id, CallID: req.CallID, Action: req.Action, Verdict: req.Verdict, Context: known, Agent: req.Agent}) {
 		return event.ApprovalAnswered{ID: id, CallID: req.CallID, Decision: event.Deny, By: "shutdown"}
@@ -226,6 +230,19 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 		b.settle(event.ApprovalAnswered{ID: id, Decision: event.Deny, By: by})
 		return <-q.answer // this answer, or an earlier one
 	}
+}
+
+// tried adds what is known from trying the command to the details of a request, and reports whether it may be tried, first
+// or once more.
+func tried(known *action.ApprovalContext, req Request) bool {
+	if req.Untried != "" {
+		known.Try = action.Try{Why: req.Untried}
+	}
+	if known.Tried = req.Tried; req.Tried == nil {
+		return known.Try.Offered
+	}
+	known.Similar, known.Passes, known.Stops, known.Exact = "", nil, "", false
+	return !req.Tried.Keepable()
 }
 
 // SetInteractive marks that a person can answer; before that nobody is asked.
@@ -293,6 +310,12 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 			b.stream.Reject("approval %q: an edited call needs its arguments", c.ID)
 			return
 		}
+	case event.Try, event.Keep:
+		if why := noTrial(b, c); why != "" {
+			b.stream.Reject("approval %q: %s", c.ID, why)
+			return
+		}
+		c.Args, c.Reason = "", ""
 	case event.Similar:
 		if !b.isOpen(c.ID) {
 			b.tooLate(c)
@@ -303,7 +326,7 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 			return
 		}
 	default:
-		b.stream.Reject("unknown decision %q (have: %s, %s, %s, %s)", c.Decision, event.Once, event.Similar, event.Edit, event.Deny)
+		b.stream.Reject("unknown decision %q (have: %s, %s, %s, %s, %s, %s)", c.Decision, event.Once, event.Similar, event.Edit, event.Deny, event.Try, event.Keep)
 		return
 	}
 	by := "user"
@@ -316,6 +339,23 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 	if c.Decision == event.Similar {
 		b.reviewMode("")
 	}
+}
+
+// noTrial returns why an answer can't try a command or keep its changes, "" if it can. Only a person can.
+func noTrial(b *Broker, c event.AnswerApproval) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch q := b.open[c.ID]; {
+	case q == nil: // settle rejects it
+		return ""
+	case c.Nobody:
+		return "only a person can try a command"
+	case c.Decision == event.Try && !q.tries:
+		return "this command can't be tried"
+	case c.Decision == event.Keep && !q.Tried.Keepable():
+		return "there are no changes that can be kept"
+	}
+	return ""
 }
 
 // tooLate rejects an answer to a settled request. The first answer of several persons or screens wins.
@@ -400,8 +440,8 @@ func (b *Broker) reviewMode(set action.Mode) {
 		switch {
 		case q.raised() && set == action.ModeNone:
 			answer.Decision, answer.Reason = event.Deny, "none mode denies everything that needs approval"
-		case q.raised() && v.Decision == action.Allow && set != action.ModeAll:
-			continue
+		case q.raised() && v.Decision == action.Allow && set != action.ModeAll, q.Tried != nil && v.Decision == action.Allow:
+			continue // the person decides about the changes of a command that was tried
 		case v.Decision == action.Allow:
 			answer.Decision, answer.Reason, answer.Rule = event.Once, v.Reason, v.Rule
 		case v.Decision == action.Deny:

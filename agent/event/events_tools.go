@@ -179,6 +179,17 @@ type FileRestoring struct {
 	Redo   bool       `json:"redo,omitempty"`
 }
 
+// EffectApplying announces that the changes of a command that was tried are about to be made, without running it again.
+type EffectApplying struct {
+	CallID string `json:"call_id"`
+}
+
+// EffectApplied marks that the changes announced by EffectApplying were made.
+type EffectApplied struct {
+	CallID string `json:"call_id"`
+	Files  int    `json:"files"` // changed files
+}
+
 // FileUnchanged cancels the announcement of a FileKept or FileRestoring: no file was changed.
 type FileUnchanged struct {
 	CallID string `json:"call_id,omitempty"` // the call that failed; empty for FileRestoring

@@ -93,6 +93,8 @@ func (HookRan) kind() kind           { return kind{"hook.ran", durable} }
 func (FileKept) kind() kind          { return kind{"file.kept", durable} }
 func (FileRestoring) kind() kind     { return kind{"file.restoring", durable} }
 func (FileRestored) kind() kind      { return kind{"file.restored", durable} }
+func (EffectApplying) kind() kind    { return kind{"effect.applying", durable} }
+func (EffectApplied) kind() kind     { return kind{"effect.applied", durable} }
 func (FileUnchanged) kind() kind     { return kind{"file.unchanged", durable} }
 func (HistoryRewound) kind() kind    { return kind{"history.rewound", durable} }
 func (QuestionAsked) kind() kind     { return kind{"question.asked", durable} }
@@ -192,6 +194,8 @@ var All = []Event{
 	FileRestoring{},
 	FileRestored{},
 	FileUnchanged{},
+	EffectApplying{},
+	EffectApplied{},
 	HistoryRewound{},
 	QuestionAsked{},
 	QuestionAnswered{},

@@ -42,6 +42,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 		setLosses(&c, everywhere.losses(whole, report))
 		setUndo(&c, p, report)
 		c.Outside = j.mode == action.ModeAuto && a.Outside && fenced(p)
+		c.Try = tries(whole, j)
 	}
 	if a.Privesc {
 		note(&c, action.High, "", "it runs with elevated privileges")

@@ -84,13 +84,16 @@ type Policy struct {
 	// call may take some milliseconds. A nil function means that the target has no such sandbox, and auto mode asks
 	// there like ask mode.
 	Fence func() error
+	// Tries returns why no command can be tried on the target, as a clause; nil if they can. The first call may take some
+	// milliseconds. A nil function means that nobody could answer whether to keep the changes.
+	Tries func() error
 	// Unseen tracks whether the workspace was changed without asking, see package unseen.
 	Unseen unseen.Place
 	// Git runs git with args in a folder of the target, so that it can't change anything, and returns its output. It
 	// returns at the latest when ctx ends. nil means that git can't be queried.
 	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	// At returns the values for a target that replace Workspace, Also, Home, Own, Resolve, Match, Holds, GitKeeps,
-	// Count, Undoes, Git, Confined, Boxed and Fence; nil means that these fields apply to all targets.
+	// Count, Undoes, Git, Confined, Boxed, Fence and Tries; nil means that these fields apply to all targets.
 	At func(target string) Target
 
 	guarded   bool // the target of the judged action is guarded
@@ -115,6 +118,7 @@ type Target struct {
 	Guarded   bool         // every side effect needs approval
 	Elsewhere bool         // another machine, which does not have the workspace
 	Fence     func() error // as in [Policy]
+	Tries     func() error // as in [Policy]
 }
 
 // on returns the policy for the target of a.
@@ -125,7 +129,7 @@ func (p Policy) on(a action.Action) Policy {
 	at := p.At(a.Target)
 	p.Workspace, p.Also, p.Home, p.Resolve, p.Match = at.Workspace, at.Also, at.Home, at.Resolve, at.Match
 	p.Own, p.Holds, p.GitKeeps, p.Count = at.Own, at.Holds, at.GitKeeps, at.Count
-	p.Fence, p.Undoes = at.Fence, at.Undoes
+	p.Fence, p.Undoes, p.Tries = at.Fence, at.Undoes, at.Tries
 	p.Git, p.Confined, p.Boxed, p.guarded, p.At = at.Git, at.Confined, at.Boxed, at.Guarded, nil
 	p.elsewhere = at.Elsewhere
 	return p

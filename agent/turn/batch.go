@@ -64,6 +64,7 @@ type job struct {
 	changed  []tools.Before       // files that the call changes
 	hosts    *hostAsks            // host approvals of a command in the sandbox
 	rules    []event.DecisionRule // rules that decided about the call
+	trial    Trial                // the call keeps its changes instead of running; nil: it runs
 
 	// Set by [Asking.Teaches].
 	known  func(action.Action) action.Memory

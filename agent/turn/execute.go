@@ -14,6 +14,7 @@ import (
 	"buddy/agent/approval"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/hooks"
 	"buddy/agent/policy"
 	"buddy/tools"
 )
@@ -52,6 +53,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	}
 	j.began = b.loop.o.Now() // the person's time to answer is not the tool's
 	if err := begin(b, j); err != nil {
+		discard(b, j.trial)
 		return new(tools.Problem("nothing ran, because the session could not be saved: " + err.Error()))
 	}
 	j.ran = true
@@ -62,7 +64,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 func begin(b *batch, j *job) error {
 	j.call.Dir = b.loop.outDir()
 	started := event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir, Fenced: j.call.Fenced}
-	if tool, ok := j.tool.(tools.PaneTool); ok {
+	if tool, ok := j.tool.(tools.PaneTool); ok && j.trial == nil {
 		use := tool.Pane(j.call)
 		started.Pane, started.Terminal = use.Pane.String(), use.Terminal
 	}
@@ -126,15 +128,27 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	default:
 		return refuse(deniedBy(v, m))
 	}
+	return askPerson(ctx, b, j, v, m)
+}
+
+// askPerson is permit for a call that a person has to approve. m is the answer of the hooks.
+func askPerson(ctx context.Context, b *batch, j *job, v action.Verdict, m hooks.Answer) *tools.Result {
+	refuse := func(text string) *tools.Result { return new(failure(text)) }
 	act := j.call.Planned
 	b.loop.notify(b.x, b.turn, "permission_prompt", "buddy needs approval for "+j.call.Name)
 	j.waited = true
 	b.announce(j)
 	fenced := approval.Fences(b.loop.p.Approvals, act, b.loop.agent.Most)
-	answer := b.loop.p.Approvals.Request(ctx, b.asks(j, v, m))
+	request := b.asks(j, v, m)
+	answer := b.loop.p.Approvals.Request(ctx, request)
+	if answer.Decision == event.Try {
+		answer = tryFirst(ctx, b, j, request)
+	}
 	j.rules = append(j.rules, answered(answer)...)
 	j.unasked = answer.By != "user"
 	switch {
+	case answer.Decision == event.Keep:
+		return nil
 	case answer.Decision == event.Once, answer.Decision == event.Similar:
 		j.allow(answer.Rule)
 		j.call.Fenced = j.call.Fenced || fenced

@@ -29,6 +29,8 @@ func answered(a event.ApprovalAnswered) []event.DecisionRule {
 		text = "approved"
 	case a.Decision == event.Similar:
 		text = "approved, with all that are similar"
+	case a.Decision == event.Keep:
+		text = "tried, and its changes kept"
 	case a.Decision == event.Edit:
 		text = "approved with other arguments"
 	default:

@@ -14,6 +14,9 @@ import (
 // runHeld runs a call. In auto mode a call that the read-only sandbox stopped runs once more in the normal sandbox,
 // because the first run has changed and sent nothing. The result is that of the second run.
 func runHeld(ctx context.Context, b *batch, j *job) tools.Result {
+	if j.trial != nil {
+		return keep(b, j.trial, j.call.ID)
+	}
 	res := j.tool.Run(ctx, j.call)
 	if !res.Stopped || !toFence(ctx, b, j, res.Took) {
 		return res

@@ -123,6 +123,10 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Config: &p.Config, ID: p.ID, Dir: p.dir(), Attended: !f.Headless, Publish: p.Live.Publish,
 		Target: d.Name, Files: first.Files, Folders: append([]string{first.Files.Root()}, p.Env.Also...), Store: p.Store, Redact: secret,
 	}), files.Part(p.Targets), lsp.Part(p.Checks))
+	if part := p.tryFirst(f, d.Name); part != nil {
+		parts = append(parts, part)
+		judge.At = part.Facts(judge.At)
+	}
 	p.memory, _ = p.Parts[memory.Feature].(memory.Part)
 	if part, ok := p.Parts[checkpoint.Feature].(*checkpoint.Part); ok {
 		judge.At = part.Facts(judge.At)

@@ -101,6 +101,8 @@ const (
 	SecretKeep   Action = "secret-keep"
 	SecretCancel Action = "secret-cancel"
 	AllowSimilar Action = "allow-similar"
+	TryFirst     Action = "try-first"
+	RunForReal   Action = "run-for-real"
 	AmendCall    Action = "amend"
 	AmendDone    Action = "amend-done"
 	AmendLine    Action = "amend-line"
@@ -239,11 +241,13 @@ var table = slices.Concat(promptTable, []row{
 	{AskSend, in(Asking), "set", "Accept your answer", keys("Enter")},
 	{AskClose, in(Asking), "back", "Go back without a change", keys("Esc")},
 
-	{Approve, in(Approval), "yes", "Yes, this once; works after you have seen the whole request", keys("y")},
+	{Approve, in(Approval), "yes", "Yes, this once; after a try: keep exactly its changes. Works after you have seen the whole request", keys("y")},
 	{Deny, in(Approval), "no", "No", keys("n")},
 	{DenyWithReason, in(Approval), "no, and tell the agent why", "No, and tell the agent why", keys("d")},
 	{AmendCall, in(Approval), "edit", "Edit the command or the file's text, then decide", keys("e")},
 	{AllowSimilar, in(Approval), "yes, and don't ask again", "Yes, and don't ask again this session for the commands or files in the answer", keys("s")},
+	{TryFirst, in(Approval), "try it first", "Try the command: it runs so that nothing changes here, and then you see what it would change", keys("t")},
+	{RunForReal, in(Approval), "run it for real", "After a try: throw its changes away and run the command", keys("r")},
 	{Explain, in(Approval), "details", "Show or hide the details: why you are asked, what it would do, how to undo it, a safer way", keys("?")},
 	{AmendDone, in(Amend), "done", "Back to the answers with your edits; nothing runs yet", keys("Enter")},
 	{AmendLine, in(Amend), "newline", "New line", keys("Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J")},

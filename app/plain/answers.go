@@ -21,6 +21,8 @@ const (
 	DenyWithReason Choice = "d"
 	Amend          Choice = "e"
 	Explain        Choice = "?"
+	TryFirst       Choice = "t"
+	RunForReal     Choice = "r" // after a try, when Approve keeps the changes
 )
 
 // Letter returns the usual letter of a choice.
@@ -35,15 +37,23 @@ type Answer struct {
 // Answers returns the answers to an approval as the full screen numbers them; edited means that the user has edited the
 // call.
 func Answers(a event.ApprovalAsked, edited bool) []Answer {
-	all := []Answer{{Approve, words.Yes}}
-	similar := words.Similar(a)
-	switch {
-	case edited:
-		all[0].Label = words.YesEdited
-	case similar != "":
-		all = append(all, Answer{AllowSimilar, similar})
+	choices := map[event.Decision]Choice{event.Once: Approve, event.Similar: AllowSimilar, event.Try: TryFirst, event.Keep: Approve, event.Deny: DenyWithReason}
+	if a.Context.Tried != nil {
+		choices[event.Once] = RunForReal
 	}
-	return append(all, Answer{DenyWithReason, words.NoBecause})
+	var all []Answer
+	for _, one := range words.Answers(a, edited) {
+		all = append(all, Answer{choices[one.Decision], one.Label})
+	}
+	return all
+}
+
+// DecisionOf returns the decision of a choice that approves or tries, "" for others.
+func DecisionOf(a event.ApprovalAsked, c Choice) event.Decision {
+	if c == Approve && a.Context.Tried != nil {
+		return event.Keep
+	}
+	return map[Choice]event.Decision{Approve: event.Once, RunForReal: event.Once, AllowSimilar: event.Similar, TryFirst: event.Try}[c]
 }
 
 // Numbered returns answers with their numbers, one per line.
@@ -56,7 +66,10 @@ func Numbered(all []Answer) string {
 }
 
 // letters are the keys that answer besides the numbers.
-var letters = []Choice{Approve, AllowSimilar, Deny, DenyWithReason, Amend, Explain}
+var letters = []Choice{Approve, AllowSimilar, Deny, DenyWithReason, Amend, Explain, TryFirst, RunForReal}
+
+// always lists the choices that exist without a number.
+var always = []Choice{Deny, Amend, Explain}
 
 // Chosen returns the choice that a line makes, by number or letter. An empty line means no. The result "" means that
 // the line makes no choice.
@@ -69,10 +82,10 @@ func Chosen(all []Answer, letter func(Choice) string, line string) Choice {
 	case "", "no":
 		return Deny
 	case "yes":
-		return Approve
+		line = strings.ToLower(letter(Approve))
 	}
 	i := slices.IndexFunc(letters, func(act Choice) bool { return strings.ToLower(letter(act)) == line })
-	if i < 0 || letters[i] == AllowSimilar && !slices.ContainsFunc(all, func(a Answer) bool { return a.Choice == AllowSimilar }) {
+	if i < 0 || !slices.Contains(always, letters[i]) && !slices.ContainsFunc(all, func(a Answer) bool { return a.Choice == letters[i] }) {
 		return ""
 	}
 	return letters[i]
@@ -87,11 +100,9 @@ func (m *Remarks) decide(a event.ApprovalAsked) (answer event.AnswerApproval, hu
 		if err != nil || hungUp {
 			return event.AnswerApproval{Decision: event.Deny, Reason: "the terminal was closed"}, hungUp, err
 		}
-		switch Chosen(all, Letter, reply) {
-		case Approve:
-			return event.AnswerApproval{Decision: event.Once}, false, nil
-		case AllowSimilar:
-			return event.AnswerApproval{Decision: event.Similar}, false, nil
+		switch c := Chosen(all, Letter, reply); c {
+		case Approve, AllowSimilar, TryFirst, RunForReal:
+			return event.AnswerApproval{Decision: DecisionOf(a, c)}, false, nil
 		case Deny:
 			return event.AnswerApproval{Decision: event.Deny}, false, nil
 		case DenyWithReason:

@@ -41,6 +41,11 @@ func ApprovalText(a event.ApprovalAsked) string {
 	for _, l := range strings.Split(effect(a.Action), "\n") {
 		b.WriteString("\n  | " + l)
 	}
+	if t := a.Context.Tried; t != nil {
+		for _, l := range triedLines(t) {
+			b.WriteString("\n  | " + l)
+		}
+	}
 	for _, fact := range append(words.Facts(a), words.Reason(a)) {
 		if fact != "" {
 			b.WriteString("\n  " + markup.Shorten(fact, maxFact))
@@ -76,6 +81,17 @@ func effect(act action.Action) string {
 		return "buddy doesn't know what this does."
 	}
 	return strings.Join(parts, "\n")
+}
+
+// triedLines returns the changes of a command that was tried, and the end of its output.
+func triedLines(t *action.Tried) (lines []string) {
+	for l := range strings.Lines(words.TriedDiff(t)) {
+		lines = append(lines, strings.TrimSuffix(l, "\n"))
+	}
+	if t.Output != "" {
+		lines = append(append(lines, "output:"), strings.Split(t.Output, "\n")...)
+	}
+	return lines
 }
 
 // to lists hosts, one per line.

@@ -117,6 +117,7 @@ func asks(r *repl, a event.ApprovalAsked) string {
 var actions = map[plain.Choice]keymap.Action{
 	plain.Approve: keymap.Approve, plain.AllowSimilar: keymap.AllowSimilar, plain.Deny: keymap.Deny,
 	plain.DenyWithReason: keymap.DenyWithReason, plain.Amend: keymap.AmendCall, plain.Explain: keymap.Explain,
+	plain.TryFirst: keymap.TryFirst, plain.RunForReal: keymap.RunForReal,
 }
 
 // chosen returns the action that a line chooses, "" for none.
@@ -147,6 +148,11 @@ func (r *repl) approval(id, line string, none bool) {
 		approve(r, a)
 	case keymap.AllowSimilar:
 		r.command(event.AnswerApproval{ID: id, Decision: event.Similar})
+	case keymap.TryFirst:
+		r.command(event.AnswerApproval{ID: id, Decision: event.Try})
+		r.printLine("Trying it: nothing changes here")
+	case keymap.RunForReal:
+		r.command(event.AnswerApproval{ID: id, Decision: event.Once})
 	case keymap.DenyWithReason:
 		r.wants = wants{aReason, id}
 	case keymap.AmendCall:
@@ -191,7 +197,7 @@ type edited struct{ id, text string }
 // there is none.
 func editable(r *repl, a event.ApprovalAsked) (text string, put func(string) (string, bool)) {
 	c := state.CallOf(&r.state, a)
-	if c == nil || !r.con.tty {
+	if c == nil || !r.con.tty || a.Context.Tried != nil {
 		return "", nil
 	}
 	text, put = dialog.Editable(a.Action, c.Arguments)
@@ -204,7 +210,7 @@ func editable(r *repl, a event.ApprovalAsked) (text string, put func(string) (st
 // approve lets a call run once, with the user's edits if there are any.
 func approve(r *repl, a event.ApprovalAsked) {
 	if r.edited.id != a.ID {
-		r.command(event.AnswerApproval{ID: a.ID, Decision: event.Once})
+		r.command(event.AnswerApproval{ID: a.ID, Decision: plain.DecisionOf(a, plain.Approve)})
 		return
 	}
 	text, put := editable(r, a)

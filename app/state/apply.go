@@ -62,7 +62,7 @@ func (s *State) fold(env event.Envelope) Changed {
 		return applyExtension(s, env)
 	case event.BranchStarted, event.HistoryRewound:
 		return applyWay(s, env)
-	case event.TurnStarted, event.ContextCompacting, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ModelReading, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.FileRestoring, event.FileUnchanged, event.TargetConnecting, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
+	case event.TurnStarted, event.ContextCompacting, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ModelReading, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.FileRestoring, event.FileUnchanged, event.EffectApplying, event.EffectApplied, event.TargetConnecting, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
 		return 0 // logs use these events, the screen does not
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -197,16 +197,16 @@ func applyApproval(s *State, env event.Envelope) Changed {
 	case event.ApprovalAsked:
 		s.Approvals = append(s.Approvals, p)
 		awaitPerson(s.Tasks, env, p.ID)
-		return conv.changeCall(p.CallID, func(c *Call) { c.State = CallWaiting }) | Approvals | Tasks
+		return conv.changeCall(p.CallID, func(c *Call) { c.State, c.Started = CallWaiting, 0 }) | Approvals | Tasks
 	case event.ApprovalAnswered:
-		return s.settleApproval(conv, p)
+		return s.settleApproval(conv, p, env.Time)
 	}
 	return 0
 }
 
 // settleApproval removes an answered approval. The first answer wins; only a policy answers without a request. talk is
 // the conversation of the call.
-func (s *State) settleApproval(conv *State, p event.ApprovalAnswered) Changed {
+func (s *State) settleApproval(conv *State, p event.ApprovalAnswered, now int64) Changed {
 	asked := len(s.Approvals)
 	s.Approvals = slices.DeleteFunc(s.Approvals, func(a event.ApprovalAsked) bool { return a.ID == p.ID })
 	if len(s.Approvals) == asked && p.By != "policy" {
@@ -217,6 +217,9 @@ func (s *State) settleApproval(conv *State, p event.ApprovalAnswered) Changed {
 		c.Answered = p.Screen
 		if c.State = answeredState(p); c.State == CallDenied {
 			c.Denied = p.Reason
+		}
+		if c.State == CallTrying {
+			c.Started, s.Trying = now, c
 		}
 	}) | Approvals | Tasks
 }
@@ -234,6 +237,8 @@ func (s *State) changeCall(id string, change func(*Call)) Changed {
 // answeredState returns the state of a call after its approval was answered.
 func answeredState(p event.ApprovalAnswered) CallState {
 	switch {
+	case p.Decision == event.Try:
+		return CallTrying
 	case p.Decision != event.Deny:
 		return CallRequested
 	case p.By == "cancel":

@@ -55,6 +55,7 @@ type State struct {
 	Hooks     []event.HookStarted // running ones
 	Reaching  []string            // targets being connected to
 	Focused   *Call               // the last call that started, whose output is shown
+	Trying    *Call               // the last call that was tried; nil: none
 
 	open      openBlocks
 	calls     map[string]*Block          // by call id, while the call has no result
@@ -143,6 +144,7 @@ type CallState uint8
 const (
 	CallRequested CallState = iota
 	CallWaiting             // for an approval
+	CallTrying              // it runs so that nothing changes; then the user is asked again
 	CallRunning
 	CallDone
 	CallFailed // the tool returned an error, or the command exited with a code other than 0

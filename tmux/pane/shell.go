@@ -101,8 +101,7 @@ func (s *Shell) Greet(g Greeting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.env == nil {
-		// Nobody answers a pager, and a buffered Python would show its progress only at the end.
-		s.env = append(Without(g.Env, "TMUX", "TMUX_PANE", "TERM"), "PAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "PYTHONUNBUFFERED=1", "TERM=dumb")
+		s.env = FirstEnviron(g.Env)
 		if g.Unattended > 0 {
 			s.env = append(s.env, confine.Unattended...)
 		}
@@ -118,6 +117,12 @@ func (s *Shell) Greet(g Greeting) {
 	if !reflect.DeepEqual(s.hold.fence, g.Fence) {
 		s.hold.fence, s.hold.oldFence = g.Fence, true
 	}
+}
+
+// FirstEnviron returns the environment of a shell's first command, from that of buddy.
+func FirstEnviron(env []string) []string {
+	// Nobody answers a pager, and a buffered Python would show its progress only at the end.
+	return append(Without(env, "TMUX", "TMUX_PANE", "TERM"), "PAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "PYTHONUNBUFFERED=1", "TERM=dumb")
 }
 
 // recorded returns the limit of the recorded bytes of an output stream, 0 for the default.

@@ -182,7 +182,28 @@ func capped(text string) string {
 
 // difference returns a line with the sizes and the diff of one file, "" when it is unchanged.
 func difference(w *Workspace, b tools.Before, now snapshot) string {
-	name := w.show(b.Path)
+	return between(w.show(b.Path), b, now)
+}
+
+// Difference returns a line with the sizes and the diff of two contents of a file, "" if they are the same. Data of a
+// content that is too large or no regular file is nil; then only its size counts.
+func Difference(name string, was, is Content) string {
+	old := tools.Before{Existed: was.Exists, Data: was.Data}
+	if was.Exists && int64(len(was.Data)) != was.Size {
+		return fmt.Sprintf("%d → %d bytes that are too many to compare\n", was.Size, is.Size)
+	}
+	return capped(between(name, old, snapshot{exists: is.Exists, size: is.Size, data: is.Data}))
+}
+
+// Content is a content of a file, see [Difference].
+type Content struct {
+	Exists bool
+	Size   int64
+	Data   []byte
+}
+
+// between is difference for a file under a name.
+func between(name string, b tools.Before, now snapshot) string {
 	old := snapshot{exists: b.Existed, size: int64(len(b.Data)), data: b.Data, perm: b.Perm}
 	was, charset := decode(b.Data)
 	is, to := decodeAfter(charset, now.data)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/tmux"
@@ -49,6 +50,22 @@ func finished(res tmux.Result, err error, limit int, more ...string) tools.Resul
 	if err != nil {
 		r.ExitCode = nil
 	}
+	return r
+}
+
+// Printed returns the result of a command that ran without a pane, from the end of its output, with limit bytes of it. more
+// are remarks for the model.
+func Printed(output []byte, code int, took time.Duration, limit int, more ...string) tools.Result {
+	p := newPrinted(limit/2, max(limit, tools.TailLimit))
+	p.write(output)
+	p.screen.Close()
+	text, cut := p.edges(limit)
+	remarks := append([]string{ended(tmux.Result{ExitCode: code, Duration: took}, text == "")}, more...)
+	if cut {
+		remarks = append(remarks, "a part of the output is left out")
+	}
+	r := tools.Streams(text, "", remarks...)
+	r.ExitCode, r.Took = &code, took
 	return r
 }
 

@@ -211,12 +211,15 @@ func (t *Shell) Plan(call tools.Call) (action.Action, error) {
 	if args.Outside && t.fences && strings.TrimSpace(args.Why) == "" {
 		return action.Action{}, tools.Invalid("why: outside asks the user, who has to read why the sandbox is in the way")
 	}
-	preview := ""
+	preview, noTry := "", ""
+	if _, forever, _ := args.patience(); !forever {
+		noTry = "it may keep running in the background"
+	}
 	if args.interactive() {
-		preview = "reads what is typed into its pane"
+		preview, noTry = "reads what is typed into its pane", "it reads what is typed into its pane"
 	}
 	return action.Action{
-		Kind: kindOf(args.Command), Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: t.Cwd(), Preview: preview,
+		Kind: kindOf(args.Command), Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: t.Cwd(), Preview: preview, NoTry: noTry,
 		Why: args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 		Outside: args.Outside || args.interactive(), // the sandbox has no terminal
 	}, nil

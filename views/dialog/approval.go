@@ -14,6 +14,7 @@ import (
 	"buddy/views/draw"
 	"buddy/views/edit"
 	"buddy/views/markup"
+	"buddy/views/words"
 )
 
 // Approval asks a person about a pending request. It shows the whole action with hidden characters made visible, and
@@ -63,7 +64,9 @@ func (a *Approval) Ask(asked event.ApprovalAsked, args string) {
 	}
 	a.Clear()
 	a.asked = asked
-	a.amend.text, a.amend.put = Editable(asked.Action, args)
+	if asked.Context.Tried == nil {
+		a.amend.text, a.amend.put = Editable(asked.Action, args)
+	}
 	a.offer()
 }
 
@@ -76,11 +79,22 @@ func (a *Approval) Clear() {
 // offer makes the choices and marks the first one.
 func (a *Approval) offer() {
 	a.choices = choices{at: 1}
-	for _, act := range []keymap.Action{keymap.Approve, keymap.AllowSimilar, keymap.DenyWithReason} {
-		if act != keymap.AllowSimilar || a.asked.Context.Similar != "" && !a.amend.done {
-			a.choices.all = append(a.choices.all, choice{action: act})
-		}
+	for _, one := range offered(a) {
+		a.choices.all = append(a.choices.all, choice{action: actionOf(a, one.Decision)})
 	}
+}
+
+// offered returns the answers in the order of the choices.
+func offered(a *Approval) []words.Answer { return words.Answers(a.asked, a.amend.done) }
+
+// actionOf returns the action whose key gives an answer.
+func actionOf(a *Approval, d event.Decision) keymap.Action {
+	if d == event.Once && a.asked.Context.Tried != nil {
+		return keymap.RunForReal
+	}
+	return map[event.Decision]keymap.Action{
+		event.Once: keymap.Approve, event.Keep: keymap.Approve, event.Similar: keymap.AllowSimilar, event.Try: keymap.TryFirst, event.Deny: keymap.DenyWithReason,
+	}[d]
 }
 
 // Open reports whether there is a request.
@@ -116,7 +130,7 @@ func (a *Approval) Ignores(p keymap.Press) bool {
 		return !a.choices.has(p.Text)
 	case p.Action == keymap.AmendCall:
 		return a.amend.put == nil
-	case p.Action == keymap.AllowSimilar:
+	case slices.Contains([]keymap.Action{keymap.Approve, keymap.AllowSimilar, keymap.TryFirst, keymap.RunForReal}, p.Action):
 		return !slices.ContainsFunc(a.choices.all, func(c choice) bool { return c.action == p.Action })
 	}
 	return false
@@ -168,8 +182,10 @@ func (a *Approval) Do(p keymap.Press) {
 // apply executes a choice. letter is the letter typed for it, or "".
 func (a *Approval) apply(act keymap.Action, letter string) {
 	switch act {
-	case keymap.Approve, keymap.AllowSimilar:
-		if !a.shown.end {
+	case keymap.RunForReal:
+		a.answer(event.Once)
+	case keymap.Approve, keymap.AllowSimilar, keymap.TryFirst:
+		if mustSee(a, act) && !a.shown.end {
 			a.hint(unseen(a.Keys))
 			return
 		}
@@ -181,7 +197,11 @@ func (a *Approval) apply(act keymap.Action, letter string) {
 			a.run(a.amend.text)
 			return
 		}
-		a.answer(map[keymap.Action]event.Decision{keymap.Approve: event.Once, keymap.AllowSimilar: event.Similar}[act])
+		for _, one := range offered(a) {
+			if actionOf(a, one.Decision) == act {
+				a.answer(one.Decision)
+			}
+		}
 	case keymap.Deny:
 		a.answer(event.Deny)
 	case keymap.DenyWithReason:
@@ -191,6 +211,12 @@ func (a *Approval) apply(act keymap.Action, letter string) {
 		a.amend.typing = true
 		a.typing = a.amend.open()
 	}
+}
+
+// mustSee reports whether a person must have seen everything before an answer: not to try a command once more, nor to wait
+// for it.
+func mustSee(a *Approval, act keymap.Action) bool {
+	return act == keymap.Approve || act == keymap.AllowSimilar || act == keymap.TryFirst && a.asked.Context.Tried == nil
 }
 
 // unseen explains why an answer is not accepted yet.

@@ -36,7 +36,9 @@ func (a *Approval) layBody(w, tight int) *body {
 	case act.Command != "":
 		b.addCommand(act.Command, w)
 	}
-	if act.Preview != "" {
+	if t := a.asked.Context.Tried; t != nil {
+		b.addTried(t, w, tight)
+	} else if act.Preview != "" {
 		b.addPreview(act, w, tight)
 	}
 	if b.rows == nil {

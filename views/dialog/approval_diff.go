@@ -24,3 +24,17 @@ func (b *body) addPreview(act action.Action, w, tight int) {
 	}
 	b.addDiff(bodyIndent, markup.NewDiff(words.DiffOf(act), markup.DiffView{Tight: tight, NoFiles: words.OneFile(act)}), w)
 }
+
+// addTried appends the changes of a command that was tried, and the end of its output. tight is as in addPreview.
+func (b *body) addTried(t *action.Tried, w, tight int) {
+	if diff := words.TriedDiff(t); diff != "" {
+		b.addDiff(bodyIndent, markup.NewDiff(diff, markup.DiffView{Tight: tight}), w)
+	}
+	if t.Output == "" {
+		return
+	}
+	b.add(bodyIndent, nil, []draw.Span{draw.Text(themes.Muted, "output:")}, w)
+	for line := range strings.Lines(t.Output) {
+		b.add(bodyIndent, nil, draw.Untrusted(themes.Text, strings.TrimSuffix(line, "\n")), w)
+	}
+}

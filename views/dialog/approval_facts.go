@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/app/keymap"
+	"buddy/agent/event"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/words"
@@ -131,13 +131,16 @@ func clipped(s string) string { return s[:min(len(s), maxFact)] }
 
 // letters lists the letters of the answers.
 func letters(a *Approval) string {
+	does := map[event.Decision]string{
+		event.Once: "yes", event.Similar: "don't ask again", event.Try: "try it first", event.Keep: "keep this", event.Deny: "no, with a reason",
+	}
+	if a.asked.Context.Tried != nil {
+		does[event.Once], does[event.Try], does[event.Deny] = "run it for real", "try it again", "throw it away, with a reason"
+	}
 	var all []string
-	for _, k := range []struct {
-		act  keymap.Action
-		does string
-	}{{keymap.Approve, "yes"}, {keymap.AllowSimilar, "don't ask again"}, {keymap.DenyWithReason, "no, with a reason"}} {
-		if name := a.Keys.Name(k.act); name != "" && (k.act != keymap.AllowSimilar || a.asked.Context.Similar != "") {
-			all = append(all, name+" "+k.does)
+	for _, one := range offered(a) {
+		if name := a.Keys.Name(actionOf(a, one.Decision)); name != "" {
+			all = append(all, name+" "+does[one.Decision])
 		}
 	}
 	return "Letters: " + strings.Join(all, " · ")

@@ -6,7 +6,6 @@ import (
 	"buddy/agent/action"
 	"buddy/app/keymap"
 	"buddy/views/draw"
-	"buddy/views/words"
 )
 
 // approvalRows are the rows of the dialog for one size: fixed rows, and between them rows that scroll if necessary.
@@ -91,7 +90,7 @@ func (a *Approval) answers(p *approvalRows, w, h, others int) {
 func (a *Approval) answerRows(w int) [][]draw.Span {
 	shown := choices{all: slices.Clone(a.choices.all), at: a.choices.at}
 	for i, c := range shown.all {
-		shown.all[i].label = labelOf(a, c.action)
+		shown.all[i].label = labelOf(a, i)
 		shown.all[i].row = !a.short
 		shown.all[i].dim = !a.works(c.action)
 	}
@@ -112,20 +111,12 @@ func (a *Approval) answerRows(w int) [][]draw.Span {
 }
 
 // labelOf returns the text of an answer.
-func labelOf(a *Approval, act keymap.Action) string {
-	switch {
-	case act == keymap.Approve && a.amend.done && !a.short:
-		return words.YesEdited
-	case act == keymap.Approve:
-		return words.Yes
-	case act == keymap.AllowSimilar && a.short:
-		return "Yes, don't ask again"
-	case act == keymap.AllowSimilar:
-		return words.Similar(a.asked)
-	case a.short:
-		return "No, because…"
+func labelOf(a *Approval, i int) string {
+	one := offered(a)[i]
+	if a.short {
+		return one.Short
 	}
-	return words.NoBecause
+	return one.Label
 }
 
 // works reports whether a choice is accepted now.
@@ -133,8 +124,8 @@ func (a *Approval) works(act keymap.Action) bool {
 	switch act {
 	case keymap.Approve:
 		return a.HasFocus() && a.shown.end && a.LiveIn() == 0
-	case keymap.AllowSimilar:
-		return a.HasFocus() && a.shown.end
+	case keymap.AllowSimilar, keymap.TryFirst:
+		return a.HasFocus() && (a.shown.end || !mustSee(a, act))
 	}
 	return a.HasFocus()
 }
@@ -143,6 +134,9 @@ func (a *Approval) works(act keymap.Action) bool {
 func changesFile(a *Approval) bool {
 	act := a.asked.Action
 	files := act.Kind == action.FileWrite || act.Kind == action.FileDelete
+	if t := a.asked.Context.Tried; t != nil {
+		return len(t.Files) > 0
+	}
 	return files && act.Preview != "" && len(act.Targets) == 0 && !a.amend.done
 }
 

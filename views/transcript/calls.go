@@ -233,7 +233,7 @@ func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role
 	switch c.State {
 	case state.CallWaiting:
 		return draw.WaitingSign, themes.Warning
-	case state.CallRunning:
+	case state.CallRunning, state.CallTrying:
 		return draw.Spinner(now), themes.Running
 	case state.CallFailed:
 		return "✗", themes.ToolError
@@ -261,6 +261,8 @@ func callOutcome(c *state.Call) string {
 		return draw.Shorten(markup.Inline(texts.OneLine(word)), maxGain)
 	case c.State == state.CallWaiting, c.State == state.CallRunning: // a dialog shows what it needs from the person
 		return ""
+	case c.State == state.CallTrying:
+		return "being tried, nothing changes"
 	case c.State == state.CallDenied:
 		return "denied"
 	case c.State == state.CallLeft:
@@ -368,7 +370,7 @@ func callTime(c *state.Call, now int64) string {
 		return agentTime(c.Agent, now)
 	case asks(c):
 		return "" // the time depends on the person
-	case c.State == state.CallRunning && now > c.Started:
+	case (c.State == state.CallRunning || c.State == state.CallTrying) && now > c.Started:
 		return draw.Clock(now - c.Started)
 	case c.State == state.CallDone || c.State == state.CallFailed:
 		return draw.Took(c.Duration)

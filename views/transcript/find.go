@@ -450,7 +450,7 @@ func (v *blockView) headSaysAll() bool {
 // growing reports whether the block's text is incomplete.
 func (v *blockView) growing() bool {
 	c := v.block.Call
-	return v.block.Open || c != nil && (c.State == state.CallRequested || c.State == state.CallWaiting || c.State == state.CallRunning)
+	return v.block.Open || c != nil && (c.State == state.CallRequested || c.State == state.CallWaiting || c.State == state.CallTrying || c.State == state.CallRunning)
 }
 
 // size estimates the visible bytes of the block.

@@ -44,6 +44,8 @@ func Question(a event.ApprovalAsked) (question, counts string) {
 
 func commandQuestion(a event.ApprovalAsked) string {
 	switch n := len(a.Action.Targets); {
+	case a.Context.Tried != nil:
+		return triedQuestion(a.Context.Tried)
 	case a.Context.Outside:
 		return "Run outside the sandbox?"
 	case n > 1:
@@ -86,6 +88,18 @@ func fileQuestion(act action.Action) (question, counts string) {
 
 // FilesOf returns the files in the diffs of an action's preview.
 func FilesOf(act action.Action) []markup.DiffFile { return markup.DiffFiles(DiffOf(act)) }
+
+// TriedDiff returns the changes of a command that was tried as a diff, "" if there are none.
+func TriedDiff(t *action.Tried) string {
+	var b strings.Builder
+	for _, f := range t.Files {
+		b.WriteString(markup.PreviewDiff(f.Path, f.Preview))
+	}
+	if t.More > 0 {
+		fmt.Fprintf(&b, "%s%s  not listed\n", markup.FileMark, texts.Plural(t.More, "more change"))
+	}
+	return b.String()
+}
 
 // DiffOf returns the preview of an action on files as a diff, with a line for its file if there is only one.
 func DiffOf(act action.Action) string {
@@ -153,6 +167,9 @@ func Where(a event.ApprovalAsked) string {
 // (unless the effect explains it), then the effect. Usually there is one fact; none repeats the question.
 func Facts(a event.ApprovalAsked) []string {
 	c := a.Context
+	if c.Tried != nil {
+		return triedFacts(c.Tried)
+	}
 	facts := []string{sentence(c.Because)}
 	if unseen := c.Unseen.Text(); unseen != "" {
 		facts = append(facts, sentence(unseen))
@@ -177,26 +194,10 @@ func Facts(a event.ApprovalAsked) []string {
 
 // Reason returns the agent's reason in quotes, or "".
 func Reason(a event.ApprovalAsked) string {
-	if why := texts.OneLine(a.Action.Why); why != "" {
+	if why := texts.OneLine(a.Action.Why); why != "" && a.Context.Tried == nil {
 		return `"` + why + `"`
 	}
 	return ""
-}
-
-// The answers to an approval.
-const (
-	Yes        = "Yes"
-	YesEdited  = "Yes, with your edits"
-	NoBecause  = "No, and tell the agent why"
-	yesSimilar = "Yes, and "
-)
-
-// Similar returns the answer that also adds a rule, "" if none is offered.
-func Similar(a event.ApprovalAsked) string {
-	if a.Context.Similar == "" {
-		return ""
-	}
-	return yesSimilar + a.Context.Similar
 }
 
 // Details returns more information about an approval, in texts of one or two sentences that do not repeat Facts. `buddy
@@ -223,6 +224,9 @@ func Details(a event.ApprovalAsked) []string {
 	}
 	add(ruleReach(c))
 	add(strings.TrimSpace(undo(c) + " " + safer(c)))
+	if c.Try.Why != "" {
+		add("It can't be tried first: " + c.Try.Why)
+	}
 	if c.Failed != "" {
 		add("The last call failed: " + c.Failed)
 	}

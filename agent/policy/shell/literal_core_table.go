@@ -104,8 +104,8 @@ var talkers = map[string]string{
 	"nvidia-smi": "a driver",
 }
 
-// talks returns the service that a program queries, or "". Printing the version queries none.
-func talks(c Command) string {
+// Talks returns the service that a program queries, or "". Printing the version queries none.
+func Talks(c Command) string {
 	if len(c.Argv) == 2 && (c.Argv[1].Text == "--version" || c.Argv[1].Text == "-V") {
 		return ""
 	}

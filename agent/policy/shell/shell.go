@@ -171,7 +171,7 @@ func Analyse(text string, env Env) (r Report) {
 	a.rep.Folders = union(a.rep.Folders, a.folders.visited)
 	r = a.rep.finish()
 	for _, c := range r.Commands {
-		r.Talks = cmp.Or(r.Talks, talks(c))
+		r.Talks = cmp.Or(r.Talks, Talks(c))
 	}
 	if !r.ReadOnly {
 		return r

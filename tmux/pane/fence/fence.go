@@ -15,6 +15,7 @@ package fence
 import (
 	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 
@@ -48,6 +49,10 @@ type Config struct {
 	// Server means that a command runs as long as the session, so only its start marks the workspace. Otherwise the
 	// mark would stay while the command runs, and each command outside of the fence would need approval.
 	Server bool
+	// Launch returns the program that starts bwrap on Linux, with its first arguments; the path of bwrap and its arguments
+	// follow. It gets the command before each start, and may add to its ExtraFiles. The program has to create a network
+	// namespace, in which it runs bwrap: the fence creates none then. Nil: bwrap is started directly.
+	Launch func(cmd *exec.Cmd) []string
 }
 
 // ErrImpossible means that commands can't be sandboxed here. Nothing ran. The text has the next step: what to install

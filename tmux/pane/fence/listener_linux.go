@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"buddy/tmux/pane/fence/inside"
 )
 
 // insideExe is the path of this program in the fence. A separate folder keeps it apart from others.
@@ -14,20 +16,10 @@ const insideExe = "/run/buddy/buddy"
 
 // receive returns the listener that package inside sends over a socket.
 func receive(socket *os.File) (net.Listener, error) {
-	rights := make([]byte, unix.CmsgSpace(4))
-	_, n, _, _, err := unix.Recvmsg(int(socket.Fd()), make([]byte, 1), rights, unix.MSG_CMSG_CLOEXEC)
+	file, err := inside.Receive(socket)
 	if err != nil {
 		return nil, err
 	}
-	all, err := unix.ParseSocketControlMessage(rights[:n])
-	if err != nil || len(all) != 1 {
-		return nil, errNoProxy
-	}
-	fds, err := unix.ParseUnixRights(&all[0])
-	if err != nil || len(fds) != 1 {
-		return nil, errNoProxy
-	}
-	file := os.NewFile(uintptr(fds[0]), "proxy")
 	defer func() { _ = file.Close() }()
 	return net.FileListener(file)
 }

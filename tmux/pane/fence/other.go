@@ -42,6 +42,9 @@ func (*Fence) Sweep(int) error { return nil }
 // Ask does nothing.
 func (*Fence) Ask(int, Ask) {}
 
+// Writes returns nil.
+func (*Fence) Writes() []string { return nil }
+
 // Reads reports false.
 func (*Fence) Reads(string) bool { return false }
 

@@ -233,5 +233,3 @@ func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	_ = here.Close()
 	<-done
 }
-
-var errNoProxy = errors.New("the sandbox's proxy did not start")

@@ -90,7 +90,7 @@ func prepare(c Config, known []*surrounding) (*Fence, error) {
 		c.seed()
 	}
 	f.args = []string{"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"}
-	if !c.Network {
+	if !c.Network && c.Launch == nil {
 		f.args = append(f.args, "--unshare-net")
 	}
 	f.args = slices.Concat(f.args, f.mounts(home).args(), []string{"--proc", "/proc"}, kernelFiles(), []string{"--dev", "/dev"})
@@ -246,8 +246,12 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 	if dir == f.config.Temp {
 		dir = "/tmp"
 	}
+	launch := []string{f.bwrap}
+	if f.config.Launch != nil {
+		launch = append(f.config.Launch(cmd), launch...)
+	}
 	next := 3 + len(cmd.ExtraFiles)
-	args := slices.Concat([]string{"bwrap"}, f.args, []string{
+	args := slices.Concat(launch, f.args, []string{
 		"--chdir", dir, "--seccomp", strconv.Itoa(next), "--info-fd", strconv.Itoa(next + 1), "--",
 	})
 	cmd.ExtraFiles = append(cmd.ExtraFiles, filter, w)
@@ -265,7 +269,7 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 		go passOn(through, ours, over)
 	}
 	args = append(args, program...)
-	cmd.Path, cmd.Args, cmd.Dir = f.bwrap, args, "/"
+	cmd.Path, cmd.Args, cmd.Dir = args[0], args, "/"
 	r := process{pidfd: -1, over: over, end: end, proxy: through}
 	err = f.onThread(cmd, r.over)
 	_ = w.Close()
@@ -413,6 +417,9 @@ func (f *Fence) Stale() bool {
 	}
 	return slices.ContainsFunc(f.around, (*surrounding).changed) || !reflect.DeepEqual(f.git, f.config.gitFiles())
 }
+
+// Writes returns the paths that commands may write to, besides the caches and temporary folders.
+func (f *Fence) Writes() []string { return f.writes }
 
 // hidden returns the paths that look empty.
 func (f *Fence) hidden() []string { return f.config.hidden(f.around) }

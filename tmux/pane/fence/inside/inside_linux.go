@@ -61,3 +61,23 @@ func listen(outside int) (port int, err error) {
 	}
 	return at.(*syscall.SockaddrInet4).Port, nil
 }
+
+// Receive returns the file that another process sent over a socket.
+func Receive(socket *os.File) (*os.File, error) {
+	rights := make([]byte, syscall.CmsgSpace(4))
+	_, n, _, _, err := syscall.Recvmsg(int(socket.Fd()), make([]byte, 1), rights, syscall.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("recvmsg", err)
+	}
+	all, err := syscall.ParseSocketControlMessage(rights[:n])
+	if err != nil || len(all) != 1 {
+		return nil, errNoFile
+	}
+	fds, err := syscall.ParseUnixRights(&all[0])
+	if err != nil || len(fds) != 1 {
+		return nil, errNoFile
+	}
+	return os.NewFile(uintptr(fds[0]), "received"), nil
+}
+
+var errNoFile = errors.New("the other process sent no file")

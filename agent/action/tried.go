@@ -1,0 +1,36 @@
+package action
+
+// Try reports whether a person may try a command first: run it so that it changes nothing here.
+type Try struct {
+	Offered bool   `json:"offered,omitempty"`
+	Why     string `json:"why,omitempty"` // a clause that says why it is not offered; "" if the question does not arise
+}
+
+// Tried describes a command that ran so that it changed nothing here, for the person who decides about its changes.
+type Tried struct {
+	Running   bool        `json:"running,omitempty"` // it has not ended yet, and only Limit is set
+	LimitMS   int64       `json:"limit_ms,omitempty"`
+	Code      int         `json:"code"` // exit code
+	TookMS    int64       `json:"took_ms"`
+	Files     []TriedFile `json:"files,omitempty"` // the changes, in the order of their paths
+	More      int         `json:"more,omitempty"`  // changes that Files leaves out
+	Count     int         `json:"count,omitempty"` // changed files, not folders
+	Added     int         `json:"added,omitempty"` // lines
+	Deleted   int         `json:"deleted,omitempty"`
+	Output    string      `json:"output,omitempty"`    // the end of what it printed
+	Names     []string    `json:"names,omitempty"`     // hosts that it asked for, in vain
+	Doubts    []string    `json:"doubts,omitempty"`    // clauses that say why a real run may do something else
+	Stopped   string      `json:"stopped,omitempty"`   // the limit that ended it, as a clause
+	Conflicts []string    `json:"conflicts,omitempty"` // paths that others have changed since
+}
+
+// TriedFile describes one change: a line with the facts, and a diff unless the file is no text or may hold secrets.
+type TriedFile struct {
+	Path    string `json:"path"`
+	Preview string `json:"preview"`
+}
+
+// Keepable reports whether the changes can be kept.
+func (t *Tried) Keepable() bool {
+	return t != nil && !t.Running && t.Stopped == "" && len(t.Conflicts) == 0
+}

@@ -1,0 +1,28 @@
+package compose
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/adrg/xdg"
+
+	"buddy/app/slash"
+	"buddy/features/tryfirst"
+)
+
+// tryFirst returns the part that tries commands before they are approved; nil without a person who decides about their
+// changes, and without this machine.
+func (p *Program) tryFirst(f *Options, target string) *tryfirst.Part {
+	if f.Headless || target != slash.ThisMachine || p.ID == "" {
+		return nil
+	}
+	env, _ := p.Config.Environ(os.Environ())
+	work := append([]string{p.Env.Dir}, p.Env.Also...)
+	own := p.own()
+	settings := FenceSettings(p.Config.Sandbox, work, own.Files)
+	return tryfirst.New(tryfirst.Options{
+		Target: target, Session: p.ID, Fence: *settings, Env: env, Withheld: p.withheld,
+		Bases: tryfirst.Bases(p.Env.Dir, filepath.Join(xdg.StateHome, "buddy", "try"), filepath.Join(xdg.CacheHome, "buddy", "try")),
+		Shell: p.Config.Tools.ShellName(), Output: p.Config.Tools.Output,
+	})
+}

@@ -1,0 +1,157 @@
+// Package try runs a command so that it changes nothing, shows what it would have changed, and can keep exactly that
+// without running it again.
+//
+// On Linux the command runs in the workspace sandbox of package fence, with an overlay over the workspace: its changes go
+// to a layer, a private folder on the same file system. It has no network, but the names that it asks for are recorded.
+// Keeping exchanges the changed files of the layer and of the workspace.
+//
+//	result, err := try.Run(ctx, config, try.Command{Shell: "/bin/bash", Line: "sed -i s/a/b/ *.txt", Dir: dir})
+//	for _, c := range result.Changes { … }
+//	err = result.Keep() // the workspace is unchanged if this is a *ConflictError
+//	err = result.Discard()
+package try
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"buddy/texts"
+	"buddy/tmux/pane/fence"
+)
+
+// ErrImpossible means that a command can't be tried here. Nothing ran. The text says why, for a person.
+var ErrImpossible = errors.New("commands can't be tried here")
+
+// Config describes the surroundings of commands.
+type Config struct {
+	// Fence is the sandbox. Its first workspace folder is the one whose changes can be kept. Changes of its caches and of
+	// its temporary folder are discarded; everything else is read-only. Network and Hosts have no effect.
+	Fence fence.Config
+	// Layers is an existing private folder for layers, on the file system and the mount of the workspace, but not in it.
+	Layers string
+	Limits Limits
+}
+
+// Limits bound a command. Zero values mean those of [DefaultLimits].
+type Limits struct {
+	Time   time.Duration
+	Bytes  int64 // of one file, and of all changes
+	Paths  int   // changed paths
+	Tasks  int   // processes and threads; has no effect for root
+	Output int   // bytes of the output's end
+	// More is called when the time is up, while the command runs, and returns whether it may run for that time again. Nil
+	// means no. ctx ends with the command; then it has to return.
+	More func(ctx context.Context) bool
+}
+
+// DefaultLimits are the limits of a command.
+var DefaultLimits = Limits{Time: time.Minute, Bytes: 1 << 30, Paths: 50_000, Tasks: 4096, Output: 64 << 10}
+
+// Command is a command line for a shell.
+type Command struct {
+	Shell string // the path of the shell
+	Line  string
+	Dir   string // in the workspace
+	// Now and Withheld are the variables of earlier commands and those to hide, see [fence.Fence.Environ]. Now nil means
+	// the environment of the first command.
+	Now, Withheld []string
+}
+
+// Kind is the kind of a change.
+type Kind string
+
+// The kinds of changes.
+const (
+	Created     Kind = "created"
+	Changed     Kind = "changed" // another content, perhaps other permissions
+	Deleted     Kind = "deleted"
+	TypeChanged Kind = "type changed" // such as a file that is now a link or a folder
+	ModeChanged Kind = "mode changed" // other permissions only
+	Touched     Kind = "touched"      // only written again: the same content and permissions
+)
+
+// Change describes one changed path. A folder's change does not include its contents, which have changes of their own.
+type Change struct {
+	Path             string // below the workspace, in any bytes; "." for the workspace itself
+	Kind             Kind
+	Old, New         string // paths of both contents until they are kept or discarded; "" if there is none
+	OldMode, NewMode fs.FileMode
+	OldSize, NewSize int64 // bytes
+}
+
+// Loss is a path that keeping treats differently from a real run.
+type Loss struct {
+	Path, Why string
+}
+
+// Result is the outcome of a command. Call Keep or Discard for it; both from one goroutine.
+type Result struct {
+	Code        int           // the exit code as in shells: 128 and the number of a signal
+	Took        time.Duration // from the start to the end of the command
+	Output      []byte        // the end of both streams together
+	OutputTotal int64         // bytes of the whole output
+	Names       []string      // of hosts that it asked for, at most 100, in the order of the first question
+	Changes     []Change      // sorted by path
+	Losses      []Loss        // sorted by path
+	Stopped     string        // the limit that ended the command, "" if it ended by itself; it can't be kept then
+	Layer       string        // the folder of the layer, for [Resume] and [Discard]
+
+	work  string // the workspace
+	moves []move
+	mark  int64
+}
+
+// refusals are the words of messages about what a command is refused only while it is tried, or in the sandbox.
+var refusals = texts.Regexp(`(?i)cross-device link|read-only file system|permission denied|operation not permitted|network is unreachable|value too large for defined data type`)
+
+// doubtsMax limits the lines of output among the doubts.
+const doubtsMax = 3
+
+// Doubts returns reasons why a real run may do something else, as phrases such as "it ended with exit code 1". Nil
+// means that none is known.
+func (r *Result) Doubts() (why []string) {
+	if r.Stopped != "" {
+		why = append(why, r.Stopped)
+	}
+	if r.Code != 0 {
+		why = append(why, fmt.Sprintf("it ended with exit code %d", r.Code))
+	}
+	if len(r.Names) > 0 {
+		why = append(why, "it asked for "+strings.Join(r.Names, ", ")+", which it could not reach")
+	}
+	lines := 0
+	for l := range strings.Lines(string(r.Output)) {
+		if l = strings.TrimSpace(l); lines < doubtsMax && refusals().MatchString(l) {
+			why = append(why, fmt.Sprintf("it said %q", l))
+			lines++
+		}
+	}
+	return why
+}
+
+// ConflictError means that others changed the workspace since the command started. Nothing was kept.
+type ConflictError struct {
+	Paths []string // below the workspace
+}
+
+// conflictsNamed limits the paths in the text of a ConflictError.
+const conflictsNamed = 5
+
+func (e *ConflictError) Error() string {
+	named, more := e.Paths, ""
+	if len(named) > conflictsNamed {
+		more = fmt.Sprintf(" and %d more", len(named)-conflictsNamed)
+		named = named[:conflictsNamed]
+	}
+	return fmt.Sprintf("nothing was kept: %q%s changed since the command was tried; try it again", strings.Join(named, ", "), more)
+}
+
+// or returns the limits with defaults instead of zero values.
+func (l Limits) or(d Limits) Limits {
+	return Limits{cmp.Or(l.Time, d.Time), cmp.Or(l.Bytes, d.Bytes), cmp.Or(l.Paths, d.Paths), cmp.Or(l.Tasks, d.Tasks), cmp.Or(l.Output, d.Output), l.More}
+}
