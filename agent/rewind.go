@@ -216,7 +216,9 @@ func promptsOf(n int) string {
 // beginWay prepares a way while no task can interfere, and runs it in the background, because a target may be slow.
 func beginWay(r *Runtime, w *way, prepare func() error) {
 	if w.c.Files {
-		r.changes.Commands.Settle(r.life.ctx)
+		for _, task := range r.changes.Commands.Settle(r.life.ctx) {
+			r.Publish(event.Notice{Text: fmt.Sprintf("task #%d is still running: later changes that it makes are not undone", task), Code: "undo"})
+		}
 	}
 	var err error
 	idle := r.tasks.idle

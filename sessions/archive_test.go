@@ -175,7 +175,7 @@ func TestHostileArchives(t *testing.T) {
 	}{
 		{"absolute", []func(*tar.Writer) error{good[0], file("/tmp/planted", "x")}, "is not in the archive's own folder"},
 		{"parent", []func(*tar.Writer) error{good[0], file("files/../../../planted", "x")}, "is not in the archive's own folder"},
-		{"beside the folder", []func(*tar.Writer) error{good[0], file("files/../b-2.jsonl", "x")}, "is not a file of a session"},
+		{"outside the folder", []func(*tar.Writer) error{good[0], file("files/../b-2.jsonl", "x")}, "is not a file of a session"},
 		{"not below files", []func(*tar.Writer) error{good[0], file("a-1.trust", "x")}, "is not a file of a session"},
 		{"link", []func(*tar.Writer) error{good[0], other(tar.Header{Name: "files/out", Linkname: "/etc", Typeflag: tar.TypeSymlink})}, "is not a plain file"},
 		{"hard link", []func(*tar.Writer) error{good[0], other(tar.Header{Name: "files/x", Linkname: "/etc/passwd", Typeflag: tar.TypeLink})}, "is not a plain file"},

@@ -491,15 +491,3 @@ func (d doing) mayBeQuiet() time.Duration {
 	}
 	return quietAfter
 }
-
-// elapsed returns the running time of a task, so far or in total; "" before its start.
-func elapsed(t *state.Task, now time.Time) string {
-	if t.Started == 0 {
-		return ""
-	}
-	end := t.Ended
-	if t.State != state.TaskDone {
-		end = now.UnixMilli()
-	}
-	return draw.Clock(end - t.Started)
-}

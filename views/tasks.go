@@ -302,3 +302,15 @@ const (
 	wideTasks   = 70 // columns from which rows explain their numbers
 	narrowTasks = 46 // columns below which numbers are omitted
 )
+
+// elapsed returns the running time of a task, so far or in total; "" before its start.
+func elapsed(t *state.Task, now time.Time) string {
+	if t.Started == 0 {
+		return ""
+	}
+	end := t.Ended
+	if t.State != state.TaskDone {
+		end = now.UnixMilli()
+	}
+	return draw.Clock(end - t.Started)
+}

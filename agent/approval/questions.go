@@ -44,7 +44,7 @@ func (q *Questions) Replay(e event.Event) {
 	defer q.mu.Unlock()
 	switch p := e.(type) {
 	case event.QuestionAsked:
-		if p.CallID != "" && p.Gate == "" { // a workflow asks anew about each unknown outcome
+		if p.CallID != "" && p.Gate == "" { // a workflow asks again about each unknown outcome
 			q.stored[p.CallID] = Answered{QuestionAsked: p}
 		}
 	case event.QuestionAnswered:

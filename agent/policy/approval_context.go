@@ -88,8 +88,8 @@ func setUndo(c *action.ApprovalContext, p Policy, report shell.Report) {
 	writes := slices.ContainsFunc(report.Commands, func(cmd shell.Command) bool {
 		return !cmd.ReadOnly && slices.Contains([]shell.Effect{shell.Unknown, shell.Writes, shell.RunsCode, shell.Deletes}, cmd.Effect)
 	})
-	if p.Undoes != nil && p.Undoes(p.Workspace) && writes && c.Undo == "" && !c.Effect.Final {
-		c.Undo, c.Reversible = "/undo puts back files in this folder, but not ignored files, other folders, services or git branches", true
+	if writes && c.Undo == "" && !c.Effect.Final && p.Undoes != nil && p.Undoes(p.Workspace) {
+		c.Undo, c.Reversible = "/undo puts back files in this folder, but not ignored or very large files, other folders, services or git branches", true
 	}
 }
 

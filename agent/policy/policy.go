@@ -69,8 +69,9 @@ type Policy struct {
 	// Count counts the files at and below an absolute path of the target; folder reports whether the path is a
 	// folder. ok is false if counting would take too long. nil counts nothing.
 	Count func(path string) (files int, folder, ok bool)
-	// Undoes reports whether /undo restores what commands change at and below an absolute path of the target. nil
-	// means that it restores nothing there.
+	// Undoes reports whether /undo restores everything that a command deletes at and below an absolute path of the
+	// target; for the workspace, whether /undo covers commands at all. The first call may take some hundred milliseconds.
+	// nil means that /undo restores nothing there.
 	Undoes func(path string) bool
 	// Shell is the shell that runs commands; "" is bash or a compatible one. The effect of commands in zsh is
 	// unknown: its patterns can run commands.

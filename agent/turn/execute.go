@@ -137,7 +137,6 @@ func askPerson(ctx context.Context, b *batch, j *job, v action.Verdict, m hooks.
 	act := j.call.Planned
 	b.loop.notify(b.x, b.turn, "permission_prompt", "buddy needs approval for "+j.call.Name)
 	j.waited = true
-	b.announce(j)
 	fenced := approval.Fences(b.loop.p.Approvals, act, b.loop.agent.Most)
 	request := b.asks(j, v, m)
 	answer := b.loop.p.Approvals.Request(ctx, request)
@@ -164,13 +163,6 @@ func askPerson(ctx context.Context, b *batch, j *job, v action.Verdict, m hooks.
 	}
 	j.denied(ctx, j.call, answer)
 	return refuse(refused(act, v, m, answer))
-}
-
-// announce tells the parts that a person is about to be asked about a call.
-func (b *batch) announce(j *job) {
-	for _, p := range b.loop.o.Parts {
-		p.Asks(j.call)
-	}
 }
 
 // allow sets how a call runs according to the rule that allowed it; "" is a person's approval.

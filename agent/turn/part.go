@@ -41,8 +41,6 @@ type Part interface {
 	Brief(ctx context.Context, b Briefing)
 	// Equip gives a call the data for the feature's tools before the call is planned.
 	Equip(a Asking, call *tools.Call)
-	// Asks is called when a person is about to be asked about a call. It must not block.
-	Asks(call tools.Call)
 	// Around is called before an admitted call runs, and may change the functions of the call. The returned function
 	// gets the result and may change it; nil changes nothing.
 	Around(ctx context.Context, a Access, call *tools.Call) func(context.Context, *Ran)
@@ -62,9 +60,6 @@ func (Nothing) Brief(context.Context, Briefing) {}
 
 // Equip adds nothing.
 func (Nothing) Equip(Asking, *tools.Call) {}
-
-// Asks does nothing.
-func (Nothing) Asks(tools.Call) {}
 
 // Around adds nothing.
 func (Nothing) Around(context.Context, Access, *tools.Call) func(context.Context, *Ran) {

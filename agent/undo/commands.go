@@ -18,23 +18,25 @@ type Commands struct {
 	log    *Log
 	tree   *snapshot.Tree // nil: commands are not covered
 	target string         // of the folders
-	settle func(context.Context)
+	settle func(context.Context) (background []int)
 }
 
-// Cover sets the tree and its target. settle records the changes of commands that still run. Call it before the first
-// event.
-func (c *Commands) Cover(t *snapshot.Tree, target string, settle func(context.Context)) {
+// Cover sets the tree and its target. settle records the changes of commands that still run, and returns the numbers of
+// the tasks among them. Call it before the first event.
+func (c *Commands) Cover(t *snapshot.Tree, target string, settle func(context.Context) (background []int)) {
 	c.tree, c.target, c.settle = t, target, settle
 }
 
 // Covered reports whether the changes of commands are recorded.
 func (c *Commands) Covered() bool { return c.tree != nil }
 
-// Settle records the changes of commands that still run, before an undo or a comparison.
-func (c *Commands) Settle(ctx context.Context) {
-	if c.settle != nil {
-		c.settle(ctx)
+// Settle records the changes of commands that still run, before an undo or a comparison. It returns the numbers of the
+// tasks among them, whose later changes are not known yet.
+func (c *Commands) Settle(ctx context.Context) (background []int) {
+	if c.settle == nil {
+		return nil
 	}
+	return c.settle(ctx)
 }
 
 // Ran records what a command has changed, and how it moved a branch of git; call.Planned has the command. Changes that

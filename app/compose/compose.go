@@ -23,6 +23,7 @@ import (
 	"buddy/agent/model/blocks"
 	"buddy/agent/model/demo"
 	"buddy/agent/model/limits"
+	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
 	"buddy/agent/turn"
@@ -33,7 +34,6 @@ import (
 	"buddy/config"
 	"buddy/extensions/skill"
 	"buddy/features"
-	"buddy/features/checkpoint"
 	"buddy/features/feature"
 	"buddy/features/files"
 	"buddy/features/lsp"
@@ -119,18 +119,10 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	p.files.Plugins = p.Project().PluginTexts
 	p.Workflows = workflow.Of(p.files, p.Targets, WorkflowTools(), p.Config.Project.Dir, p.Config.UI.SuggestWorkflows && !f.Headless)
 	p.Skills = skills.Of(&p.Config, p.files, skill.Facts{Project: p.Env.Dir, Session: p.ID})
-	parts := append(p.newParts(feature.Session{
+	parts := p.newParts(f, &judge, feature.Session{
 		Config: &p.Config, ID: p.ID, Dir: p.dir(), Attended: !f.Headless, Publish: p.Live.Publish,
 		Target: d.Name, Files: first.Files, Folders: append([]string{first.Files.Root()}, p.Env.Also...), Store: p.Store, Redact: secret,
-	}), files.Part(p.Targets), lsp.Part(p.Checks))
-	if part := p.tryFirst(f, d.Name); part != nil {
-		parts = append(parts, part)
-		judge.At = part.Facts(judge.At)
-	}
-	p.memory, _ = p.Parts[memory.Feature].(memory.Part)
-	if part, ok := p.Parts[checkpoint.Feature].(*checkpoint.Part); ok {
-		judge.At = part.Facts(judge.At)
-	}
+	})
 	chosen := p.chooseStyle()
 	prompts := promptBuilder{
 		facts: prompt.Facts{
@@ -164,20 +156,32 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	return p, nil
 }
 
-// newParts makes the feature parts of a session.
-func (p *Program) newParts(s feature.Session) (all []turn.Part) {
+// newParts makes the feature parts of a session. Some of them add to the facts that the policy has about targets.
+func (p *Program) newParts(f *Options, judge *policy.Policy, s feature.Session) (all []turn.Part) {
 	all = mcp.Parts(p.Servers, p.serversElsewhere)
 	p.Parts = map[*feature.Feature]turn.Part{mcp.Feature: all[0], skills.Feature: p.Skills, workflow.Feature: p.Workflows}
 	all = append(all, p.Skills, p.Workflows) // an interrupted workflow run resumes before a goal does
-	for _, f := range features.All {
-		if f.Part == nil {
+	for _, one := range features.All {
+		if one.Part == nil {
 			continue
 		}
-		if part := f.Part(s); part != nil {
-			p.Parts[f] = part
+		if part := one.Part(s); part != nil {
+			p.Parts[one] = part
 			all = append(all, part)
 		}
 	}
+	all = append(all, files.Part(p.Targets), lsp.Part(p.Checks))
+	if part := p.tryFirst(f, s.Target); part != nil {
+		all = append(all, part)
+	}
+	for _, part := range all {
+		if knows, ok := part.(interface {
+			Facts(at func(target string) policy.Target) func(target string) policy.Target
+		}); ok {
+			judge.At = knows.Facts(judge.At)
+		}
+	}
+	p.memory, _ = p.Parts[memory.Feature].(memory.Part)
 	return all
 }
 

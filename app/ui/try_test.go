@@ -52,7 +52,7 @@ func TestTryOnScreen(t *testing.T) {
 				next(asks("a3", action.ApprovalContext{Tried: &tried}), "try-result", "y", event.Keep)
 				tried.Conflicts = []string{"s1.txt"}
 				next(asks("a4", action.ApprovalContext{Tried: &tried}), "try-conflict", "1", event.Try)
-				doubtful := action.Tried{Code: 1, TookMS: 4500, Files: many[:1], Count: 1, Added: 1, Deleted: 1, Names: []string{"registry.npmjs.org"}, Doubts: []string{"it ended with exit code 1", `it said "EXDEV"`}}
+				doubtful := action.Tried{Code: 1, TookMS: 4500, Files: many[:1], Count: 1, Added: 1, Deleted: 1, Names: []string{"packages.example.com"}, Doubts: []string{"it ended with exit code 1", `it said "EXDEV"`}}
 				next(asks("a5", action.ApprovalContext{Tried: &doubtful}), "try-doubts", "r", event.Once)
 				long := asks("a6", action.ApprovalContext{Tried: &action.Tried{TookMS: 312, Files: many, Count: 12, Added: 12, Deleted: 12}})
 				next(long, "", "1", "") // the end of the list was not on the screen

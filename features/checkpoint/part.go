@@ -23,8 +23,12 @@ import (
 	"buddy/tools"
 )
 
-// patience limits the time that a command waits until the files are recorded; what is not copied by then is not covered.
-const patience = 2 * time.Second
+// Limits of the time for copying files. What is not copied by then is not covered.
+const (
+	glance   = 300 * time.Millisecond // before a question
+	patience = 2 * time.Second        // before a command
+	thorough = 20 * time.Second       // after a command: without the new contents an undo takes them for somebody else's
+)
 
 // code marks the notices of this feature.
 const code = "undo"
@@ -36,14 +40,12 @@ type Part struct {
 	target  string // of the folders
 	session turn.Session
 
-	mu    sync.Mutex // held during a scan
-	open  []*running // running commands, oldest first
-	off   bool       // the folder is too large, or the record can't be written
-	early sync.Once  // the first scan, while the person reads the first question
+	mu   sync.Mutex // held during a scan
+	open []*running // running commands, oldest first
+	off  bool       // the folder is too large, or the record can't be written
+	told bool       // the person knows that some files are not covered
 
-	// Used during replay only.
-	started map[string]string // command lines, by call
-	tasks   map[int]bool      // commands in the background
+	started map[string]string // used during replay only: command lines, by call
 }
 
 // running is a command that has not ended.
@@ -57,7 +59,7 @@ type running struct {
 
 // New returns a part that records the changes of commands on a target of this machine.
 func New(t *snapshot.Tree, target string) *Part {
-	return &Part{tree: t, target: target, started: make(map[string]string), tasks: make(map[int]bool)}
+	return &Part{tree: t, target: target, started: make(map[string]string)}
 }
 
 // Name implements turn.Part.
@@ -82,10 +84,27 @@ func (p *Part) Facts(at func(target string) policy.Target) func(target string) p
 	return func(target string) policy.Target {
 		t := at(target)
 		if target == p.target {
-			t.Undoes = p.tree.Restores
+			t.Undoes = p.undoes
 		}
 		return t
 	}
+}
+
+// undoes reports whether an undo restores what a command changes at and below a path. It records the folders first,
+// because the answer is a promise; while the person reads the question, the first record is completed.
+func (p *Part) undoes(path string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := !p.tree.Started()
+	p.attribute(p.session.Context, glance)
+	if first && !p.off {
+		p.session.Work.Go(func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.attribute(p.session.Context, patience)
+		})
+	}
+	return !p.off && (path == p.session.Workspace || p.tree.Restores(path))
 }
 
 // Replay notes which commands were running when an earlier process ended. What they change until the first scan counts
@@ -115,20 +134,6 @@ func (p *Part) Replay(env event.Envelope) {
 	}
 }
 
-// Asks implements turn.Part: it starts the first scan while the person reads the question.
-func (p *Part) Asks(call tools.Call) {
-	if !p.records(call) || p.tree.Started() {
-		return
-	}
-	p.early.Do(func() {
-		p.session.Work.Go(func() {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.scan(p.session.Context)
-		})
-	})
-}
-
 // records reports whether a call is a command whose changes are recorded.
 func (p *Part) records(call tools.Call) bool {
 	return call.Planned.Kind.IsCommand() && call.Planned.Target == p.target && len(call.Planned.Targets) == 0 && !call.Confined && !call.Free
@@ -146,7 +151,7 @@ func (p *Part) Around(ctx context.Context, a turn.Access, call *tools.Call) func
 		c = p.open[i] // it was found again after a restart
 		c.earlier = false
 	} else {
-		p.attribute(ctx)
+		p.attribute(ctx, patience)
 		c.git = gitOf(p.session.Workspace)
 		p.open = append(p.open, c)
 	}
@@ -182,32 +187,32 @@ func (p *Part) follow(c *running, number int, done <-chan struct{}) {
 
 // end records what a command has changed; over means that it runs no longer. The caller holds p.mu.
 func (p *Part) end(ctx context.Context, c *running, over bool) {
-	done := p.scan(ctx)
-	p.record(c, done.Changes)
+	p.record(c, p.scan(ctx, thorough).Changes)
 	if over {
 		p.open = slices.DeleteFunc(p.open, func(o *running) bool { return o == c })
 	}
 }
 
-// settle records the changes of commands that still run, and warns that later ones are not known yet.
-func (p *Part) settle(ctx context.Context) {
+// settle records the changes of commands that still run, and returns the numbers of those in the background.
+func (p *Part) settle(ctx context.Context) (background []int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.tree.Started() {
-		return
+		return nil
 	}
-	p.attribute(ctx)
+	p.attribute(ctx, patience)
 	for _, c := range p.open {
 		if c.number != 0 {
-			p.notify(fmt.Sprintf("task #%d is still running: later changes that it makes are not undone", c.number))
+			background = append(background, c.number)
 		}
 	}
+	return background
 }
 
 // attribute records changes since the last scan as those of the command that started last and still runs; without one
 // they are somebody else's. The caller holds p.mu.
-func (p *Part) attribute(ctx context.Context) {
-	done := p.scan(ctx)
+func (p *Part) attribute(ctx context.Context, limit time.Duration) {
+	done := p.scan(ctx, limit)
 	if n := len(p.open); n > 0 && len(done.Changes) > 0 {
 		p.record(p.open[n-1], done.Changes)
 	}
@@ -226,17 +231,16 @@ func (p *Part) record(c *running, changes []snapshot.Change) {
 	c.git = gitOf(p.session.Workspace)
 }
 
-// scan records the folders. The caller holds p.mu.
-func (p *Part) scan(ctx context.Context) (done snapshot.Scanned) {
+// scan records the folders, and copies files until the limit. The caller holds p.mu.
+func (p *Part) scan(ctx context.Context, limit time.Duration) (done snapshot.Scanned) {
 	if p.off {
 		return done
 	}
-	first := !p.tree.Started()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	done, err := p.tree.Scan(ctx)
 	switch {
-	case errors.Is(err, snapshot.ErrStillLarge):
+	case errors.Is(err, snapshot.ErrStillLarge): // the person has read it before
 		p.off = true
 	case errors.Is(err, snapshot.ErrTooLarge):
 		p.off = true
@@ -244,8 +248,9 @@ func (p *Part) scan(ctx context.Context) (done snapshot.Scanned) {
 	case err != nil:
 		p.off = true
 		p.warn(fmt.Errorf("/undo does not cover commands any more: %w", err))
-	case first && ctx.Err() != nil && done.Missing > 0:
-		p.notify(fmt.Sprintf("/undo does not cover the changes of this command to %d files: they could not be copied in %v", done.Missing, patience))
+	case limit == patience && ctx.Err() != nil && done.Missing > 0 && !p.told:
+		p.told = true
+		p.notify(fmt.Sprintf("/undo does not cover changes to %d files: they could not be copied in %v", done.Missing, limit))
 	}
 	return done
 }

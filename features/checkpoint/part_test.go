@@ -1,12 +1,61 @@
 package checkpoint
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"buddy/agent/policy"
+	"buddy/agent/stream"
+	"buddy/agent/turn"
+	"buddy/agent/undo"
+	"buddy/agent/undo/snapshot"
 )
+
+// What a dialog promises about /undo is true: not in a folder that is too large, and not for files that are not kept.
+func TestPromiseOfUndo(t *testing.T) {
+	for name, c := range map[string]struct {
+		before         string
+		folder, delete bool
+	}{
+		"few files":      {"mkdir d; echo 1 > d/x", true, true},
+		"a large file":   {"mkdir d; head -c 20000000 /dev/zero > d/x", true, false},
+		"ignored files":  {"mkdir d; echo x > .gitignore; echo 1 > d/x", true, false},
+		"too many files": {"mkdir d; cd d; seq 100001 | xargs touch", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root, state := t.TempDir(), t.TempDir()
+			cmd := exec.Command("bash", "-ec", c.before)
+			cmd.Dir = root
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			var work sync.WaitGroup
+			defer work.Wait()
+			defer cancel()
+			events := stream.New("s1", time.Now, nil)
+			p := New(snapshot.Open(snapshot.Options{Store: filepath.Join(state, "store"), State: filepath.Join(state, "session"), Roots: []string{root}}), "local")
+			p.Begin(turn.Session{Context: ctx, Work: &work, Stream: events, Changes: undo.New(events, nil, "local", ""), Workspace: root})
+			at := p.Facts(func(string) policy.Target { return policy.Target{} })
+			if at("web").Undoes != nil {
+				t.Error("another target has a promise")
+			}
+			if got := at("local").Undoes(root); got != c.folder {
+				t.Errorf("the folder: %v, want %v", got, c.folder)
+			}
+			if got := at("local").Undoes(filepath.Join(root, "d")); got != c.delete {
+				t.Errorf("deleting d: %v, want %v", got, c.delete)
+			}
+		})
+	}
+}
 
 // How a command moved HEAD is read from git's files, without running git.
 func TestMovedBranch(t *testing.T) {

@@ -52,6 +52,9 @@ func describe(r *try.Result) action.Tried {
 		}
 		t.Files = append(t.Files, action.TriedFile{Path: strings.ToValidUTF8(c.Path, "?"), Preview: facts + "\n" + diff})
 	}
+	if t.More > 0 {
+		t.Doubts = append(t.Doubts, fmt.Sprintf("%d changed paths are not listed", t.More))
+	}
 	if git > 0 {
 		t.Count += git
 		t.Files = append(t.Files, action.TriedFile{Path: ".git", Preview: texts.Plural(git, "file") + " that git has written for itself\n"})
@@ -59,7 +62,7 @@ func describe(r *try.Result) action.Tried {
 	return t
 }
 
-// doubts returns why a real run, or keeping, may do something else than the try.
+// doubts returns why a real run, or keeping, may do something else than the person expects.
 func doubts(r *try.Result) []string {
 	all := r.Doubts()
 	if r.Stopped != "" {

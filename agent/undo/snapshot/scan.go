@@ -63,8 +63,12 @@ func (s *scan) run() (done Scanned, err error) {
 	for s.ahead != nil {
 		s.gone()
 	}
-	if s.old.err != nil {
-		return done, s.old.err
+	if s.old.err != nil { // it is made again
+		if err := os.Remove(from); err != nil {
+			return done, err
+		}
+		again := &scan{tree: s.tree, ctx: s.ctx, began: s.began}
+		return again.run()
 	}
 	if s.seen > manyPaths && time.Since(s.began) > maxScan {
 		return done, ErrTooLarge

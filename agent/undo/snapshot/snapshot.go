@@ -201,28 +201,36 @@ func Open(o Options) *Tree {
 	return &Tree{o: o}
 }
 
-// Restores reports whether a path is in one of the folders, and no rule excludes it.
+// Restores reports whether everything at and below a path is recorded with its content, so that its deletion can be
+// undone: nothing is excluded by a rule, too large, or changed since the last scan.
 func (t *Tree) Restores(path string) bool {
-	for _, root := range t.o.Roots {
-		if path == root {
-			return true
-		}
-		if below(path, root) {
-			return !t.excluded(path, root)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old, err := openIndex(t.index())
+	if err != nil {
+		return false
+	}
+	defer old.close()
+	kept := make(map[string]bool)
+	for one := old.next(); one != nil; one = old.next() {
+		if at := string(one.path); at == path || below(at, path) {
+			if kept[at] = one.kind() != File || one.hasSum(); len(kept) > maxDeleted {
+				return false
+			}
 		}
 	}
-	return false
+	all := old.err == nil && len(kept) > 0
+	err = filepath.WalkDir(path, func(at string, _ fs.DirEntry, err error) error {
+		if all = all && err == nil && kept[at]; !all {
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return all && err == nil
 }
 
-// excluded reports whether a rule excludes a path or one of its folders below root.
-func (t *Tree) excluded(path, root string) bool {
-	for ; path != root; path = filepath.Dir(path) {
-		if ignored(context.Background(), path) {
-			return true
-		}
-	}
-	return false
-}
+// maxDeleted limits the paths that Restores compares.
+const maxDeleted = 20_000
 
 // below reports whether a path is in a folder.
 func below(path, dir string) bool {

@@ -361,11 +361,26 @@ func TestFailures(t *testing.T) {
 	if now := listing(t, root); now != is {
 		t.Errorf("changed:\n%s\nwant:\n%s", now, is)
 	}
-	if err := os.WriteFile(tree.index(), []byte("x"), 0o600); err != nil {
+	for _, damaged := range []string{"x", magic + "\x05/tmp"} {
+		for _, file := range []string{tree.index(), tree.base()} {
+			if err := os.WriteFile(file, []byte(damaged), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if done := scanned(t, tree); len(done.Changes) > 0 || done.Files != 3 {
+			t.Errorf("damaged index %q: %+v", damaged, done)
+		}
+	}
+	run(t, root, "echo 3 > a")
+	if err := os.MkdirAll(filepath.Dir(tree.object(sumOf([]byte("3\n")))), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if done := scanned(t, tree); len(done.Changes) > 0 || done.Files != 3 {
-		t.Errorf("damaged index: %+v", done)
+	if err := os.WriteFile(tree.object(sumOf([]byte("3\n"))), nil, 0o600); err != nil { // after a power failure
+		t.Fatal(err)
+	}
+	after := scanned(t, tree).Changes[0].After
+	if data, err := tree.Content(after); string(data) != "3\n" {
+		t.Errorf("an empty copy: %q, %v", data, err)
 	}
 }
 
@@ -383,5 +398,25 @@ func TestOwnFilesAndTooManyFiles(t *testing.T) {
 	}
 	if _, err := Open(tree.o).Scan(t.Context()); !errors.Is(err, ErrStillLarge) {
 		t.Errorf("in the next session: %v", err)
+	}
+}
+
+// The promise that a deletion can be undone holds for everything below a path, or is not made.
+func TestRestores(t *testing.T) {
+	tree, root := newTree(t, `mkdir -p plain/sub ignored/out big repo/.git pipe link; echo 1 > plain/sub/x; ln -s x plain/l
+		echo 'out/' > .gitignore; echo 1 > ignored/a; echo 2 > ignored/out/b; head -c 2000 /dev/zero > big/f; echo 1 > repo/.git/HEAD; echo 1 > repo/x; mkfifo pipe/p`)
+	tree.o.Limits.File = 1000
+	scanned(t, tree)
+	for path, want := range map[string]bool{
+		"plain": true, "plain/sub/x": true, "link": true, "ignored": false, "ignored/a": true, "ignored/out": false, "big": false, "big/f": false,
+		"repo": false, "repo/x": true, "pipe": false, "none": false, ".": false, "../": false,
+	} {
+		if got := tree.Restores(filepath.Join(root, path)); got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+	run(t, root, "echo 2 > plain/new")
+	if tree.Restores(filepath.Join(root, "plain")) {
+		t.Error("a file that is not recorded yet counts as restored")
 	}
 }

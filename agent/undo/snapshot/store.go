@@ -47,7 +47,7 @@ func sumOf(data []byte) string {
 func (t *Tree) Add(data []byte) (sum string, err error) {
 	sum = sumOf(data)
 	path := t.object(sum)
-	if _, err := os.Lstat(path); err == nil {
+	if info, err := os.Lstat(path); err == nil && info.Size() == int64(len(data)) { // a power failure may leave less
 		return sum, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -1,6 +1,6 @@
 //go:build ignore
 
-// This program generates the lexer definitions that package markup embeds, one XML file each, from the chroma version
+// Command lexers generates the lexer definitions that package markup embeds, one XML file each, from the chroma version
 // in go.mod. Run it with go generate.
 package main
 
