@@ -55,15 +55,29 @@ func (s *local) prepare(context.Context) error {
 			return err
 		}
 	}
-	dir, err := pane.MakeDir(texts.Lookup(s.env), s.name)
+	dir, err := s.makeDir()
 	if err != nil {
-		return err // not ErrUnavailable: running without tmux would fail, too
-	}
-	if err := os.WriteFile(filepath.Join(dir, "tmux.conf"), []byte(config), 0o600); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return err
 	}
 	s.dir = dir
 	return nil
+}
+
+// makeDir makes the directory, with the configuration of the tmux server. An earlier supervisor that is ending may
+// remove it once more.
+func (s *local) makeDir() (dir string, err error) {
+	for end := time.Now().Add(startLimit); ; {
+		if dir, err = pane.MakeDir(texts.Lookup(s.env), s.name); err != nil {
+			return "", err // not ErrUnavailable: running without tmux would fail, too
+		}
+		err = os.WriteFile(filepath.Join(dir, "tmux.conf"), []byte(config), 0o600)
+		switch {
+		case err == nil:
+			return dir, nil
+		case !errors.Is(err, os.ErrNotExist) || time.Now().After(end):
+			return "", fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+	}
 }
 
 func (s *local) conf() string { return filepath.Join(s.directory(), "tmux.conf") }

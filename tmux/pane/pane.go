@@ -138,10 +138,23 @@ func supervise(dir, name string) error {
 	_ = l.Close() // removes the socket as well
 	abandoned := !srv.Shutdown("the pane was closed", time.Second)
 	if abandoned {
-		// The state is not needed any more, and it contains an environment.
-		return os.RemoveAll(dir)
+		return removeOwn(dir, lock)
 	}
 	return nil
+}
+
+// removeOwn removes the directory of a supervisor that nobody needs any more, because it contains an environment. It
+// leaves the directory of a successor: a client may have removed the old one and made a new one meanwhile.
+func removeOwn(dir string, lock *os.File) error {
+	own, err := lock.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Lstat(lock.Name())
+	if err != nil || !os.SameFile(own, there) {
+		return nil
+	}
+	return os.RemoveAll(dir)
 }
 
 // listenPrivate listens on a socket with mode 0600, in a folder that only this user can enter.

@@ -447,3 +447,33 @@ func TestMainRefuses(t *testing.T) {
 		t.Errorf("Main() = %d, want 2", code)
 	}
 }
+
+// An ending supervisor removes its directory, but not one that a client has made again at the same path.
+func TestSupervisorRemovesOnlyItsOwnDirectory(t *testing.T) {
+	for name, again := range map[string]bool{"its own": false, "made again": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "d")
+			lock, err := lockDir(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = lock.Close() }()
+			if again {
+				if err := os.RemoveAll(dir); err != nil {
+					t.Fatal(err)
+				}
+				next, err := lockDir(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = next.Close() }()
+			}
+			if err := removeOwn(dir, lock); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(dir); (err == nil) != again {
+				t.Errorf("the directory: %v", err)
+			}
+		})
+	}
+}
