@@ -150,17 +150,22 @@ func RiskOf(a event.ApprovalAsked) action.Risk { return cmp.Or(a.Context.Risk, a
 
 // Where returns the machine of an action unless it is this one, and a note if it is in production; "" for neither.
 func Where(a event.ApprovalAsked) string {
-	where := a.Action.Target
-	switch n := len(a.Action.Targets); {
-	case n > 1:
-		where = fmt.Sprintf("%d machines", n)
-	case where == "local":
-		where = ""
-	}
+	where := elsewhere(a.Action)
 	if a.Context.Production {
 		where = strings.TrimSpace(where + " · production")
 	}
 	return draw.FirstLine(where)
+}
+
+// elsewhere returns the machine of an action, "" for this one.
+func elsewhere(act action.Action) string {
+	switch n := len(act.Targets); {
+	case n > 1:
+		return fmt.Sprintf("%d machines", n)
+	case act.Target == "local":
+		return ""
+	}
+	return act.Target
 }
 
 // Facts returns the facts that a person must know before approving, one sentence each: first why approval is necessary
@@ -223,7 +228,7 @@ func Details(a event.ApprovalAsked) []string {
 		}
 	}
 	add(ruleReach(c))
-	add(strings.TrimSpace(undo(c) + " " + safer(c)))
+	add(strings.TrimSpace(undo(a) + " " + safer(c)))
 	if c.Try.Why != "" {
 		add("It can't be tried first: " + c.Try.Why)
 	}
@@ -234,11 +239,15 @@ func Details(a event.ApprovalAsked) []string {
 }
 
 // undo describes how to undo an action, unless Facts state that this is impossible.
-func undo(c action.ApprovalContext) string {
+func undo(a event.ApprovalAsked) string {
+	c, where := a.Context, elsewhere(a.Action)
 	switch {
 	case c.Undo != "":
 		return sentence("To undo it: " + c.Undo)
-	case !c.Reversible && c.Risk != "" && !c.Effect.Final:
+	case c.Reversible || c.Risk == "" || c.Effect.Final:
+	case isCommand(a.Action) && where != "":
+		return sentence("/undo can't take it back: it runs on " + where)
+	default:
 		return "buddy doesn't know how to undo it."
 	}
 	return ""

@@ -1,10 +1,12 @@
 package words
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 	"buddy/tools/toolset"
 )
 
@@ -85,6 +87,16 @@ func TestPlanIsNotCalledByItsPath(t *testing.T) {
 		c := Call{Name: "write_file", Action: action.Action{Kind: action.FileWrite, Path: path}, Cwd: "/w"}
 		if got := c.Line(); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// The details say that /undo does not cover a command on another machine.
+func TestUndoOfCommandsElsewhere(t *testing.T) {
+	for target, want := range map[string]string{"local": "buddy doesn't know how to undo it.", "root@web-02 (ssh)": "/undo can't take it back: it runs on root@web-02 (ssh)."} {
+		a := event.ApprovalAsked{Action: action.Action{Kind: action.Shell, Command: "make", Target: target}, Context: action.ApprovalContext{Risk: action.Medium, Production: true}}
+		if got := Details(a); !slices.Contains(got, want) {
+			t.Errorf("on %s: %q", target, got)
 		}
 	}
 }
