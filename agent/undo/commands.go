@@ -11,6 +11,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/undo/snapshot"
 	"buddy/tools"
+	"buddy/tools/file"
 )
 
 // Commands is the part of a [Log] for what commands change in the folders of a tree on this machine.
@@ -104,7 +105,7 @@ func pathsOf(e event.FileKept) (paths []string) {
 // maxPaths limits the paths of commands that are named in events and reminders.
 const maxPaths = 20
 
-// changes returns the joined changes of steps, those of file tools included.
+// changes returns the joined changes of steps on the tree's target, those of file tools included.
 func (c *Commands) changes(steps []step) ([]snapshot.Change, error) {
 	if c.tree == nil {
 		return nil, errors.New("changes of commands can't be undone here: see [undo] commands in the settings")
@@ -112,6 +113,9 @@ func (c *Commands) changes(steps []step) ([]snapshot.Change, error) {
 	var lists [][]snapshot.Change
 	for _, s := range steps {
 		for _, k := range s.kept {
+			if k.Target != c.target {
+				continue
+			}
 			changes, err := c.changesOf(k.FileKept)
 			if err != nil {
 				return nil, err
@@ -252,13 +256,22 @@ func (u *Undo) explainGit() {
 // maxCompared limits the files of commands whose text is compared; the others are only counted.
 const maxCompared = 1000
 
-// diff is [Log.Diff] for steps in which commands changed files.
-func (c *Commands) diff(ctx context.Context, on Files, steps []step, mark string) (text string, count int, err error) {
+// diff is [Log.diff] for steps in which commands changed files.
+func (c *Commands) diff(ctx context.Context, on Files, steps, later []step, mark string) (text string, count int, err error) {
 	c.log.mu.Lock()
 	changes, err := c.changes(steps)
+	if err != nil {
+		c.log.mu.Unlock()
+		return "", 0, err
+	}
+	since, err := c.changes(later)
 	c.log.mu.Unlock()
 	if err != nil {
 		return "", 0, err
+	}
+	end := make(map[string]snapshot.State, len(since)) // of the paths that changed again later
+	for _, one := range since {
+		end[one.Path] = one.Before
 	}
 	var out strings.Builder
 	for i, one := range changes {
@@ -266,15 +279,17 @@ func (c *Commands) diff(ctx context.Context, on Files, steps []step, mark string
 			fmt.Fprintf(&out, "%s… %d more files\n", mark, len(changes)-i)
 			return out.String(), count + len(changes) - i, nil
 		}
-		now, err := c.tree.Present(ctx, one.Path)
-		if err != nil {
-			return "", 0, err
+		then, again := end[one.Path]
+		if !again {
+			if then, err = c.tree.Present(ctx, one.Path); err != nil {
+				return "", 0, err
+			}
 		}
-		if now.Same(one.Before) {
+		if then.Same(one.Before) {
 			continue
 		}
 		count++
-		text, err := c.compare(ctx, on, one, now, mark)
+		text, err := c.compare(ctx, on, one, then, again, mark)
 		if err != nil {
 			return "", 0, err
 		}
@@ -283,20 +298,31 @@ func (c *Commands) diff(ctx context.Context, on Files, steps []step, mark string
 	return out.String(), count, nil
 }
 
-// compare returns the difference of one path that a command changed.
-func (c *Commands) compare(ctx context.Context, on Files, one snapshot.Change, now snapshot.State, mark string) (string, error) {
+// compare returns the difference between a path before a change and its state then: a stored state, or else the
+// present one.
+func (c *Commands) compare(ctx context.Context, on Files, one snapshot.Change, then snapshot.State, stored bool, mark string) (string, error) {
 	files := func(s snapshot.State) bool { return s.Kind == snapshot.File || s.Kind == snapshot.None }
-	if files(one.Before) && files(now) && one.Before.Sum != now.Sum {
-		b := tools.Before{Path: one.Path, Existed: one.Before.Kind == snapshot.File, Perm: one.Before.Perm}
-		var err error
-		if b.Existed {
-			if b.Data, err = c.tree.Content(one.Before); err != nil {
-				b.Lost = true
-			}
-		}
-		text, _, err := on.Difference(ctx, []tools.Before{b}, mark)
-		return text, err
-	}
 	name := filepath.ToSlash(c.tree.Name(one.Path))
-	return fmt.Sprintf("%s%s  %s → %s\n", mark, name, one.Before.Words(), now.Words()), nil
+	switch {
+	case !files(one.Before) || !files(then) || one.Before.Sum == then.Sum:
+		return fmt.Sprintf("%s%s  %s → %s\n", mark, name, one.Before.Words(), then.Words()), nil
+	case stored:
+		sizes, lines, _ := strings.Cut(file.Difference(name, c.stored(one.Before), c.stored(then)), "\n")
+		return fmt.Sprintf("%s%s  %s\n%s", mark, name, sizes, lines), nil
+	}
+	b := tools.Before{Path: one.Path, Existed: one.Before.Kind == snapshot.File, Perm: one.Before.Perm}
+	var err error
+	if b.Existed {
+		if b.Data, err = c.tree.Content(one.Before); err != nil {
+			b.Lost = true
+		}
+	}
+	text, _, err := on.Difference(ctx, []tools.Before{b}, mark)
+	return text, err
+}
+
+// stored returns the content of a stored state. Data is nil if its copy is gone.
+func (c *Commands) stored(s snapshot.State) file.Content {
+	data, _ := c.tree.Content(s) // without a copy, only the sizes are compared
+	return file.Content{Exists: s.Kind == snapshot.File, Size: s.Size, Data: data}
 }

@@ -194,6 +194,9 @@ func TestUndoCoversCommandsAndFileTools(t *testing.T) {
 	if text, n, err := f.Diff(t.Context(), "= "); err != nil || n != 5 || !strings.Contains(text, "= a  deleted") || !strings.Contains(text, "-1\n") || !strings.Contains(text, "= d  folder, permissions 755 → nothing") {
 		t.Errorf("diff of %d files: %v\n%s", n, err, text)
 	}
+	if text, n, err := DiffOf(t.Context(), f.Log, 2, 1, "= "); err != nil || n != 4 || !strings.Contains(text, "= a  +1 -1 lines") || !strings.Contains(text, "-1\n\\ No newline at end of file\n+3\n") || strings.Contains(text, "= new") {
+		t.Errorf("before the second prompt, the diff of %d files: %v\n%s", n, err, text)
+	}
 	if e := f.undo(0, false, false); e.Count != 2 || e.List == "" {
 		t.Errorf("undid %+v", e)
 	}
@@ -207,6 +210,22 @@ func TestUndoCoversCommandsAndFileTools(t *testing.T) {
 	f.wants("second redone", "b=4 new=5")
 	f.undo(2, false, false)
 	f.wants("both undone", "a=1 b=1 d/x=1")
+}
+
+// A comparison keeps the files of this machine and of another target apart, also where their paths are the same.
+func TestDifferenceOfSeveralTargets(t *testing.T) {
+	f := newFolder(t, "printf 1 > a; printf 1 > b")
+	f.asks("go")
+	f.command("printf 2 > a")
+	call := tools.Call{ID: stream.NewID(), Dir: filepath.Join(f.state, "web"), Planned: action.Action{Target: "web"}}
+	path := filepath.Join(f.root, "b")
+	if err := f.Keep(f.prompt, 1, call, []tools.Before{{Path: path, Existed: true, Perm: 0o644, Data: []byte("there")}}); err != nil {
+		t.Fatal(err)
+	}
+	text, n, err := f.Diff(t.Context(), "= ")
+	if err != nil || n != 2 || strings.Count(text, "local:a  ") != 1 || strings.Count(text, "web:b  ") != 1 {
+		t.Errorf("diff of %d files: %v\n%s", n, err, text)
+	}
 }
 
 // A process that is killed while it restores files leaves some of them restored: the next one restores the others or

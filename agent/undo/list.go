@@ -42,10 +42,12 @@ func Steps(l *Log) (all []Step) {
 	return all
 }
 
-// DiffOf is [Log.Diff] for the newest n steps.
-func DiffOf(ctx context.Context, l *Log, n int, mark string) (diff string, count int, err error) {
+// DiffOf is [Log.Diff] for the newest n steps without the newest later ones of them. later above 0 needs a log that
+// covers commands.
+func DiffOf(ctx context.Context, l *Log, n, later int, mark string) (diff string, count int, err error) {
 	l.mu.Lock()
-	steps := slices.Clone(l.steps[max(0, len(l.steps)-n):])
+	end := max(0, len(l.steps)-later)
+	steps, since := slices.Clone(l.steps[max(0, len(l.steps)-n):end]), slices.Clone(l.steps[end:])
 	l.mu.Unlock()
-	return l.diff(ctx, steps, mark)
+	return l.diff(ctx, steps, since, mark)
 }

@@ -32,7 +32,7 @@ func (l *Log) Since(ctx context.Context) ([]Change, error) {
 		l.mu.Lock()
 		steps := l.since(prompt)
 		l.mu.Unlock()
-		text, files, err := l.diff(ctx, steps, mark)
+		text, files, err := l.diff(ctx, steps, nil, mark)
 		if err != nil {
 			return nil, err
 		}

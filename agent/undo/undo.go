@@ -186,11 +186,11 @@ func (l *Log) Diff(ctx context.Context, mark string) (diff string, count int, er
 	l.mu.Lock()
 	steps := slices.Clone(l.steps)
 	l.mu.Unlock()
-	return l.diff(ctx, steps, mark)
+	return l.diff(ctx, steps, nil, mark)
 }
 
-// diff is Diff for some steps.
-func (l *Log) diff(ctx context.Context, steps []step, mark string) (diff string, count int, err error) {
+// diff is Diff for some steps. later are the steps after them whose changes are left out.
+func (l *Log) diff(ctx context.Context, steps, later []step, mark string) (diff string, count int, err error) {
 	if l.files == nil {
 		return "", 0, errors.New("file changes are not saved here")
 	}
@@ -209,9 +209,12 @@ func (l *Log) diff(ctx context.Context, steps []step, mark string) (diff string,
 		}
 		var text string
 		var n int
-		if f.commands {
-			text, n, err = l.Commands.diff(ctx, on, steps, where)
-		} else {
+		switch {
+		case f.commands, len(later) > 0 && f.target == l.Commands.target:
+			text, n, err = l.Commands.diff(ctx, on, steps, later, where)
+		case len(later) > 0:
+			return "", 0, fmt.Errorf("files on %s can only be compared with the present ones", f.target)
+		default:
 			text, n, err = on.Difference(ctx, f.files, where)
 		}
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 
 var command = feature.Command{
 	Command: slash.Command{
-		Name: "checkpoints", Means: []string{"history", "snapshots"}, Args: "[diff N]", Brief: "list the steps that /undo takes back",
-		Help: "list the steps that /undo takes back: files, and the commands that changed them; diff N shows what has changed since before the last N steps",
+		Name: "checkpoints", Means: []string{"history", "snapshots"}, Args: "[diff N [M]]", Brief: "list the steps that /undo takes back",
+		Help: "list the steps that /undo takes back: files, and the commands that changed them; diff N shows what has changed since before the last N steps, and diff N M what had changed before the last M steps",
 	},
 	Run: run,
 }
@@ -37,25 +37,44 @@ func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, erro
 	if len(args) == 0 {
 		return show.Answer{List: p.list(steps)}, nil
 	}
-	n, err := strconv.Atoi(strings.Join(args[1:], " "))
-	if args[0] != "diff" || err != nil || n < 1 || n > len(steps) {
-		return show.Answer{}, fmt.Errorf("unknown arguments %q (have: diff and a number of steps, at most %d)", strings.Join(args, " "), len(steps))
+	n, later, err := compared(args, len(steps))
+	if err != nil {
+		return show.Answer{}, err
 	}
-	diff, count, err := undo.DiffOf(ctx, log, n, "")
+	diff, count, err := undo.DiffOf(ctx, log, n, later, "")
 	if err != nil {
 		return show.Answer{}, err
 	}
 	if count == 0 {
 		return show.Answer{Text: &show.Text{Body: "The files are as before these steps."}}, nil
 	}
-	return show.Answer{Text: &show.Text{Title: fmt.Sprintf("%s changed since", texts.Plural(count, "file")), Body: diff, Form: show.Diff}}, nil
+	title := texts.Plural(count, "file") + " changed"
+	if later == 0 {
+		title += " since"
+	}
+	return show.Answer{Text: &show.Text{Title: title, Body: diff, Form: show.Diff}}, nil
+}
+
+// compared reads the arguments of a comparison: diff, the number of the newest steps to compare, and the number of
+// those to leave out.
+func compared(args []string, steps int) (n, later int, err error) {
+	numbers := args[1:]
+	if args[0] == "diff" && (len(numbers) == 1 || len(numbers) == 2) {
+		if n, err = strconv.Atoi(numbers[0]); err == nil && len(numbers) == 2 {
+			later, err = strconv.Atoi(numbers[1])
+		}
+		if err == nil && n <= steps && 0 <= later && later < n {
+			return n, later, nil
+		}
+	}
+	return 0, 0, fmt.Errorf("unknown arguments %q (have: diff N, where N is a number of steps, at most %d, and diff N M, where M is smaller)", strings.Join(args, " "), steps)
 }
 
 // list describes the steps, the newest first.
 func (p *Part) list(steps []undo.Step) *show.List {
 	list := &show.List{
 		Title: "Checkpoints", Columns: []string{"prompt", "files", "by"}, Empty: "Nothing was changed that /undo could take back.", Most: 20,
-		Usage: "/undo N takes back the last N steps. /checkpoints diff N shows what has changed since before them.",
+		Usage: "/undo N takes back the last N steps. /checkpoints diff N shows what has changed since before them; diff 3 1 compares the files before the last 3 steps with those before the last step.",
 	}
 	if used := p.tree.Used(); used > 0 {
 		list.Note = fmt.Sprintf("Copies of this folder's files take %d MB on the disk.", (used+megabyte-1)/megabyte)
@@ -80,6 +99,7 @@ func (p *Part) list(steps []undo.Step) *show.List {
 		}
 		row.Deeds = []show.Deed{
 			{Label: label, Run: []string{"undo", n}, Closes: true},
+			{Label: "show what this step changed", Run: []string{"checkpoints", "diff", n, strconv.Itoa(i)}},
 			{Label: "show what has changed since", Run: []string{"checkpoints", "diff", n}},
 		}
 		list.Rows = append(list.Rows, row)
