@@ -48,9 +48,9 @@ func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, erro
 	if count == 0 {
 		return show.Answer{Text: &show.Text{Body: "The files are as before these steps."}}, nil
 	}
-	title := texts.Plural(count, "file") + " changed"
+	title := "in " + texts.Plural(count, "file")
 	if later == 0 {
-		title += " since"
+		title += " since then"
 	}
 	return show.Answer{Text: &show.Text{Title: title, Body: diff, Form: show.Diff}}, nil
 }
@@ -67,7 +67,7 @@ func compared(args []string, steps int) (n, later int, err error) {
 			return n, later, nil
 		}
 	}
-	return 0, 0, fmt.Errorf("unknown arguments %q (have: diff N, where N is a number of steps, at most %d, and diff N M, where M is smaller)", strings.Join(args, " "), steps)
+	return 0, 0, fmt.Errorf("unknown arguments %q (have: diff N and diff N M; N is at most %d, M less than N)", strings.Join(args, " "), steps)
 }
 
 // list describes the steps, the newest first.
