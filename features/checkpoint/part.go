@@ -20,6 +20,7 @@ import (
 	"buddy/agent/policy"
 	"buddy/agent/turn"
 	"buddy/agent/undo/snapshot"
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -248,6 +249,9 @@ func (p *Part) scan(ctx context.Context, limit time.Duration) (done snapshot.Sca
 	case err != nil:
 		p.off = true
 		p.warn(fmt.Errorf("/undo does not cover commands any more: %w", err))
+	case done.Store != nil && !p.told:
+		p.told = true
+		p.notify(fmt.Sprintf("/undo does not cover changes to %s: %v", texts.Plural(done.Missing, "file"), done.Store))
 	case limit == patience && ctx.Err() != nil && done.Missing > 0 && !p.told:
 		p.told = true
 		p.notify(fmt.Sprintf("/undo does not cover changes to %d files: they could not be copied in %v", done.Missing, limit))

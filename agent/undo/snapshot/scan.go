@@ -33,6 +33,7 @@ type scan struct {
 	seen  int     // paths
 	bytes int64   // contents of the present files that are kept
 	lacks int     // files without a kept content
+	store error   // why the store takes no more contents, such as a full disk
 	diffs []diff  // in walk order
 	buf   []byte
 }
@@ -244,7 +245,12 @@ func (s *scan) keep() {
 		if e.Size > s.tree.o.Limits.File || s.bytes+e.Size > s.tree.o.Limits.Folder || s.ctx.Err() != nil {
 			continue
 		}
-		if sum, err := s.read(e); err == nil && sum != "" {
+		sum, err := s.read(e)
+		if errors.Is(err, errStore) {
+			s.store = err
+			return
+		}
+		if err == nil && sum != "" {
 			e.Sum = sum
 			s.bytes += e.Size
 		}
@@ -316,7 +322,7 @@ func (s *scan) write(from string) error {
 
 // result returns the changes for the caller.
 func (s *scan) result() Scanned {
-	done := Scanned{Files: s.seen, Bytes: s.bytes, Missing: s.lacks}
+	done := Scanned{Files: s.seen, Bytes: s.bytes, Missing: s.lacks, Store: s.store}
 	for _, d := range s.diffs {
 		if d.after != nil && d.after.Kind == File && d.after.Sum == "" {
 			done.Missing++

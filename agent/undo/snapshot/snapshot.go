@@ -243,6 +243,7 @@ type Scanned struct {
 	Files   int      // paths in the tree
 	Bytes   int64    // contents kept of the present files
 	Missing int      // files whose content is not kept
+	Store   error    // why no more contents could be stored, such as a full disk; nil if they could
 }
 
 // Scan records the present state and returns what has changed since the last scan. When ctx ends while contents are

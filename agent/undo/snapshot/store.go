@@ -51,11 +51,11 @@ func (t *Tree) Add(data []byte) (sum string, err error) {
 		return sum, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: %w", errStore, err)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: %w", errStore, err)
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err == nil {
@@ -63,10 +63,12 @@ func (t *Tree) Add(data []byte) (sum string, err error) {
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
-		return "", err
+		return "", fmt.Errorf("%w: %w", errStore, err)
 	}
 	return sum, nil
 }
+
+var errStore = errors.New("copies of files can't be stored")
 
 // keep stores the content of an open file. buf is reused between calls. The sum is "" if the file grew over the limit.
 func (t *Tree) keep(f io.Reader, size int64, buf *[]byte) (sum string, err error) {
