@@ -31,7 +31,7 @@ func TestPlainTry(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(dist), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	migrate := "import sqlite3\nd = sqlite3.connect('app.db')\nd.execute('create table orders(id)')\nd.commit()\nprint('migrated')\n"
+	migrate := "import os, sqlite3\nd = sqlite3.connect('app.db')\nd.execute('create table ' + os.environ['TABLE'] + '(id)')\nd.commit()\nprint('migrated')\n"
 	for path, text := range map[string]string{dist: "built\n", filepath.Join(shop, "migrate.py"): migrate} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -77,6 +77,10 @@ func TestPlainTry(t *testing.T) {
 	d.types("/undo\r")
 	d.want("undid the changes", "> ")
 	exists(dist, true)
+	d.types("run export TABLE=orders\r")
+	d.want("Enter for no): ")
+	d.types("y\r")
+	d.want("> ")
 	d.types("run python3 migrate.py\r")
 	d.want(offered, "Enter for no): ")
 	d.types("t\r")

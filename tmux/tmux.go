@@ -248,6 +248,21 @@ func (s *Session) Prefer(known string) {
 // Pane returns tmux's id of the shared pane, or "" when there is none.
 func (s *Session) Pane() string { return s.runner.pane() }
 
+// Exported returns the variables that earlier commands in the shared pane left exported, as NAME=value; nil before the
+// first one, and on other machines.
+func (s *Session) Exported() ([]string, error) {
+	dir := ""
+	switch r := s.runner.(type) {
+	case *managedPane:
+		if l, ok := r.sup.(*local); ok {
+			dir = l.directory()
+		}
+	case *plain:
+		dir = r.directory()
+	}
+	return pane.Exported(dir, s.opt.Shell)
+}
+
 // FindPane connects to the shared pane of an earlier process of this session, which also sends OnPane an event, and
 // reports whether the pane exists. It starts nothing on this machine.
 func (s *Session) FindPane(ctx context.Context) (found bool, err error) {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -235,3 +236,26 @@ func (r *rig) want(command, stdout string) {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+// Exported has the variables that the last command left exported, with and without tmux.
+func TestExported(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for name, s := range map[string]*tmux.Session{"tmux": r.Session, "plain": tmux.NewPlain(r.opt)} {
+		if got, err := s.Exported(); got != nil || err != nil {
+			t.Errorf("%s: before the first command: %q, %v", name, got, err)
+		}
+		run, err := s.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "export TABLE='or ders'; OTHER=x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.wait(run)
+		got, err := s.Exported()
+		if err != nil || !slices.Contains(got, "TABLE=or ders") || slices.Contains(got, "OTHER=x") {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		if _, err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -24,5 +24,6 @@ func (p *Program) tryFirst(f *Options, target string) *tryfirst.Part {
 		Target: target, Session: p.ID, Fence: *settings, Env: env, Withheld: p.withheld,
 		Bases: tryfirst.Bases(p.Env.Dir, filepath.Join(xdg.StateHome, "buddy", "try"), filepath.Join(xdg.CacheHome, "buddy", "try")),
 		Shell: p.Config.Tools.ShellName(), Output: p.Config.Tools.Output,
+		Exported: p.Targets.First().Exported,
 	})
 }

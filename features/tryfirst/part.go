@@ -40,6 +40,8 @@ type Options struct {
 	Withheld []string // variables that commands don't get
 	Shell    string   // see [pane.FindShell]
 	Output   int      // bytes of output for the model
+	// Exported returns the variables that earlier commands left exported; nil before the first one.
+	Exported func() ([]string, error)
 }
 
 // Part tries the commands of a session. Use New.
@@ -135,6 +137,10 @@ func (p *Part) Try(ctx context.Context, call tools.Call, more func(context.Conte
 	if err != nil {
 		return nil, err
 	}
+	now, err := p.o.Exported()
+	if err != nil {
+		return nil, fmt.Errorf("the variables of earlier commands can't be read: %w", err)
+	}
 	temp, err := os.MkdirTemp(p.layers.dir, "temp-")
 	if err != nil {
 		return nil, err
@@ -148,7 +154,7 @@ func (p *Part) Try(ctx context.Context, call tools.Call, more func(context.Conte
 	r, err := try.Run(ctx, try.Config{
 		Fence:  fence.Config{Settings: p.o.Fence, Env: pane.FirstEnviron(p.o.Env), Temp: temp},
 		Layers: p.layers.dir, Limits: limits,
-	}, try.Command{Shell: exe, Line: call.Planned.Command, Dir: call.Planned.Cwd, Withheld: p.o.Withheld})
+	}, try.Command{Shell: exe, Line: call.Planned.Command, Dir: call.Planned.Cwd, Now: now, Withheld: p.o.Withheld})
 	if err != nil {
 		return nil, reason(err)
 	}

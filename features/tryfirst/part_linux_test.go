@@ -24,7 +24,8 @@ func newPart(t *testing.T) (p *Part, work string) {
 	}
 	p = New(Options{
 		Target: "local", Session: "s1", Bases: Bases(work, "/proc/nowhere"), Env: os.Environ(), Output: 4000,
-		Fence: fence.Settings{Work: []string{work}, Cache: filepath.Join(base, "cache")},
+		Fence:    fence.Settings{Work: []string{work}, Cache: filepath.Join(base, "cache")},
+		Exported: func() ([]string, error) { return nil, nil },
 	})
 	if err := p.possible(); err != nil {
 		t.Skip(err)

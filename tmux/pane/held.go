@@ -212,6 +212,25 @@ func (s *Shell) inherit() (err error) {
 	return nil
 }
 
+// Exported returns the variables that the last command under the supervisor in dir left exported, as NAME=value; nil
+// before the first command, and for zsh, whose state is not read. shell is the name of its shell.
+func Exported(dir, shell string) ([]string, error) {
+	kind := KindOf(shell)
+	if dir == "" || kind == kindZsh {
+		return nil, nil
+	}
+	name := newestState(dir, kind)
+	if name == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	exported, _, err := variables(string(text))
+	return exported, err
+}
+
 // variables returns the exported and the plain variables of a state as NAME=value, without evaluating anything. Arrays are
 // omitted.
 func variables(state string) (exported, plain []string, err error) {

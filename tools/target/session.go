@@ -104,6 +104,15 @@ func (s *Session) Fences() error {
 	return s.fences()
 }
 
+// Exported returns the variables that earlier commands left exported, as NAME=value; nil before the first one, and on
+// other machines.
+func (s *Session) Exported() ([]string, error) {
+	if all, err := s.Panes.Exported(); all != nil || err != nil {
+		return all, err
+	}
+	return s.plain.Exported()
+}
+
 // NewSession returns a session on t whose only panes are those of sh.
 func NewSession(t *Target, sh *shell.Shell, files *file.Workspace) *Session {
 	s := &Session{Target: t, Shell: sh, Files: files, tools: make(map[string]tools.Tool), finder: finder{secret: files.Secret, most: maxSearched}}
