@@ -2,11 +2,14 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // offers reports whether a question that is being shown offers an answer.
@@ -94,4 +97,60 @@ func TestPlainTry(t *testing.T) {
 	}
 	d.types("/quit\r")
 	d.ends()
+}
+
+// keptFiles is the number of files that a tried command changes, so that a kill often hits the middle of keeping.
+const keptFiles = 400
+
+// TestKilledWhileKeeping kills the program after the person has chosen to keep what a command changed. The next session
+// has all the changes or none.
+func TestKilledWhileKeeping(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills the program several times")
+	}
+	t.Parallel()
+	d := newDialog(t, "xterm-256color")
+	shop := filepath.Join(d.work, "shop")
+	if err := os.Mkdir(shop, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// changed returns how many files have the changes of a round.
+	changed := func(round int) (n int) {
+		for i := range keptFiles {
+			if text, err := os.ReadFile(filepath.Join(shop, fmt.Sprintf("f%d", i+1))); err == nil && string(text) == fmt.Sprintln(round) {
+				n++
+			}
+		}
+		return n
+	}
+	half := 0
+	for round := 1; round <= *plainCrashes; round++ {
+		d.start("--plain", "-C", shop)
+		d.want("> ")
+		d.types(fmt.Sprintf("run for i in $(seq %d); do echo %d > f$i; done; rm -rf d*; mkdir d%d\r", keptFiles, round, round))
+		if d.want("Run this command?"); !d.offers("Try it first (nothing changes)") {
+			t.Skip("commands can't be tried on this machine")
+		}
+		d.types("t\r")
+		d.want("Keep exactly this", "Enter for no): ")
+		d.types("y\r")
+		time.Sleep(time.Duration(rand.Int64N(int64(30 * time.Millisecond)))) // the instant is random
+		_ = d.cmd.Process.Kill()
+		_ = d.cmd.Wait()
+		<-d.ended
+		if n := changed(round); n > 0 && n < keptFiles {
+			half++
+		}
+		d.start("--plain", "-C", shop)
+		d.want("> ")
+		d.types("/quit\r")
+		out := d.ends()
+		folders, _ := filepath.Glob(filepath.Join(shop, "d[0-9]*"))
+		want := filepath.Join(shop, fmt.Sprintf("d%d", round))
+		n, made := changed(round), len(folders) == 1 && folders[0] == want
+		if n != 0 && n != keptFiles || made != (n > 0) {
+			t.Fatalf("round %d: %d of %d files, folders %v\n%s", round, n, keptFiles, folders, out)
+		}
+	}
+	t.Logf("%d of %d kills were in the middle", half, *plainCrashes)
 }

@@ -125,16 +125,7 @@ func (t *trial) start(cmd *exec.Cmd) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	a := cmd.SysProcAttr
-	a.Cloneflags, a.Pdeathsig = unix.CLONE_NEWUSER|unix.CLONE_NEWNS|unix.CLONE_NEWNET, unix.SIGKILL
-	if a.UidMappings, a.GidMappings, err = ids(); err != nil {
-		return errors.Join(err, ours.Close())
-	}
-	if a.GidMappingsEnableSetgroups = os.Getuid() == 0; os.Getuid() != 0 {
-		a.AmbientCaps = []uintptr{ // for mounts, for what the kernel does in layers, and for the network
-			unix.CAP_SYS_ADMIN, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_MKNOD, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE,
-		}
-	}
+	cmd.SysProcAttr.Pdeathsig = unix.SIGKILL
 	if err := t.fence.Start(cmd); err != nil {
 		return errors.Join(err, ours.Close())
 	}
@@ -159,34 +150,6 @@ func (t *trial) serve(socket *os.File) {
 		<-t.over
 		_ = server.Close()
 	}
-}
-
-// ids returns the ids of the user namespace: for root all ids, for others only their own.
-func ids() (users, groups []syscall.SysProcIDMap, err error) {
-	if uid, gid := os.Getuid(), os.Getgid(); uid != 0 {
-		return []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}, []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}, nil
-	}
-	if users, err = idMap("/proc/self/uid_map"); err != nil {
-		return nil, nil, err
-	}
-	groups, err = idMap("/proc/self/gid_map")
-	return users, groups, err
-}
-
-// idMap reads the ids that exist in this namespace.
-func idMap(file string) (all []syscall.SysProcIDMap, err error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	for line := range strings.Lines(string(text)) {
-		var first, outside, size int
-		if _, err := fmt.Sscan(line, &first, &outside, &size); err != nil {
-			return nil, fmt.Errorf("%q: %w", file, err)
-		}
-		all = append(all, syscall.SysProcIDMap{ContainerID: first, HostID: first, Size: size})
-	}
-	return all, nil
 }
 
 // Run runs a command. The error is [ErrImpossible], or says why the command could not be started; a command that fails

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"buddy/tmux/pane/fence"
 )
 
@@ -29,6 +31,10 @@ type place struct {
 // newPlace returns an empty workspace below base. If no command can be tried there it skips the test.
 func newPlace(t testing.TB, base string) *place {
 	t.Helper()
+	// As buddy does, which matters for ordinary users.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
 	p := &place{t: t, work: filepath.Join(base, "work")}
 	p.Layers = filepath.Join(base, "layers")
 	p.Fence = fence.Config{Settings: fence.Settings{Work: []string{p.work}, Cache: filepath.Join(base, "cache")}, Env: os.Environ(), Temp: filepath.Join(base, "temp")}

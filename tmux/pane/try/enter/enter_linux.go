@@ -1,7 +1,8 @@
-// Package enter is this program's start-up code around a command that is tried: in new namespaces, it puts overlays over
-// the writable folders, opens the port of a name server, and becomes bwrap. It runs while the package is initialised,
-// as package inside does, because the initialisation of unneeded packages takes longer than all of this. Hence it
-// imports little.
+// Package enter is this program's start-up code around a command that is tried. A first process makes new namespaces and
+// starts a second one there, which puts overlays over the writable folders, opens the port of a name server, and becomes
+// bwrap. The first process is not buddy itself: buddy hides from debuggers (PR_SET_DUMPABLE), and for an ordinary user the
+// kernel lets nobody set the ids of such a process. Both run while the package is initialised, as package inside does,
+// because the initialisation of unneeded packages takes longer than all of this. Hence it imports little.
 package enter
 
 import (
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,6 +21,9 @@ import (
 // Flag is the argument of `buddy pane` that selects this. A socket's number, the path of bwrap and its arguments follow
 // it. The socket has one message, the text of a [Setup], and gets one with the socket of the name server's port.
 const Flag = "--try"
+
+// inFlag selects the second process, which has the same arguments.
+const inFlag = "--try-inside"
 
 // Setup holds the surroundings of a command. All paths are absolute.
 type Setup struct {
@@ -74,17 +79,93 @@ func parse(text string) (s Setup, err error) {
 }
 
 func init() {
-	if len(os.Args) < 3 || os.Args[1] != "pane" || os.Args[2] != Flag {
+	if len(os.Args) < 3 || os.Args[1] != "pane" || os.Args[2] != Flag && os.Args[2] != inFlag {
 		return
 	}
-	_, _ = os.Stderr.WriteString("buddy: the try: " + become(os.Args[3:]).Error() + "\n")
+	runtime.LockOSThread() // capabilities belong to a thread, and the second process ends with its thread
+	do := start
+	if os.Args[2] == inFlag {
+		do = become
+	}
+	_, _ = os.Stderr.WriteString("buddy: the try: " + do(os.Args[3:]).Error() + "\n")
 	os.Exit(1)
+}
+
+// start starts the second process, and ends as it ends. It returns only on failure.
+func start(args []string) error {
+	users, groups, err := ids()
+	if err != nil {
+		return err
+	}
+	root := os.Getuid() == 0
+	a := &syscall.SysProcAttr{
+		Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWNET, Pdeathsig: unix.SIGKILL,
+		UidMappings: users, GidMappings: groups, GidMappingsEnableSetgroups: root,
+	}
+	if !root {
+		a.AmbientCaps = []uintptr{ // for mounts, for what the kernel does in layers, and for the network
+			unix.CAP_SYS_ADMIN, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_MKNOD, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE,
+		}
+	}
+	p, err := os.StartProcess("/proc/self/exe", append([]string{os.Args[0], "pane", inFlag}, args...), &os.ProcAttr{Env: os.Environ(), Files: inherited(), Sys: a})
+	if err != nil {
+		return err
+	}
+	end, err := p.Wait()
+	if err != nil {
+		return err
+	}
+	status, _ := end.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		os.Exit(128 + int(status.Signal()))
+	}
+	os.Exit(status.ExitStatus())
+	return nil
+}
+
+// inherited returns the files that this process was started with, by number. They have consecutive numbers, and files
+// that Go has opened since are closed in programs that it starts.
+func inherited() (all []*os.File) {
+	for fd := 0; ; fd++ {
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		if err != nil || flags&unix.FD_CLOEXEC != 0 {
+			return all
+		}
+		all = append(all, os.NewFile(uintptr(fd), ""))
+	}
+}
+
+// ids returns the ids of the user namespace: for root all ids, for others only their own.
+func ids() (users, groups []syscall.SysProcIDMap, err error) {
+	if uid, gid := os.Getuid(), os.Getgid(); uid != 0 {
+		return []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}, []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}, nil
+	}
+	if users, err = idMap("/proc/self/uid_map"); err != nil {
+		return nil, nil, err
+	}
+	groups, err = idMap("/proc/self/gid_map")
+	return users, groups, err
+}
+
+// idMap reads the ids that exist in this namespace.
+func idMap(file string) (all []syscall.SysProcIDMap, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		var first, outside, size int
+		if _, err := fmt.Sscan(line, &first, &outside, &size); err != nil {
+			return nil, fmt.Errorf("%q: %w", file, err)
+		}
+		all = append(all, syscall.SysProcIDMap{ContainerID: first, HostID: first, Size: size})
+	}
+	return all, nil
 }
 
 // become prepares the namespaces of this process with the setup from the socket with the number args[0], and becomes
 // the program args[1] with the arguments after it. It returns only on failure.
 func become(args []string) error {
-	runtime.LockOSThread() // capabilities belong to a thread
 	if len(args) < 2 {
 		return errors.New("usage: pane " + Flag + " FD PROGRAM [ARG]")
 	}
