@@ -183,6 +183,7 @@ type Tree struct {
 
 	mu    sync.Mutex // held during a scan or a restore
 	large bool       // ErrTooLarge was returned
+	lock  *os.File   // of the store, while the session uses it; nil before the first scan
 
 	lists atomic.Int64 // number of the last list of changes
 }
@@ -258,6 +259,9 @@ func (t *Tree) Scan(ctx context.Context) (Scanned, error) {
 	if info, err := os.Lstat(t.mark()); err == nil && s.began.Sub(info.ModTime()) < retryLarge {
 		t.large = true
 		return Scanned{}, ErrStillLarge
+	}
+	if err := t.share(); err != nil {
+		return Scanned{}, err
 	}
 	done, err := s.run()
 	if t.large = errors.Is(err, ErrTooLarge); t.large {

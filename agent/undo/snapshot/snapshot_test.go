@@ -342,6 +342,31 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// While another session uses the store, no content is removed; the last session removes them.
+func TestSweepWhileAnotherSessionRuns(t *testing.T) {
+	tree, root := newTree(t, "echo old > a")
+	o := tree.o
+	o.State, o.Limits.Total = t.TempDir(), 1
+	other := Open(o)
+	tree.o.Limits.Total = 1
+	scanned(t, tree)
+	scanned(t, other)
+	run(t, root, "echo new > a")
+	scanned(t, tree)
+	scanned(t, other)
+	for _, one := range []struct {
+		*Tree
+		kept bool
+	}{{tree, true}, {other, false}} {
+		if err := one.Sweep(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tree.Content(State{Kind: File, Sum: sumOf([]byte("old\n"))}); (err == nil) != one.kept {
+			t.Errorf("kept: %v, want %v", err == nil, one.kept)
+		}
+	}
+}
+
 // A store that can't be written, a damaged copy and a failing announcement change nothing.
 func TestFailures(t *testing.T) {
 	tree, root := newTree(t, "echo 1 > a; echo 1 > b")

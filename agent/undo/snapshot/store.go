@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sys/unix"
+
 	files "buddy/tools/fs"
 )
 
@@ -102,13 +104,18 @@ func (t *Tree) keep(f io.Reader, size int64, buf *[]byte) (sum string, err error
 }
 
 // Sweep makes the index of the session the start for the next one, and removes the oldest contents while the store is
-// over its limit. Contents of the present files and of the session's lists stay. Call it at the end of a session.
+// over its limit. Contents of the present files and of the session's lists stay, and all contents while another session
+// uses the store. Call it at the end of a session.
 func (t *Tree) Sweep() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.Started() {
+	if !t.Started() || t.lock == nil {
 		return nil
 	}
+	defer func() {
+		_ = t.lock.Close()
+		t.lock = nil
+	}()
 	if err := copyFile(t.index(), t.base()); err != nil {
 		return err
 	}
@@ -133,6 +140,9 @@ func (t *Tree) Sweep() error {
 	if err != nil || total <= t.o.Limits.Total {
 		return err
 	}
+	if unix.Flock(int(t.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return nil // the last session removes them
+	}
 	needed, err := t.needed()
 	if err != nil {
 		return err
@@ -146,6 +156,25 @@ func (t *Tree) Sweep() error {
 			total -= c.info.Size()
 		}
 	}
+	return nil
+}
+
+// share marks the store as used by a session, until Sweep or the end of the process.
+func (t *Tree) share() error {
+	if t.lock != nil {
+		return nil
+	}
+	if err := os.MkdirAll(t.o.Store, 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(t.o.Store, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	t.lock = f
 	return nil
 }
 
