@@ -50,9 +50,11 @@ func (*tries) Tried() action.Tried {
 	return action.Tried{Count: 1, Output: "key hunter2-hunter2", Files: []action.TriedFile{{Path: "a", Preview: "+hunter2-hunter2"}}}
 }
 func (p *tries) Conflicts() ([]string, error) { return p.conflicts, nil }
-func (p *tries) Keep() error                  { p.log = append(p.log, "keep"); return p.keepErr }
-func (*tries) Result() tools.Result           { return tools.Success("tried output") }
-func (p *tries) Discard() error               { p.log = append(p.log, "discard"); return nil }
+
+func (p *tries) Began() time.Time   { return time.Now() }
+func (p *tries) Keep() error        { p.log = append(p.log, "keep"); return p.keepErr }
+func (*tries) Result() tools.Result { return tools.Success("tried output") }
+func (p *tries) Discard() error     { p.log = append(p.log, "discard"); return nil }
 
 func (p *tries) Around(context.Context, turn.Access, *tools.Call) func(context.Context, *turn.Ran) {
 	p.log = append(p.log, "before")

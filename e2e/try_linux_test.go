@@ -95,6 +95,9 @@ func TestPlainTry(t *testing.T) {
 	if string(out) != "orders\n" {
 		t.Errorf("the database has %q, %v", out, err)
 	}
+	d.types("/undo\r")
+	d.want("undid the changes", "> ")
+	exists(filepath.Join(shop, "app.db"), false)
 	d.types("/quit\r")
 	d.ends()
 }

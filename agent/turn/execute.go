@@ -284,8 +284,12 @@ func (b *batch) around(ctx context.Context, j *job) (after func(*tools.Result)) 
 		}
 	}
 	return func(res *tools.Result) {
+		ran := Ran{Result: res, Changed: j.changed}
+		if j.trial != nil {
+			ran.Tried = j.trial.Began()
+		}
 		for _, f := range all {
-			f(ctx, &Ran{res, j.changed})
+			f(ctx, &ran)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"sync"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/approval"
@@ -70,6 +71,7 @@ func (Nothing) Around(context.Context, Access, *tools.Call) func(context.Context
 type Ran struct {
 	Result  *tools.Result
 	Changed []tools.Before // files, as they were before the call
+	Tried   time.Time      // when the command ran, if only its changes were kept now; zero: it ran now
 }
 
 // Session holds the parts' view of a session.

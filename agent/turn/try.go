@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/approval"
@@ -19,6 +20,8 @@ type Trier interface {
 
 // Trial is a command that was tried. Its owner calls Discard at the end, also after Keep.
 type Trial interface {
+	// Began returns when the command was started.
+	Began() time.Time
 	// Tried describes the command and its changes for the person.
 	Tried() action.Tried
 	// Conflicts returns the changed paths that others have changed since.

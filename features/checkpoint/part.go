@@ -46,7 +46,7 @@ type Part struct {
 	off  bool       // the folder is too large, or the record can't be written
 	told bool       // the person knows that some files are not covered
 
-	started map[string]string // used during replay only: command lines, by call
+	started map[string]requested // used during replay only: commands, by call
 }
 
 // running is a command that has not ended.
@@ -54,13 +54,20 @@ type running struct {
 	call       tools.Call
 	task, turn int
 	git        *gitState
-	number     int  // of its task in the background; 0 for none
-	earlier    bool // an earlier process started it
+	number     int       // of its task in the background; 0 for none
+	earlier    bool      // an earlier process started it
+	since      time.Time // its new files are not older; zero: not older than the last scan
+}
+
+// requested is a command that an earlier process may have started.
+type requested struct {
+	line string
+	at   time.Time
 }
 
 // New returns a part that records the changes of commands on a target of this machine.
 func New(t *snapshot.Tree, target string) *Part {
-	return &Part{tree: t, target: target, started: make(map[string]string)}
+	return &Part{tree: t, target: target, started: make(map[string]requested)}
 }
 
 // Name implements turn.Part.
@@ -114,12 +121,12 @@ func (p *Part) Replay(env event.Envelope) {
 	switch e := env.Payload.(type) {
 	case event.ToolRequested:
 		if e.Action.Kind.IsCommand() && e.Action.Target == p.target {
-			p.started[e.CallID] = e.Action.Command
+			p.started[e.CallID] = requested{e.Action.Command, time.UnixMilli(env.Time)}
 		}
 	case event.ToolStarted:
-		if line, ok := p.started[e.CallID]; ok {
-			c := &running{call: tools.Call{ID: e.CallID, Reader: env.Branch}, task: env.Task, turn: env.Turn, earlier: true}
-			c.call.Planned.Command = line
+		if asked, ok := p.started[e.CallID]; ok {
+			c := &running{call: tools.Call{ID: e.CallID, Reader: env.Branch}, task: env.Task, turn: env.Turn, earlier: true, since: asked.at}
+			c.call.Planned.Command = asked.line
 			p.open = append(p.open, c)
 			delete(p.started, e.CallID)
 		}
@@ -150,7 +157,7 @@ func (p *Part) Around(ctx context.Context, a turn.Access, call *tools.Call) func
 	c := &running{call: *call, task: a.Task(), turn: a.Turn()}
 	if i := slices.IndexFunc(p.open, func(o *running) bool { return o.call.ID == call.ID }); i >= 0 {
 		c = p.open[i] // it was found again after a restart
-		c.earlier = false
+		c.earlier, c.since = false, time.Time{}
 	} else {
 		p.attribute(ctx, patience)
 		c.git = gitOf(p.session.Workspace)
@@ -163,9 +170,10 @@ func (p *Part) Around(ctx context.Context, a turn.Access, call *tools.Call) func
 			return number
 		}
 	}
-	return func(ctx context.Context, _ *turn.Ran) {
+	return func(ctx context.Context, ran *turn.Ran) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		c.since = ran.Tried
 		p.end(ctx, c, c.number == 0)
 	}
 }
@@ -188,7 +196,7 @@ func (p *Part) follow(c *running, number int, done <-chan struct{}) {
 
 // end records what a command has changed; over means that it runs no longer. The caller holds p.mu.
 func (p *Part) end(ctx context.Context, c *running, over bool) {
-	p.record(c, p.scan(ctx, thorough).Changes)
+	p.record(c, p.scan(ctx, thorough, c.since).Changes)
 	if over {
 		p.open = slices.DeleteFunc(p.open, func(o *running) bool { return o == c })
 	}
@@ -213,9 +221,13 @@ func (p *Part) settle(ctx context.Context) (background []int) {
 // attribute records changes since the last scan as those of the command that started last and still runs; without one
 // they are somebody else's. The caller holds p.mu.
 func (p *Part) attribute(ctx context.Context, limit time.Duration) {
-	done := p.scan(ctx, limit)
-	if n := len(p.open); n > 0 && len(done.Changes) > 0 {
-		p.record(p.open[n-1], done.Changes)
+	var newest *running
+	var since time.Time
+	if n := len(p.open); n > 0 {
+		newest, since = p.open[n-1], p.open[n-1].since
+	}
+	if done := p.scan(ctx, limit, since); newest != nil && len(done.Changes) > 0 {
+		p.record(newest, done.Changes)
 	}
 	p.open = slices.DeleteFunc(p.open, func(c *running) bool { return c.earlier })
 }
@@ -232,14 +244,14 @@ func (p *Part) record(c *running, changes []snapshot.Change) {
 	c.git = gitOf(p.session.Workspace)
 }
 
-// scan records the folders, and copies files until the limit. The caller holds p.mu.
-func (p *Part) scan(ctx context.Context, limit time.Duration) (done snapshot.Scanned) {
+// scan records the folders, and copies files until the limit; see [snapshot.Tree.ScanSince]. The caller holds p.mu.
+func (p *Part) scan(ctx context.Context, limit time.Duration, since time.Time) (done snapshot.Scanned) {
 	if p.off {
 		return done
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	done, err := p.tree.Scan(ctx)
+	done, err := p.tree.ScanSince(ctx, since)
 	switch {
 	case errors.Is(err, snapshot.ErrStillLarge): // the person has read it before
 		p.off = true

@@ -158,7 +158,7 @@ func (p *Part) Try(ctx context.Context, call tools.Call, more func(context.Conte
 	if err != nil {
 		return nil, reason(err)
 	}
-	return &trial{r: r, tried: describe(r), limit: p.o.Output}, nil
+	return &trial{r: r, tried: describe(r), limit: p.o.Output, began: began}, nil
 }
 
 // trial implements turn.Trial.
@@ -166,7 +166,10 @@ type trial struct {
 	r     *try.Result
 	tried action.Tried
 	limit int
+	began time.Time
 }
+
+func (t *trial) Began() time.Time { return t.began }
 
 func (t *trial) Tried() action.Tried { return t.tried }
 

@@ -26,6 +26,7 @@ type scan struct {
 	tree  *Tree
 	ctx   context.Context
 	began time.Time
+	since time.Time // see ScanSince; zero is the last scan
 
 	old   *indexReader
 	ahead *record // the next one of old
@@ -220,7 +221,11 @@ func (s *scan) classify() {
 			moved[[2]uint64{d.before.stamp.dev, d.before.stamp.ino}] = true
 		}
 	}
-	last := s.old.when.Add(-tick)
+	last := s.old.when
+	if !s.since.IsZero() && s.since.Before(last) {
+		last = s.since
+	}
+	last = last.Add(-tick)
 	for i := range s.diffs {
 		if d := &s.diffs[i]; d.before == nil {
 			e := d.after

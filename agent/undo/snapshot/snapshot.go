@@ -249,13 +249,16 @@ type Scanned struct {
 
 // Scan records the present state and returns what has changed since the last scan. When ctx ends while contents are
 // being copied, the remaining ones are not kept, which is no error.
-func (t *Tree) Scan(ctx context.Context) (Scanned, error) {
+func (t *Tree) Scan(ctx context.Context) (Scanned, error) { return t.ScanSince(ctx, time.Time{}) }
+
+// ScanSince is Scan after a command that made its files elsewhere before the last scan, but not before a time.
+func (t *Tree) ScanSince(ctx context.Context, since time.Time) (Scanned, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.large {
 		return Scanned{}, ErrTooLarge
 	}
-	s := &scan{tree: t, ctx: ctx, began: time.Now()}
+	s := &scan{tree: t, ctx: ctx, began: time.Now(), since: since}
 	if info, err := os.Lstat(t.mark()); err == nil && s.began.Sub(info.ModTime()) < retryLarge {
 		t.large = true
 		return Scanned{}, ErrStillLarge
