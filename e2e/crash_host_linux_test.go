@@ -224,18 +224,17 @@ func (x *screenCrasher) until(what string, is func(screen string) bool) {
 	}
 }
 
-// hosts returns the processes that run sessions in the folder.
+// hosts returns the processes that run sessions in the folder, by their arguments: an ordinary user can't read the
+// current folder of a process that hides from debuggers.
 func (x *screenCrasher) hosts() (pids []int) {
-	folders, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is valid
-	for _, folder := range folders {
-		if at, err := os.Readlink(folder); err != nil || at != x.work {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is valid
+	for _, path := range lines {
+		line, _ := os.ReadFile(path) // it may have ended
+		args := strings.Split(string(line), "\x00")
+		if len(args) < 2 || args[1] != "host" || !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--of="+x.work+"/") }) {
 			continue
 		}
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(folder), "cmdline")) // it may have ended
-		if args := bytes.Split(line, []byte{0}); len(args) < 2 || string(args[1]) != "host" {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(folder))); err == nil {
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
 			pids = append(pids, pid)
 		}
 	}
