@@ -51,7 +51,7 @@ unittest.main(verbosity=0)
 EOF
 python3 test_x.py >out.txt 2>&1; echo $?; grep -E '^(OK|FAILED)' out.txt`},
 	{"shell", "bash", false, `
-set -o pipefail; mkfifo p; (echo through >p &); cat <p; mktemp -d >/dev/null && echo temp; echo x >/dev/shm/x && cat /dev/shm/x; (ulimit -n 64; echo limit)
+set -o pipefail; mkfifo p; (echo through >p &); cat <p; mktemp -d >/dev/null && echo temp; echo x >/dev/shm/x$$ && cat /dev/shm/x$$; rm -f /dev/shm/x$$; (ulimit -n 64; echo limit)
 sleep 100 & kill $!; wait $! 2>/dev/null; echo $?; timeout 0.1 sleep 5; echo $?; echo $((6*7)) | tee f | cat; id -u; umask; date +%Z; locale 2>/dev/null | head -1; getent passwd root | cut -d: -f1`},
 	{"go build and test with httptest", "go", true, `
 export GOFLAGS=-mod=mod GOTOOLCHAIN=local CGO_ENABLED=0
