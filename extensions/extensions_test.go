@@ -133,6 +133,7 @@ func TestUnreadable(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "commands"), 0); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "commands"), 0o700) }) // so that the folder can be removed
 	found, err = extensions.Read(t.Context(), extensions.Command, source)
 	if err != nil || !strings.Contains(brief(dir, nil, found.Problems), "commands: left out: permission denied") {
 		t.Errorf("%+v, %v", found, err)

@@ -143,6 +143,9 @@ func (r *restore) present(path string) (s State, err error) {
 		return s, nil
 	}
 	f, err := dir.Open(name)
+	if errors.Is(err, fs.ErrPermission) {
+		return s, nil // another user's, or closed by chmod: it stays, and the other files are restored
+	}
 	if err != nil {
 		return s, err
 	}
