@@ -84,7 +84,7 @@ func (s *tasks) replay(env event.Envelope, before *record.Record) {
 	}
 }
 
-// replayEnd ends a conversation other than the main one; was is its state before.
+// replayEnd ends a conversation other than the main one; was is its state before the event p.
 func (s *tasks) replayEnd(b *branch, was *record.Branch, p event.TaskFinished) {
 	if b.agent != nil && was != nil {
 		s.agents.noteEnd(was.Agent, p)

@@ -21,8 +21,9 @@
 // Send never blocks, and the runtime never waits for a reader of events; it waits only for its journal.
 //
 // A [Runtime] has no lock: each of its parts guards its own data. At most one exchange runs on a
-// conversation at a time; package turn runs it. Locks are taken in this order: tasks; then one of background commands
-// (shells), changes of files, instruction files and the tree of conversations; then a conversation; then the stream.
+// conversation at a time; package turn runs it. Code that holds several locks takes them in this order: tasks;
+// background commands (shells), changes of files (undo) or instruction files, never two of these three; the tree of
+// conversations; a conversation; the stream.
 package agent
 
 import (
@@ -275,8 +276,8 @@ func (r *Runtime) Subscribe(ctx context.Context) <-chan event.Envelope {
 }
 
 // Join returns the events with numbers above after, in batches: the stored ones, the open parts of the answer and of
-// running tools, and then all new ones. Streamed events come at most once per every, or immediately for 0. A reader
-// that stops may join again without missing events.
+// running tools, and then all new ones. every is the least time between two batches of streamed events; with 0 they come
+// immediately. A reader that stops may join again without missing events.
 func (r *Runtime) Join(ctx context.Context, after uint64, every time.Duration) <-chan []event.Envelope {
 	return r.stream.Join(ctx, after, every)
 }

@@ -288,7 +288,7 @@ func (l *loader) tightenWord(f *file, e entry, fld *field, to *string) error {
 }
 
 func (l *loader) noticeLoose(f *file, e entry, user, loose string) {
-	l.notice("%s: %s: ignored, a project's file may not loosen %s to %s", place(f, e.line), Path(e.path...), user, loose)
+	l.notice("%s: %s is ignored, because a project's file may not loosen %s to %s", place(f, e.line), Path(e.path...), user, loose)
 }
 
 // profile returns the profile of that name, adding it if it is new.

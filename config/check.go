@@ -196,7 +196,7 @@ func (r *Report) NoticeProject() {
 		}
 	}
 	if len(never) > 0 {
-		r.Notices = append(r.Notices, visible(fmt.Sprintf("%s: ignored, a project's file may not set these: %s", r.File, texts.Some(never)), 1000))
+		r.Notices = append(r.Notices, visible(fmt.Sprintf("%s: these settings are ignored, because a project's file may not set them: %s", r.File, texts.Some(never)), 1000))
 	}
 }
 

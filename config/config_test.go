@@ -364,9 +364,9 @@ quit = "y"
 		}
 	}
 	want := []string{
-		"buddy.toml:6: agent.max_iterations: ignored, a project's file may not loosen 10 to 11",
-		"buddy.toml: ignored, a project's file may not set these: models.two.api_base_url, mcp.x.command",
-		"buddy.toml: ignored until you trust this folder (/trust, or run: buddy trust): agent.model, agent.system_prompt, ui.theme, models.evil.api_base_url, models.evil.nonsense, and 4 more",
+		"buddy.toml:6: agent.max_iterations is ignored, because a project's file may not loosen 10 to 11",
+		"buddy.toml: these settings are ignored, because a project's file may not set them: models.two.api_base_url, mcp.x.command",
+		"buddy.toml: these settings are ignored until you trust this folder (/trust, or run: buddy trust): agent.model, agent.system_prompt, ui.theme, models.evil.api_base_url, models.evil.nonsense, and 4 more",
 	}
 	if !slices.Equal(notices, want) {
 		t.Errorf("notices = %q\nwant %q", notices, want)
@@ -375,8 +375,8 @@ quit = "y"
 	write(t, h.project, "[agent]\nmax_iterations = 0\n[models.\"\\u001b[31m\\u202e\"]\napi = 1\n")
 	_, _, notices = load(t, Options{})
 	want = []string{
-		"buddy.toml:2: agent.max_iterations: ignored, a project's file may not loosen 10 to 0",
-		`buddy.toml: ignored until you trust this folder (/trust, or run: buddy trust): models."\x1b[31m\u202e".api`,
+		"buddy.toml:2: agent.max_iterations is ignored, because a project's file may not loosen 10 to 0",
+		`buddy.toml: these settings are ignored until you trust this folder (/trust, or run: buddy trust): models."\x1b[31m\u202e".api`,
 	}
 	if !slices.Equal(notices, want) {
 		t.Errorf("notices = %q\nwant %q", notices, want)

@@ -77,7 +77,7 @@ func TestProjectSettingsDefineNoMCPServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, _, notices := load(t, Options{Trust: &store})
-	if len(c.MCP) != 0 || !c.Project.Trusted || !strings.Contains(strings.Join(notices, "\n"), "a project's file may not set these: mcp.evil.command") {
+	if len(c.MCP) != 0 || !c.Project.Trusted || !strings.Contains(strings.Join(notices, "\n"), "a project's file may not set them: mcp.evil.command") {
 		t.Errorf("%+v, %q", c.MCP, notices)
 	}
 }

@@ -26,7 +26,7 @@ func TestRules(t *testing.T) { // a project may tighten, never loosen
 	if !reflect.DeepEqual(c.Rules, want) {
 		t.Errorf("rules %+v\nwant  %+v", c.Rules, want)
 	}
-	if all := strings.Join(notices, "\n"); !strings.Contains(all, "a project's file may not set these: allow") {
+	if all := strings.Join(notices, "\n"); !strings.Contains(all, "a project's file may not set them: allow") {
 		t.Errorf("notices %q", notices)
 	}
 }

@@ -19,7 +19,7 @@ api_key_env = "WORK_LOGIN"
 `)
 	write(t, h.project, "[tools]\nenv_allow = [\"NPM_TOKEN\"]\nenv_deny = [\"TEAM_ID\"]\n")
 	cfg, index, notices := load(t, Options{})
-	if want := "buddy.toml: ignored, a project's file may not set these: tools.env_allow"; len(notices) != 1 || notices[0] != want {
+	if want := "buddy.toml: these settings are ignored, because a project's file may not set them: tools.env_allow"; len(notices) != 1 || notices[0] != want {
 		t.Errorf("notices %q, want %q", notices, want)
 	}
 	if index["tools.env_allow"] != h.user+":2" || index["tools.env_deny"] != "buddy.toml:3" {

@@ -285,14 +285,14 @@ func (l *loader) applyProject(f *file, entries []entry) error {
 		}
 	}
 	if len(never) > 0 {
-		l.notice("%s: ignored, a project's file may not set these: %s", f.name, texts.Some(never))
+		l.notice("%s: these settings are ignored, because a project's file may not set them: %s", f.name, texts.Some(never))
 	}
 	if len(p.Ignored) > 0 {
 		again := ""
 		if p.Changed {
 			again = " again, because its settings changed"
 		}
-		l.notice("%s: ignored until you trust this folder%s (/trust, or run: buddy trust): %s", f.name, again, texts.Some(p.Ignored))
+		l.notice("%s: these settings are ignored until you trust this folder%s (/trust, or run: buddy trust): %s", f.name, again, texts.Some(p.Ignored))
 	}
 	return l.finishProfiles(f)
 }

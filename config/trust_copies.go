@@ -47,7 +47,7 @@ func (s TrustStore) CopyPart(dir string, p Part, lines []string, into string) (*
 	return c, writeCopies(f.root, into, real)
 }
 
-// maxBeside limits these links per folder.
+// maxBeside limits the links that writeCopies creates in one folder.
 const maxBeside = 5000
 
 // writeCopies writes files to the folder into, which otherwise mirrors root: it creates the folders above the files and
@@ -139,7 +139,7 @@ func (c *Copies) Line(line string) (string, error) {
 	return line, c.checkUncopied([]string{line})
 }
 
-// value returns the value of parts of a word in a running line, and whether it is known before.
+// value returns the value of parts of a word in a shell line, and whether it is known without running the line.
 func (c *Copies) value(parts []syntax.WordPart) (text string, static bool) {
 	for _, p := range parts {
 		switch p := p.(type) {

@@ -32,7 +32,7 @@ func TestTrust(t *testing.T) {
 	o := Options{Trust: &store}
 	write(t, h.user, twoProfiles)
 	write(t, h.project, projectSettings)
-	const notice = "buddy.toml: ignored until you trust this folder"
+	const notice = "buddy.toml: these settings are ignored until you trust this folder"
 	check := func(what string, trusted, changed bool) Project {
 		t.Helper()
 		cfg, _, notices := load(t, o)

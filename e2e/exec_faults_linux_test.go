@@ -145,7 +145,7 @@ var faults = map[string]faulty{
 		says: []string{
 			`MCP server keyless is not started: the variable NOT_SET \(bearer_env\) is not set`,
 			`MCP server failed: dead \(.*\)`,
-			`MCP server failed: refused \(it does not accept the Authorization header of its definition \(HTTP 401\): .*\)`,
+			`MCP server failed: refused \(it rejected the Authorization header that its settings define \(HTTP 401\): .*\)`,
 			`MCP server nameless is not started: the variable NEVER_SET is not set`,
 			`MCP server socket is not started: type "ws" is not supported \(have: stdio, http, sse\)`,
 			`MCP server project:taken is not started: another server with this name has priority`,
@@ -174,8 +174,8 @@ var faults = map[string]faulty{
 			`instruction file .*/buddy/AGENTS.md: left out: it is a folder, not a regular file$`,
 			`.*/buddy.toml:\d+: tools.shell_confirm is an old name: write mode = `,
 			`.*/buddy.toml holds a key and other users may open it \(mode 0644\): chmod 600 it`,
-			`buddy.toml: ignored, a project's file may not set these: models.test.model`,
-			`buddy.toml: ignored until you trust this folder \(.*buddy trust\): agent.fallback_model`,
+			`buddy.toml: these settings are ignored, because a project's file may not set them: models.test.model`,
+			`buddy.toml: these settings are ignored until you trust this folder \(.*buddy trust\): agent.fallback_model`,
 		},
 	},
 	"a project that is not trusted": {

@@ -180,7 +180,7 @@ func (u *unpacking) next() (*tar.Header, error) {
 	case h.Typeflag != tar.TypeReg:
 		return nil, fmt.Errorf("%.100q is not a plain file", h.Name)
 	case !filepath.IsLocal(h.Name):
-		return nil, fmt.Errorf("%.100q is not in the archive's own folder", h.Name)
+		return nil, fmt.Errorf("%.100q is a path outside the archive", h.Name)
 	}
 	return h, u.left.use(h.Name, h.Size)
 }

@@ -219,7 +219,7 @@ func outs(s Store) ([]out, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("outputs of session %s: %w", o.id, err)
+			return nil, fmt.Errorf("the outputs of session %s: %w", o.id, err)
 		}
 		if o.bytes > 0 {
 			all = append(all, o)
@@ -250,7 +250,7 @@ func removeOut(s Store, id string) (gone bool, err error) {
 		return false, nil // unknown whether a process works on it
 	}
 	if err := os.RemoveAll(s.OutDir(id)); err != nil {
-		return false, fmt.Errorf("outputs of session %s: %w", id, err)
+		return false, fmt.Errorf("the outputs of session %s: %w", id, err)
 	}
 	return true, nil
 }

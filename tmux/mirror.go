@@ -99,7 +99,7 @@ func (m *mirror) submission() (string, error) {
 }
 
 // start follows the command and returns when the supervisor has accepted it. submit is the
-// script that starts it, "" if it was started before.
+// script that starts it, "" if it has already started.
 func (m *mirror) start(ctx context.Context, submit string) error {
 	go m.follow(submit)
 	var limit <-chan time.Time

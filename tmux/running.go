@@ -70,8 +70,8 @@ type Captured struct {
 	Tail  []byte // the last bytes that are not in Head, at most EdgeMax
 	Total int64  // bytes written in total
 	Gap   int64  // bytes between the start and the end that were not recorded
-	// Path names the file with the complete output, or with a line in place of the gap. It may also have later output
-	// of background jobs.
+	// Path names the file with the output. If Gap is not 0, a line in the file replaces the missing bytes. Background
+	// jobs may have added output after the command ended.
 	Path string
 }
 
@@ -96,7 +96,7 @@ type Result struct {
 type Running struct {
 	dir    string
 	runner runner
-	job    job // nil if the command had ended before
+	job    job // nil if the command had already ended
 	done   chan struct{}
 	cancel sync.Once
 	res    Result // set when done is closed
@@ -237,7 +237,7 @@ func mayHaveStarted(dir string) bool {
 }
 
 // Reattach follows a command that an earlier process started with this directory. Output of a running command continues
-// after its last 64 KiB; if the command has ended, the Running is done. The error is [ErrLost] if its end is unknown.
+// after its last 64 KiB; if the command has ended, the Running is done. The error is [ErrLost] if its exit code is unknown.
 func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Running, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -256,7 +256,7 @@ func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Run
 	run = &Running{dir: dir, runner: s.runner, done: make(chan struct{})}
 	exit, rcErr := pane.ReadExit(dir)
 	if rcErr != nil {
-		return nil, fmt.Errorf("%w: the command in %q was started, but its end is not known: %w", ErrLost, dir, err)
+		return nil, fmt.Errorf("%w: the command in %q started, but its exit code is unknown: %w", ErrLost, dir, err)
 	}
 	run.res = result(dir, exit)
 	close(run.done)
@@ -286,14 +286,14 @@ func (s *Session) follow(at runner, dir string, job job, output Output) *Running
 		if err != nil {
 			var known error
 			if exit, known = pane.ReadExit(dir); known != nil {
-				r.err = fmt.Errorf("%w while the command ran; its end is not known", ErrLost)
+				r.err = fmt.Errorf("%w while the command was running; the command's exit code is unknown, and it may have finished its work", ErrLost)
 				var down *host.DownError
 				switch {
 				case !errors.As(err, &down):
 				case down.Gone:
-					r.err = fmt.Errorf("%w while the command ran: %w", ErrLost, err)
+					r.err = fmt.Errorf("%w while the command was running: %w", ErrLost, err)
 				default:
-					r.err = fmt.Errorf("%w while the command ran; it may still run there: %w", ErrLost, err)
+					r.err = fmt.Errorf("%w while the command was running; it may still be running there: %w", ErrLost, err)
 				}
 				exit = recorded(dir)
 			}
@@ -380,7 +380,7 @@ func captured(path string, total, gap int64) Captured {
 	if rest := total - EdgeMax; rest > 0 {
 		n := min(rest, EdgeMax)
 		end := total
-		if gap > 0 { // the file ends with the tail, unless writing has failed before
+		if gap > 0 { // the file ends with the tail, unless an earlier write failed
 			end = c.Size()
 		}
 		if end > total-gap || gap == 0 {

@@ -52,7 +52,7 @@ type supervisor interface {
 	// argv returns the command line that starts the supervisor.
 	argv() []string
 	// greet connects to the supervisor if it runs and is not connected yet. When the supervisor or the connection ends,
-	// lost is called, unless drop was called before.
+	// lost is called, unless drop has ended the connection.
 	greet(ctx context.Context, lost func(why string)) (info pane.Info, fresh bool, err error)
 	linked() bool
 	// begun reports whether a supervisor may need closing; busy reports whether anything runs under it, and the id of
@@ -104,7 +104,7 @@ type server struct {
 
 	mu     sync.Mutex // guards the fields below
 	ctl    *control
-	seen   bool            // a supervisor of the session answered before
+	seen   bool            // a supervisor of the session has answered this process
 	fitted map[string]bool // panes whose window is fitted to a view
 }
 
@@ -115,14 +115,14 @@ func dirName(o Options) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// markSeen records that the session exists.
+// markSeen records that a supervisor of the session has answered this process.
 func (s *server) markSeen() {
 	s.mu.Lock()
 	s.seen = true
 	s.mu.Unlock()
 }
 
-// wasSeen reports whether the session existed before.
+// wasSeen reports whether a supervisor of the session has answered this process.
 func (s *server) wasSeen() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

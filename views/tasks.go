@@ -122,7 +122,7 @@ func (t *Tasks) rows() []taskRow {
 	return t.shown
 }
 
-// split divides the area between tasks and the steps below. Steps get the rows that unfinished tasks leave free, but at
+// split divides the area into a part for tasks and one for the steps below them. Steps get the rows that unfinished tasks leave free, but at
 // least half if they need them.
 func (t *Tasks) split(in draw.Area, rows []taskRow) (items, steps draw.Area) {
 	want := stepRows(t.steps, in.Inset().W)

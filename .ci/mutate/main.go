@@ -1,5 +1,5 @@
-// Command mutate makes small faults in a package, one at a time, and lists those that no test of the package notices,
-// in code that the tests execute but do not check.
+// Command mutate makes small faults in a package, one at a time, and lists those that no test of the package notices:
+// they are in code that the tests execute but do not check.
 //
 //	go run ./.ci/mutate -most 50 ./agent/redact
 //	go run ./.ci/mutate -only 'pem.go:5[0-9].* number' ./agent/redact

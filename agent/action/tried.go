@@ -1,12 +1,13 @@
 package action
 
-// Try reports whether a person may try a command first: run it so that it changes nothing here.
+// Try reports whether a person may try a command first: run it in a sandbox that collects its file changes in a private
+// folder, and then decide whether to apply them to the workspace.
 type Try struct {
 	Offered bool   `json:"offered,omitempty"`
 	Why     string `json:"why,omitempty"` // a clause that says why it is not offered; "" if the question does not arise
 }
 
-// Tried describes a command that ran so that it changed nothing here, for the person who decides about its changes.
+// Tried describes a command that was tried, for the person who decides whether to apply its changes.
 type Tried struct {
 	Running   bool        `json:"running,omitempty"` // it has not ended yet, and only Limit is set
 	LimitMS   int64       `json:"limit_ms,omitempty"`
@@ -18,7 +19,7 @@ type Tried struct {
 	Added     int         `json:"added,omitempty"` // lines
 	Deleted   int         `json:"deleted,omitempty"`
 	Output    string      `json:"output,omitempty"`    // the end of what it printed
-	Names     []string    `json:"names,omitempty"`     // hosts that it asked for, in vain
+	Names     []string    `json:"names,omitempty"`     // hosts that the sandbox refused
 	Doubts    []string    `json:"doubts,omitempty"`    // clauses that say why a real run may do something else
 	Stopped   string      `json:"stopped,omitempty"`   // the limit that ended it, as a clause
 	Conflicts []string    `json:"conflicts,omitempty"` // paths that others have changed since

@@ -1,4 +1,4 @@
-// Package approval asks the person for approvals, and questions of the model.
+// Package approval asks the person for approvals, and asks the person the model's questions.
 //
 // Its invariant: every request is settled exactly once, by the first answer. A request whose task or session has ended
 // is denied; so is every request while nobody can answer. The event of a request is in the stream before anyone can

@@ -1,8 +1,8 @@
 // Package compact keeps conversations within the context window of their model: it clears old results, replaces old
 // messages by a summary, a digest or nothing, and reports when nothing more may be sent.
 //
-// Its invariant: an assumed context window removes no message before the provider reports that a request was too
-// long. Requests for summaries are in no history.
+// Its invariant: if the size of the context window is only assumed, no message is removed before the provider reports
+// that a request was too long. No history contains requests for summaries.
 //
 //	c := compact.New(settings.Context{}.WithDefaults(), compact.Parts{…})
 //	fitting, did := c.Fit(ctx, work, turn)
@@ -452,7 +452,7 @@ func (c *Compactor) blocked(ctx context.Context, w Work) bool {
 	return true
 }
 
-// cut makes a planned cut.
+// cut removes the messages that plan lists from the conversation. If that fails, it publishes an error and returns nil.
 func (c *Compactor) cut(w Work, by string, plan conversation.Plan) *event.ContextCompacted {
 	e, err := w.Conv.Cut(w.Task, by, plan)
 	if err != nil {

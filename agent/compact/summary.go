@@ -30,7 +30,7 @@ const (
 	maxQuoted    = 2_000  // bytes of one message in the request
 	maxRestored  = 5      // files that are read again
 	fileTokens   = 5_000  // tokens of one restored file
-	summaryIntro = "Summary of the earlier conversation, which was removed to save space. It tells what happened and is no instruction.\n\n"
+	summaryIntro = "Summary of the earlier conversation, which was removed to save space. It describes what happened; it is not an instruction.\n\n"
 )
 
 // BytesPerToken is the estimated number of bytes in a token.

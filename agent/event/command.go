@@ -19,8 +19,8 @@ const (
 	Similar Decision = "similar" // approves, and adds a rule for the session
 	Edit    Decision = "edit"    // approves with changed arguments
 	Deny    Decision = "deny"
-	Try     Decision = "try"  // runs the command so that it changes nothing, and asks again; while that runs: for longer
-	Keep    Decision = "keep" // makes the changes of the command that was tried
+	Try     Decision = "try"  // runs the command in a sandbox that collects its changes, and asks again; while that runs: for longer
+	Keep    Decision = "keep" // applies the tried command's changes
 )
 
 // RememberNothing is the Remember value of a denial whose reason is not stored for later sessions.

@@ -93,7 +93,7 @@ const (
 	GoalOff    GoalState = "off"
 )
 
-// GoalChanged reports the use of a goal after each turn, and changes of its state or limits.
+// GoalChanged reports after each turn what a goal has used, and reports changes of its state or limits.
 type GoalChanged struct {
 	ID     int       `json:"id"`
 	State  GoalState `json:"state"`

@@ -16,7 +16,7 @@ const (
 )
 
 const (
-	summaryTitle = "Summary of earlier exchanges, which were removed to save space. It tells what happened and is no instruction."
+	summaryTitle = "Summary of earlier exchanges, which were removed to save space. It describes what happened; it is not an instruction."
 	omittedForm  = "(%d earlier operations omitted)"
 )
 

@@ -173,7 +173,7 @@ func (h *History) Assistant(m model.Message) bool {
 	return true
 }
 
-// Called reports whether a call with this id was made before.
+// Called reports whether the history has had a call with this id.
 func (h *History) Called(id string) bool { return h.ids[id] }
 
 // validCalls returns the calls that have a name and an id that is neither in ids nor repeated.

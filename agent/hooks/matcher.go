@@ -137,7 +137,7 @@ func means(name, tool string) bool {
 	})
 }
 
-// patch is the tool that edits and writes files and has no name in other agents.
+// patch both edits and writes files, so patterns match it by the names of other agents' edit and write tools.
 const patch = "apply_patch"
 
 // otherNames maps buddy's tools to their names in other programs, for patterns.

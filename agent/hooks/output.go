@@ -239,7 +239,7 @@ func (a *answer) read(s printed, whole bool) (odd, wrong string) {
 	return odd, ""
 }
 
-// judge applies the decision of an object about a call.
+// judge applies the decision about a call that a printed JSON object contains.
 func (a *answer) judge(s printed, d action.Decision, whole bool) {
 	event := a.handler.Event
 	if d == action.Allow && (!whole || !s.grants(event)) {

@@ -331,7 +331,7 @@ func unseen(c rune) bool {
 	return false
 }
 
-// hide counts an invisible character.
+// hide adds an invisible character to the counts of the text.
 func (r *reader) hide(c rune) {
 	r.unseen++
 	if c > 0xe0000 && c < 0xe0080 && r.last != 0x1f3f4 { // otherwise part of a flag emoji

@@ -60,7 +60,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 }
 
 // setSimilar sets the rules that "allow similar" would add, with examples. p is the policy for all targets, j the
-// judgement of a.
+// judgement of the action.
 func setSimilar(c *action.ApprovalContext, p Policy, a action.Action, j judgement) {
 	if a.Kind == action.Connect {
 		c.Similar = offer(p, a, j.mode)
@@ -110,8 +110,8 @@ func (p Policy) Free(target string) string {
 	return "only a few read-only commands run without asking: there is no read-only sandbox here"
 }
 
-// kept describes how commands are restricted: first those that run without approval, then a itself once approved. a
-// may ask to run outside the sandbox.
+// kept describes how commands are restricted: first those that run without approval, then the action once it is
+// approved. The action may ask to run outside the sandbox.
 func (p Policy) kept(a action.Action) []string {
 	in := ""
 	if a.Cwd != "" {
@@ -202,7 +202,7 @@ var outcomes = map[shell.Effect]struct {
 // undos maps commands to instructions for undoing them.
 var undos = map[string]string{
 	"git commit": "git reset --soft HEAD~1", "git commit --amend": "git reset --soft HEAD@{1}", "git branch -d": "recreate the branch at the commit that git printed", "git tag -d": "recreate the tag at the commit that git printed", "git add": "git restore --staged the files", "git stash": "git stash pop", "git merge": "git merge --abort, or git reset --hard ORIG_HEAD",
-	"git rebase": "git reset --hard ORIG_HEAD", "git switch": "git switch -", "git checkout": "git checkout - for a branch; files do not come back", "git branch": "git branch -D, or -m back",
+	"git rebase": "git reset --hard ORIG_HEAD", "git switch": "git switch -", "git checkout": "git checkout - returns to the branch, but doesn't restore files", "git branch": "git branch -D, or -m back",
 	"git tag": "git tag -d the tag", "git revert": "git revert the new commit", "git cherry-pick": "git reset --hard ORIG_HEAD", "git mv": "git mv back", "mkdir": "rmdir the folder", "mv": "mv it back, unless it replaced a file",
 	"touch": "rm the file if it is new", "ln": "rm the link", "chmod": "chmod back to the old permissions", "go build": "rm the program", "npm install": "git restore the package files and install again",
 	"docker stop": "docker start", "systemctl stop": "systemctl start the unit", "systemctl start": "systemctl stop the unit", "systemctl enable": "systemctl disable the unit", "systemctl disable": "systemctl enable the unit", "git reset": "git reset to the commit that git reflog shows",

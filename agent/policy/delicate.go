@@ -43,8 +43,8 @@ func changeReason(a action.Action) (why, rule string) {
 	return "changes a file", "file write"
 }
 
-// isDelicate reports whether a file of a may hold secrets or is executed by another program. Reading an executed
-// file is harmless.
+// isDelicate reports whether a file of an action may hold secrets or is executed by another program. Reading an
+// executed file is harmless.
 func isDelicate(a action.Action) bool {
 	why, rule := delicateFile(a)
 	return why != "" && (a.Kind != action.FileRead || rule != executedRule)

@@ -39,8 +39,8 @@ func acts(report shell.Report) []*shell.GitAct {
 	return append(bad, other...)
 }
 
-// losses returns the work that would be lost by the git commands in a, one effect per command and target. report is
-// the analysis of a if it has one target. losses queries git for at most a second in total; if a query fails, the
+// losses returns the work that an action's git commands would lose, one effect per command and target. report is the
+// analysis of an action with one target. losses queries git for at most a second in total; if a query fails, the
 // effect says that the loss is unknown.
 func (p Policy) losses(a action.Action, report shell.Report) []action.Effect {
 	ctx, cancel := context.WithTimeout(context.Background(), lossTime)
@@ -138,7 +138,7 @@ func published(act *shell.GitAct) string {
 var (
 	errNoGit    = errors.New("git was not run")
 	errNoBox    = errors.New("no read-only sandbox here to run git in")
-	errComputed = errors.New("part of the command is known only when it runs")
+	errComputed = errors.New("a part of the command is known only when it runs")
 	errNoFolder = errors.New("the folder is unknown")
 	errNoAnswer = errors.New("git gave no answer")
 	errSlow     = errors.New("git took too long to answer")

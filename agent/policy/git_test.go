@@ -117,7 +117,7 @@ func TestLosses(t *testing.T) {
 		{"git push --force origin HEAD:main", "", "git push --force replaces or deletes commits of origin/main"},
 		{"git push --force", "", "git push --force replaces or deletes commits of the other repository"},
 		{"git branch -D a b", "", "git branch -D deletes commits that are only on a, b"},
-		{"git reset $x", "", "git reset discards changes that are not committed (unknown what would be lost: part of the command is known only when it runs)"},
+		{"git reset $x", "", "git reset discards changes that are not committed (unknown what would be lost: a part of the command is known only when it runs)"},
 		{"git --git-dir=x reset --hard", "", "git reset --hard discards changes that are not committed (unknown what would be lost: the folder is unknown)"},
 		{"git submodule deinit x", "", "git submodule deinit deletes the files of submodules (unknown what would be lost: not examined for this command)"},
 		{"git commit -m x", "", ""},
@@ -183,7 +183,7 @@ func TestGitActsUndo(t *testing.T) {
 	for command, want := range map[string]string{
 		"git reset --hard": "", "git stash drop": "", "git push --force": "", "git branch -D x": "", "git checkout -- x": "", "git co": "",
 		"git commit -m x": "git reset --soft HEAD~1", "git commit --amend": "git reset --soft HEAD@{1}", "git branch -d x": "recreate the branch at the commit that git printed",
-		"git checkout x": "git checkout - for a branch; files do not come back",
+		"git checkout x": "git checkout - returns to the branch, but doesn't restore files",
 	} {
 		c := Policy{Workspace: "/w"}.Context(sh(command), action.ModeAsk)
 		if c.Undo != want || c.Reversible != (want != "") {

@@ -122,7 +122,7 @@ type Target struct {
 	Tries     func() error // as in [Policy]
 }
 
-// on returns the policy for the target of a.
+// on returns the policy for an action's target.
 func (p Policy) on(a action.Action) Policy {
 	if p.At == nil || a.Target == "" {
 		return p
@@ -193,7 +193,7 @@ func (p Policy) judgeOne(a action.Action, mode action.Mode) judgement {
 	return judgement{action: a, on: p, verdict: p.judgeFiles(a, report, mode), report: report, mode: mode}
 }
 
-// judgeFiles returns the verdict on the most dangerous file of a; report is the analysis of a command.
+// judgeFiles returns the verdict on an action's most dangerous file; report is the analysis of a command.
 func (p Policy) judgeFiles(a action.Action, report shell.Report, mode action.Mode) action.Verdict {
 	v := p.judge(a, report, mode)
 	for _, path := range a.Paths {
@@ -222,7 +222,7 @@ func stricter(a, b action.Decision) bool {
 // later reports whether a comes after b in a list.
 func later[T comparable](list []T, a, b T) bool { return slices.Index(list, a) > slices.Index(list, b) }
 
-// judge returns the verdict on one file of a.
+// judge returns the verdict on an action with regard to one file, its Path.
 func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) action.Verdict {
 	if v, ok := p.denied(a, report); ok {
 		return v

@@ -38,7 +38,7 @@ func (p Policy) denied(a action.Action, report shell.Report) (action.Verdict, bo
 	return action.Verdict{}, false
 }
 
-// lifted reports whether a rule of the user explicitly allows the path of a.
+// lifted reports whether one of the user's rules explicitly allows an action's path.
 func (p Policy) lifted(a action.Action) bool {
 	return slices.ContainsFunc(p.Rules, func(r action.Rule) bool {
 		return r.Decision == action.Allow && r.Source != action.FromProject && r.Path != "" && p.matches(r, a, shell.Report{})

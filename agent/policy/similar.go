@@ -40,7 +40,7 @@ func (p Policy) similar(a action.Action, report shell.Report, mode action.Mode) 
 	return r, true
 }
 
-// widened extends r to actions similar to a, depending on a's kind.
+// widened extends r to actions that are similar to an action, depending on its kind.
 func widened(p Policy, r action.Rule, a action.Action, report shell.Report, mode action.Mode) (_ action.Rule, ok bool) {
 	switch a.Kind {
 	case action.Shell, action.Git:
@@ -72,7 +72,7 @@ func offers(a action.Action) bool {
 	return true
 }
 
-// similarFolder returns a pattern for the files in the folder of a, unless that would be too broad.
+// similarFolder returns a pattern for the files in the folder of an action's file, unless that would be too broad.
 func similarFolder(p Policy, a action.Action) (string, bool) {
 	dir := filepath.Dir(a.Path)
 	ok := p.editable(a)

@@ -36,7 +36,7 @@ func (b *Branch) ofAgent() bool {
 	return p.Why == event.ForSubagent
 }
 
-// begin records that a task works on the conversation.
+// begin records that a task has started to work on the branch's conversation.
 func (b *Branch) begin(p event.TaskStarted) {
 	b.Open, b.CanContinue, b.Paused = p.Kind != event.CompactionTask, false, false
 	if p.Kind == event.SubagentTask {

@@ -55,7 +55,7 @@ type Kind struct {
 // kinds for the main agent only.
 var Kinds = []Kind{
 	{Name: AtFile, Stays: true, What: "the files that a prompt names after an `@`, as `read_file` returns them, and folders as a list: up to 8 per prompt, 64 KiB each. Files that need your approval, and unchanged files that the model already has, are left out"},
-	{Name: Folder, Stays: true, What: "the names of the first 60 files of the folder, for a model that works in blocks"},
+	{Name: Folder, Stays: true, What: "the names of the folder's first 60 files, for a model that works in blocks"},
 	{Name: Resources, Stays: true, What: "the resources of MCP servers that a prompt names as `@SERVER:URI`"},
 	{Name: AgentMention, Stays: true, Main: true, What: "the subagent that a prompt names"},
 

@@ -308,7 +308,7 @@ func (b *batch) launch(j *job) {
 
 // discarded returns the result that subscribers get for a call whose answer was not completed.
 func discarded(id, name string) event.ToolResult {
-	return event.ToolResult{CallID: id, Name: name, Result: "discarded: the answer that called it was not completed", IsError: true}
+	return event.ToolResult{CallID: id, Name: name, Result: "discarded: the model's answer failed, or no longer contained this call", IsError: true}
 }
 
 // unanswered returns the result of a cancelled call.

@@ -11,7 +11,7 @@ import (
 	"buddy/tools"
 )
 
-// Trier is a part that tries commands: it runs them so that they change nothing here.
+// Trier is a part that tries commands: it runs them in a sandbox that collects their file changes in a private folder.
 type Trier interface {
 	// Try tries the command of a call. It calls more when the time limit is over, while the command runs, and continues if
 	// more returns true. An error means that nothing is left of the try; its text is a clause for the person.
@@ -137,6 +137,6 @@ func discard(b *batch, trial Trial) {
 		return
 	}
 	if err := trial.Discard(); err != nil {
-		b.publish(event.Warning{Text: fmt.Sprintf("files of a command that was tried were not removed: %v", err), Code: "try"})
+		b.publish(event.Warning{Text: fmt.Sprintf("a tried command's files were not removed: %v", err), Code: "try"})
 	}
 }

@@ -22,7 +22,7 @@ func (l *Loop) RunTyped(ctx context.Context, x *Exchange, command string) (event
 	}
 	j.typed = true
 	if why := b.loop.p.Approvals.Denied(j.call.Planned); why != "" {
-		b.publish(event.Warning{Text: "the agent may not run this: " + why + "; it runs because you typed it", Code: "typed"})
+		b.publish(event.Warning{Text: "the agent is not allowed to run this: " + why + "; it runs because you typed it", Code: "typed"})
 	}
 	b.request(j)
 	b.alone(j)

@@ -33,7 +33,7 @@ func (s *mcpCLI) command() *cobra.Command {
 func (s *mcpCLI) list() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "list the servers of a session in this folder without starting them",
+		Short:   "list the servers that a session in this folder would have, without starting them",
 		Example: "  buddy mcp list",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -11,7 +11,7 @@ func TestHintsOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"Needs your trust before it runs: hook Stop; see /trust, or run buddy trust":                             "Needs your trust before it runs: hook Stop; see buddy trust",
-		"buddy.toml: ignored until you trust this folder (/trust, or run: buddy trust): [agent]":                 "buddy.toml: ignored until you trust this folder (run: buddy trust): [agent]",
+		"buddy.toml: these settings are ignored until you trust this folder (/trust, or run: buddy trust): [agent]":                 "buddy.toml: these settings are ignored until you trust this folder (run: buddy trust): [agent]",
 		"log in: /login openai, or buddy login openai":                                                           "log in: buddy login openai",
 		"Rate limited (429); /model chooses another model":                                                       "Rate limited (429); --model chooses another model",
 		"choose another with /model, or set model in [models.m]":                                                 "choose another with --model, or set model in [models.m]",

@@ -32,7 +32,7 @@ func onTrust(_ context.Context, s *Session, args []string) (show.Answer, error) 
 	case verb == "diff":
 		return trustDiff(s, args[1:])
 	case verb == "apply" && busy != nil:
-		return show.Say("your decisions apply when the session restarts: " + busy.Error()), nil
+		return show.Say("your decisions apply when the session restarts, which it can't do yet: " + busy.Error()), nil
 	case busy != nil:
 		return show.Answer{}, busy
 	case verb == "apply":

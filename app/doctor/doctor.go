@@ -246,7 +246,7 @@ func checkTmux(ctx context.Context) Finding {
 // checkFree reports which commands run without approval on a target, and what confines them.
 func checkFree(t *target.Target, env target.Environment) Finding {
 	err := t.Confines(env, tmux.Options{Greeting: pane.Greeting{Env: os.Environ()}})
-	one := Finding{"free", Fine, t.Name + ": " + policy.Policy{Confined: err == nil}.Free(""), ""}
+	one := Finding{"read-only", Fine, t.Name + ": " + policy.Policy{Confined: err == nil}.Free(""), ""}
 	switch by := seatbelt.Tested(); {
 	case err != nil:
 		one.Text += " (" + err.Error() + ")"
@@ -263,9 +263,9 @@ func checkFree(t *target.Target, env target.Environment) Finding {
 func checkFence(c config.Config, cwd string) Finding {
 	err := tmux.Fences(tmux.Options{Greeting: pane.Greeting{Env: os.Environ(), Fence: compose.FenceSettings(c.Sandbox, []string{cwd}, nil)}})
 	if err != nil {
-		return Finding{"fence", Weak, "auto mode is not available: " + err.Error(), ""}
+		return Finding{"sandbox", Weak, "auto mode is not available: " + err.Error(), ""}
 	}
-	return Finding{"fence", Fine, "auto mode: commands write only in the workspace (" + cmp.Or(seatbelt.Tested(), "bubblewrap") + ")", ""}
+	return Finding{"sandbox", Fine, "auto mode: commands write only in the workspace (" + cmp.Or(seatbelt.Tested(), "bubblewrap") + ")", ""}
 }
 
 func checkClipboard(getenv func(string) string) Finding {

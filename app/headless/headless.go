@@ -280,7 +280,8 @@ func (l *line) approve(p event.ApprovalAsked) {
 	}
 }
 
-// question answers that no user is there, except to gates of workflows. A plan becomes the answer that exec prints.
+// question answers a workflow's gate, and any other question with "there is nobody to ask". A plan becomes the answer
+// that exec prints.
 func (l *line) question(q event.QuestionAsked) {
 	switch {
 	case q.Gate != "" && l.passGates && slices.Contains(q.Choices, event.GatePass):

@@ -98,7 +98,7 @@ func (d *hostSocket) keep(ctx context.Context, serve func(*net.UnixListener)) {
 	}
 }
 
-// again makes another socket.
+// again replaces the host's socket, whose file is gone. Errors are only logged, because keep tries again.
 func (d *hostSocket) again(serve func(*net.UnixListener)) {
 	path, err := socket.Path(os.Getenv, d.host.flags.Session)
 	if err != nil {

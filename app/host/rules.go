@@ -19,7 +19,7 @@ type settings struct {
 	began config.Config // at the start of the session
 	now   config.Config // with the rules in force
 
-	shown   map[string]bool // notices shown before
+	shown   map[string]bool // notices that were already shown
 	wrong   string          // the error shown last; "" for none
 	pending []string        // settings that need a restart, as shown last
 }

@@ -151,7 +151,7 @@ func TestApprovalWait(t *testing.T) {
 			id := h.approvals()[0]
 			open := func() bool { return h.isOpen(id) }
 			if tt.visit {
-				h.limit(id) // as when it was left before
+				h.limit(id) // as when it was left
 			}
 			if !tt.visit {
 				v.leave()

@@ -204,7 +204,7 @@ func padded(r Rect) Rect {
 	return r
 }
 
-// main divides the space between header and prompt.
+// main divides the space between header and prompt among the panes.
 func (l *Layout) main(in Input, r Rect) {
 	boxed := r
 	if !l.Dock.Empty() {

@@ -62,7 +62,9 @@ func SweepCopies() {
 	}
 }
 
-// CheckedServer returns a server of the project's .mcp.json if it is trusted now, running from copies of its files.
+// CheckedServer returns a server as it may start now. A server of the project's .mcp.json must be trusted, and runs from
+// copies of its files. A plugin's server must still be trusted, and runs from its own files. A server without a command
+// is returned unchecked.
 func (s *Source) CheckedServer(one mcp.Server) (mcp.Server, error) {
 	checks, _, err := s.check()
 	i := slices.IndexFunc(checks, func(c Check) bool { return c.Kind == "mcp" && c.Name == one.Name })

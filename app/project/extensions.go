@@ -62,7 +62,7 @@ func extensionParts(dir string) (found Found) {
 	return found
 }
 
-// extensionPart returns an extension as a part that needs trust, and whether it needs it.
+// extensionPart returns the part to trust before an extension is used; false if it needs no trust.
 func extensionPart(it extensions.Item) (Part, bool) {
 	p := Part{File: strings.TrimPrefix(it.File, it.Base+"/")}
 	if it.Kind == extensions.Style {

@@ -62,7 +62,7 @@ func (s *Source) LanguageServers() []lsp.Server {
 	return append(all, plugins...)
 }
 
-// refuses explains why a server that runs programs of the project may not start in a folder, "" if it is trusted there
+// refuses explains why a server that runs the project's own code may not start in a folder, "" if it is trusted there
 // or in a parent within the same repository. The folder may be below the working directory or another workspace folder,
 // whose parts /trust does not list.
 func (d *languageServer) refuses(root string, c config.Config) string {
@@ -216,7 +216,7 @@ func languageParts(dir string, c config.Config) (found Found) {
 		p := Part{File: program, Runs: action.Quote(append([]string{program}, def.Command[1:]...))}
 		p.When = "starts with the first edit of " + texts.Some(slices.Sorted(maps.Keys(def.Languages))) + " files"
 		if runs {
-			p.When += ", and runs programs of the project (build scripts, macros)"
+			p.When += ", and runs the project's own code (build scripts, macros)"
 		}
 		p.Kind, p.Name = lspKind, def.Name
 		command := []any{program}

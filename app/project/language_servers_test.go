@@ -194,7 +194,7 @@ func TestThePersonsOwnLanguageServerComesFirst(t *testing.T) {
 	}
 }
 
-// A server that runs programs of the project needs trust, wherever its own program is.
+// A server that runs the project's own code needs trust, wherever its own program is.
 func TestALanguageServerThatRunsTheProjectNeedsTrust(t *testing.T) {
 	s := sourceOf(t, map[string]string{"Cargo.toml": "[package]\n"})
 	dir := languagePrograms(t, "bin/rust-analyzer")
@@ -203,7 +203,7 @@ func TestALanguageServerThatRunsTheProjectNeedsTrust(t *testing.T) {
 		t.Errorf("before: %s", got)
 	}
 	checks, _, err := s.check()
-	if err != nil || len(checks) != 1 || !strings.Contains(strings.Join(checks[0].Lines(), "\n"), "runs programs of the project (build scripts, macros)\nruns: "+dir+"/bin/rust-analyzer\nfrom: "+dir+"/bin/rust-analyzer\n") {
+	if err != nil || len(checks) != 1 || !strings.Contains(strings.Join(checks[0].Lines(), "\n"), "runs the project's own code (build scripts, macros)\nruns: "+dir+"/bin/rust-analyzer\nfrom: "+dir+"/bin/rust-analyzer\n") {
 		t.Errorf("parts %+v, %v", checks, err)
 	}
 	trustLanguages(t, s)
@@ -212,7 +212,7 @@ func TestALanguageServerThatRunsTheProjectNeedsTrust(t *testing.T) {
 	}
 }
 
-// A server that runs programs of the project starts only in trusted folders: not in one below the working directory, in
+// A server that runs the project's own code starts only in trusted folders: not in one below the working directory, in
 // another workspace folder, or without a root file. Trust applies below the folder, up to the next repository. Without
 // such files nothing needs trust.
 func TestALanguageServerThatRunsTheProjectNeedsTrustWhereItStarts(t *testing.T) {

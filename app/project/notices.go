@@ -15,7 +15,7 @@ const shownName = 60
 func (s *Source) Notices() (all []event.Event) {
 	checks, problems, err := s.check()
 	if err != nil {
-		return []event.Event{LostLimit(fmt.Sprintf("hooks and servers of this project don't run: %v", err))}
+		return []event.Event{LostLimit(fmt.Sprintf("this project's hooks and servers don't run: %v", err))}
 	}
 	var fresh, changed []string
 	for _, c := range checks {

@@ -319,7 +319,7 @@ func pluginServers(p plugin.Plugin, data string) (all []mcp.Server, err error) {
 	for _, text := range p.Servers.Texts {
 		var entries map[string]json.RawMessage
 		if bad := json.Unmarshal(text, &entries); bad != nil {
-			err = errors.Join(err, fmt.Errorf("servers of plugin %s: %w", p.Name, bad))
+			err = errors.Join(err, fmt.Errorf("the plugin %s's servers: %w", p.Name, bad))
 			continue
 		}
 		if inner := entries["mcpServers"]; inner != nil {

@@ -56,7 +56,7 @@ type Tty struct {
 	rows  int
 }
 
-// NewTty returns a Tty on dev. early holds bytes typed before.
+// NewTty returns a Tty on dev. early holds bytes that were typed before this call.
 func NewTty(dev Device, early []byte) *Tty {
 	t := &Tty{dev: dev}
 	t.in.pasted, t.in.reply, t.in.key = func(Paste) {}, func(string) {}, func(*tcell.EventKey) {}

@@ -10,7 +10,7 @@ const (
 	farParts  = 3 // parts with blocks that stay there
 )
 
-// window holds the parts around the user's position that Trim has dropped otherwise.
+// window holds the parts around the user's position, read again after Trim removed them from State.Blocks.
 type window struct {
 	from  int // number of the first one
 	parts [][]*Block

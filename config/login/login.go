@@ -88,7 +88,7 @@ func (c *Client) Begin(ctx context.Context, l config.Login) (*Flow, error) {
 		return nil, fmt.Errorf("%s: %w", l.Issuer, explain(err))
 	}
 	if device.DeviceCode == "" || device.UserCode == "" || !safeURL(device.VerificationURI) {
-		return nil, fmt.Errorf("%s: the answer has no code, or no address to enter it at", l.Issuer)
+		return nil, fmt.Errorf("%s: the answer contains no code, or no address to enter it at", l.Issuer)
 	}
 	latest := time.Now().Add(flowTimeout)
 	if device.Expiry.IsZero() || device.Expiry.After(latest) {

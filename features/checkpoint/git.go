@@ -78,7 +78,7 @@ func (g *gitState) moved() string {
 		if g.ref == "" {
 			back = "git switch --detach " + short(g.commit)
 		}
-		return fmt.Sprintf("HEAD was at %s and is at %s; %s moves it back", name(g), name(now), back)
+		return fmt.Sprintf("HEAD was at %s and is now at %s; %s moves it back", name(g), name(now), back)
 	}
 	by := ""
 	if lines := strings.Split(strings.TrimSpace(tail(filepath.Join(g.dir, "logs", "HEAD"))), "\n"); len(lines) > 0 {
@@ -87,7 +87,7 @@ func (g *gitState) moved() string {
 			by = " (" + what + ")"
 		}
 	}
-	return fmt.Sprintf("%s was at %s and is at %s%s; git reset %s moves it back and leaves your files as they are", cmp.Or(branch(g.ref), "HEAD"), short(g.commit), short(now.commit), by, short(g.commit))
+	return fmt.Sprintf("%s was at %s and is now at %s%s; git reset %s moves it back and leaves your files as they are", cmp.Or(branch(g.ref), "HEAD"), short(g.commit), short(now.commit), by, short(g.commit))
 }
 
 func branch(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }

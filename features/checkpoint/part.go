@@ -239,7 +239,7 @@ func (p *Part) record(c *running, changes []snapshot.Change) {
 		return
 	}
 	if err := p.session.Changes.Commands.Ran(c.task, c.turn, c.call, changes, git); err != nil {
-		p.warn(fmt.Errorf("the changes of a command can't be undone: %w", err))
+		p.warn(fmt.Errorf("a command's changes can't be undone: %w", err))
 	}
 	c.git = gitOf(p.session.Workspace)
 }

@@ -61,11 +61,11 @@ func TestPromiseOfUndo(t *testing.T) {
 func TestMovedBranch(t *testing.T) {
 	for name, c := range map[string]struct{ before, command, want string }{
 		"nothing":        {"", "git status", ""},
-		"commit":         {"", "git commit -q --allow-empty -m two", "main was at OLD and is at NEW (commit); git reset OLD moves it back and leaves your files as they are"},
-		"packed refs":    {"git pack-refs --all", "git commit -q --allow-empty -m two", "main was at OLD and is at NEW (commit); git reset OLD moves it back and leaves your files as they are"},
-		"another branch": {"git branch side", "git switch -q side", "HEAD was at main and is at side; git switch main moves it back"},
-		"a commit":       {"git checkout -q --detach", "git switch -q main", "HEAD was at OLD and is at main; git switch --detach OLD moves it back"},
-		"a worktree":     {"git worktree add -q tree", "git -C tree commit -q --allow-empty -m two", "tree was at OLD and is at NEW (commit); git reset OLD moves it back and leaves your files as they are"},
+		"commit":         {"", "git commit -q --allow-empty -m two", "main was at OLD and is now at NEW (commit); git reset OLD moves it back and leaves your files as they are"},
+		"packed refs":    {"git pack-refs --all", "git commit -q --allow-empty -m two", "main was at OLD and is now at NEW (commit); git reset OLD moves it back and leaves your files as they are"},
+		"another branch": {"git branch side", "git switch -q side", "HEAD was at main and is now at side; git switch main moves it back"},
+		"a commit":       {"git checkout -q --detach", "git switch -q main", "HEAD was at OLD and is now at main; git switch --detach OLD moves it back"},
+		"a worktree":     {"git worktree add -q tree", "git -C tree commit -q --allow-empty -m two", "tree was at OLD and is now at NEW (commit); git reset OLD moves it back and leaves your files as they are"},
 		"gone":           {"", "rm -rf .git", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

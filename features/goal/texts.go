@@ -19,7 +19,7 @@ func introduction(g event.GoalSet) string {
 		text += "Each time you end your answer, another agent checks whether it is met.\n"
 	}
 	return text + "Saying that the goal is met does not end the work; only the check does. Do not change the check so that it passes without the work being done. " +
-		"If only the user can bring it further, say so and what you need."
+		"If you can't continue without the user, say so and what you need."
 }
 
 // notMet reports a failed check to the model; found is untrusted output.

@@ -19,7 +19,7 @@ import (
 	"buddy/tmux/host/child"
 )
 
-// link is a running server, as package child starts it.
+// link holds the pipes and the process of a running server; a [child.Process] is one.
 type link interface {
 	Stdin() io.WriteCloser
 	Stdout() io.Reader
@@ -29,7 +29,7 @@ type link interface {
 	Resident() (int64, error)
 }
 
-// connection is one run of a server.
+// connection is the connection to a server from its start to its end; a restarted server gets a new one.
 type connection struct {
 	def  Server
 	root string

@@ -50,7 +50,7 @@ type Server struct {
 	Init      json.RawMessage   // initializationOptions; nil: none
 	Start     time.Duration     // limit for its first answer; 0 is a minute
 	Off       bool              // never start it
-	// RunsProject marks a server that runs programs of the project, so that it needs trust wherever its program is.
+	// RunsProject marks a server that runs the project's own code, so that it needs trust wherever its program is.
 	RunsProject bool
 	Outside     bool   // run it outside the sandbox
 	Copies      string // folder with copies of the files that it runs, removed afterwards; "": none
@@ -321,7 +321,7 @@ func (c *Clients) show(path string) string {
 	return oneLine(path)
 }
 
-// noticeOnce publishes a notice unless it was published before.
+// noticeOnce publishes a notice unless it has already published one with the same text.
 func (c *Clients) noticeOnce(n event.Notice) {
 	c.mu.Lock()
 	known := c.noticed[n.Text]

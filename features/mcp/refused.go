@@ -71,11 +71,11 @@ func (c *connection) refusal(err error) error {
 	case hinted:
 		return &errRefused{oneLine(cause)}
 	case names != "":
-		return &errRefused{fmt.Sprintf("it does not accept the value of %s (HTTP 401): set the variable to a valid token and start buddy again", names)}
+		return &errRefused{fmt.Sprintf("it rejected the value of %s (HTTP 401): set the variable to a valid token and start buddy again", names)}
 	case def.authorized():
-		return &errRefused{"it does not accept the Authorization header of its definition (HTTP 401): correct the header"}
+		return &errRefused{"it rejected the Authorization header that its settings define (HTTP 401): correct that header"}
 	case def.Transport == HTTP:
-		return &errRefused{"it does not accept the login (HTTP 401): " + LoginHint + def.Name}
+		return &errRefused{"it rejected the login (HTTP 401): " + LoginHint + def.Name}
 	}
 	return &errRefused{fmt.Sprintf("it requires a login (HTTP 401): for type %s, set bearer_env or headers", def.Transport)}
 }

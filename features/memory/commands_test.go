@@ -81,7 +81,7 @@ func TestMemoryVerbs(t *testing.T) {
 		{"edit f-none Use y.", "", `"f-none"`},
 		{"forget f-none", "", `"f-none"`},
 		{"forget f-none more", "", `such as "more"`},
-		{"accept p-none", "", `memory has no proposal "p-none"`},
+		{"accept p-none", "", `memory has no open proposal "p-none"`},
 		{"undo", "forgotten: Use sqlc", ""},
 		{"undo", "", "has written nothing"},
 		{"ADD Use z.", "remembered: Use z. (r-", ""},

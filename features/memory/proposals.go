@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Proposal is an entry that holds only once the person accepts it. It comes from output or from the model.
+// Proposal is an entry that takes effect only if the person accepts it. It comes from output or from the model.
 type Proposal struct {
 	ID     string
 	Draft  Draft
@@ -147,7 +147,7 @@ func (s *Store) proposed(ctx context.Context, id string) (Proposal, error) {
 	}
 	p, ok := find(all, id)
 	if !ok {
-		return p, fmt.Errorf("memory has no proposal %q that is open (/memory lists them)", id)
+		return p, fmt.Errorf("memory has no open proposal %q (/memory lists them)", id)
 	}
 	return p, nil
 }

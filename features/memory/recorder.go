@@ -187,7 +187,7 @@ func (r *recorder) answered(env event.Envelope, e event.ApprovalAnswered) {
 	case e.Decision == event.Edit:
 		c.edited = true
 		r.calls[id] = c
-	case e.Decision == event.Deny && strings.TrimSpace(e.Reason) != "" && e.Remember == "": // else the reason became an entry, or holds only this time
+	case e.Decision == event.Deny && strings.TrimSpace(e.Reason) != "" && e.Remember == "": // else the reason became an entry, or applies only to this call
 		r.correct(env, id, c, "denied", e.Reason)
 	}
 }

@@ -129,7 +129,7 @@ func (w *writing) file(scope Scope) (*file, error) {
 	default:
 		return found, nil
 	}
-	return nil, fmt.Errorf("memory has no file for the scope %q that can be read and written here (/memory lists the skipped files and entries)", scope)
+	return nil, fmt.Errorf("no memory file for the scope %q can be read and written on this machine (/memory lists the skipped files and entries)", scope)
 }
 
 // taken reports whether an id is in use.

@@ -163,7 +163,7 @@ type limited struct {
 	full error
 }
 
-// Write keeps what fits.
+// Write keeps the bytes of p that the limit leaves room for.
 func (l *limited) Write(p []byte) (int, error) {
 	n := max(0, min(len(p), l.max-l.kept.Len()))
 	l.kept.Write(p[:n])

@@ -20,8 +20,9 @@ import (
 	"buddy/tools/fs"
 )
 
-// Place completes a finding: it makes its path relative to dir and adds checksums to find its line later, or a note
-// about a wrong place. since is when the reviewer started to read, zero if unknown.
+// Place completes a finding: it makes the file's path relative to dir and adds checksums, with which Locate finds the
+// line later. If the file or line can't be confirmed, it adds a note that says why. since is when the reviewer started
+// to read; zero if unknown.
 func Place(ctx context.Context, files fs.FS, dir string, since time.Time, f event.Finding) event.Finding {
 	if f.File == "" {
 		return f

@@ -62,7 +62,7 @@ func (l loading) lend() {
 	}
 }
 
-// restrict applies disallowed-tools until the next prompt. Commands in the skill's own text have run before.
+// restrict applies disallowed-tools until the next prompt. Commands in the skill's own text have already run.
 func (l loading) restrict() {
 	rules, refused := fieldRules(l.s.Denied, func(text string) ([]action.Rule, error) { return action.FieldDenials(text, action.FromSession) })
 	l.Approvals().Lend(l.Task(), rules...)

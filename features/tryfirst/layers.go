@@ -75,7 +75,7 @@ func (l *layers) close() {
 }
 
 // clean completes and removes the layers that ended sessions have left for a workspace. kept is the number of layers that
-// were kept only in part before.
+// those sessions had kept only in part.
 func clean(bases, work []string) (kept int, errs []error) {
 	if len(work) == 0 {
 		return 0, nil

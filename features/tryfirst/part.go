@@ -1,5 +1,5 @@
-// Package tryfirst tries commands before a person approves them: a command runs so that it changes nothing here, and the
-// person decides about its changes.
+// Package tryfirst tries commands before a person approves them: a command runs in a sandbox that collects its file
+// changes in a private folder, and the person decides whether to apply them to the workspace.
 //
 //	part := tryfirst.New(tryfirst.Options{…}) // a [turn.Part] and a [turn.Trier]
 //	judge.At = part.Facts(judge.At)
@@ -70,10 +70,10 @@ func (p *Part) Begin(s turn.Session) {
 	p.session = s
 	kept, errs := clean(p.o.Bases, p.o.Fence.Work)
 	if kept > 0 {
-		s.Stream.Publish(0, 0, event.Notice{Code: code, Text: "buddy was ended while it made the changes of a command that you had tried and kept: now all of them are made"})
+		s.Stream.Publish(0, 0, event.Notice{Code: code, Text: "buddy was ended while it applied the changes of a command that you had tried and kept: now all of them are applied"})
 	}
 	for _, err := range errs {
-		s.Stream.Publish(0, 0, event.Warning{Code: code, Text: "files of a command that was tried were not removed: " + err.Error()})
+		s.Stream.Publish(0, 0, event.Warning{Code: code, Text: "a tried command's files were not removed: " + err.Error()})
 	}
 	s.Work.Go(func() {
 		<-s.Context.Done()

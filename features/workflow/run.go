@@ -89,7 +89,8 @@ func (b *Book) resume(number int, p working) (*run, error) {
 	return r, r.publish(event.WorkflowChanged{Run: number, State: event.WorkflowRunning})
 }
 
-// restore sets the state of the run from its steps.
+// restore sets the run's state from its recorded steps: no step has started in this process, and a failed step stops the
+// run unless its on_error skips it.
 func (r *run) restore() {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
@@ -277,7 +278,8 @@ func (r *run) wanted(ctx context.Context, s *workflow.Step) ([]string, pass) {
 	return items, pass{ok: true}
 }
 
-// itemsOf returns the items of a step that started in an earlier process, and whether it did.
+// itemsOf returns a step's recorded items, and whether the step started in an earlier process, after its condition and
+// its gate.
 func (r *run) itemsOf(s *workflow.Step) (items []string, began bool) {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()

@@ -1,7 +1,7 @@
 // Package ansi parses the escape sequences of terminals: their end and their parameters. All code that shows, strips or
-// resends such text uses it, so that all agree on what is text. A parser keeps 64 bytes of parameters; an unfinished
-// sequence ends with its line. charmbracelet/x/ansi (0.11.9) is not used, because it treats all text after an
-// unfinished sequence as part of it.
+// resends text with sequences uses it, so that all agree where a sequence ends and text starts. A parser keeps 64 bytes
+// of parameters; an unfinished sequence ends with its line. charmbracelet/x/ansi (0.11.9) is not used, because it treats
+// all text after an unfinished sequence as part of it.
 //
 //	plain := ansi.Strip("\x1b[31mFAIL\x1b[0m") // FAIL
 package ansi
@@ -38,7 +38,7 @@ func (p *Parser) Start() { *p = Parser{state: started} }
 func (p *Parser) Active() bool { return p.state != none }
 
 // Next consumes the next byte of an active sequence. It returns false if the byte does not belong to the sequence,
-// which then ended before. An ESC ends a sequence and starts another one; the terminator ESC \ of a text counts as a
+// which has ended with the byte before. An ESC ends a sequence and starts another one; the terminator ESC \ of a text counts as a
 // sequence of its own.
 func (p *Parser) Next(b byte) bool {
 	if b == 0x1b {

@@ -35,7 +35,7 @@ const (
 	atEnd                   // as the last word, ignoring qualifiers
 )
 
-// variableParts are several words that name a secret together.
+// variableParts lists sequences of words that mark a secret anywhere in a variable's name.
 var variableParts = []struct{ part, why string }{
 	{"API_KEY", "a key"},
 	{"ACCESS_KEY", "a key"},

@@ -130,7 +130,7 @@ func parseFiles(out []byte, token string, paths []string) ([]FileData, error) {
 		number, rest, end := bytes.Cut(rest, []byte("\n"))
 		code, err := strconv.Atoi(string(number))
 		if !ok || !end || err != nil {
-			return nil, &fs.PathError{Op: "read", Path: p, Err: errors.New("the answer has no end")}
+			return nil, &fs.PathError{Op: "read", Path: p, Err: errors.New("the target's answer is incomplete")}
 		}
 		out = rest
 		if code == unwanted {

@@ -131,7 +131,7 @@ func (h *Host) Attach(argv ...string) string { return h.line.attach(argv) }
 
 // Run runs a script for sh and returns its exit code. The script's standard input is empty; its output goes to the two
 // writers as it arrives, from two goroutines. The script starts in no particular directory and does not affect later
-// scripts. An error (a [DownError], the end of ctx, or the error of a writer) means that the script's end is not known.
+// scripts. An error (a [DownError], the end of ctx, or the error of a writer) means that the script's exit code is unknown.
 // It matches [ErrNotSent] if nothing was carried out.
 func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer) (code int, err error) {
 	s, err := h.acquire(ctx)

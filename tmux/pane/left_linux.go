@@ -35,7 +35,7 @@ func (o *orphans) present() map[int]bool {
 	return all
 }
 
-// tops returns the children that this process did not start, without those in before.
+// tops returns the children that this process did not start, except those in the set before.
 func (o *orphans) tops(before map[int]bool) (all []int) {
 	if !adopts.Load() {
 		return nil

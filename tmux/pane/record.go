@@ -55,7 +55,7 @@ func (c *Record) Add(p []byte) {
 	}
 }
 
-// write writes to the file, unless that has failed before.
+// write writes to the file, unless an earlier write has failed.
 func (c *Record) write(p []byte) {
 	if c.file == nil && c.fault == nil {
 		c.fault = c.Open()

@@ -36,5 +36,5 @@ func (t *remember) RunArgs(ctx context.Context, call tools.Call, args rememberAr
 	if err != nil {
 		return tools.Failure(err)
 	}
-	return tools.Success("proposed: "+args.Text, "as "+id+"; it holds only if the user accepts it")
+	return tools.Success("proposed: "+args.Text, "as "+id+"; it takes effect only if the user accepts it")
 }

@@ -121,7 +121,7 @@ func applyEdits(ctx context.Context, w *Workspace, reader int, path string, args
 	return old, doc.data, count, nil
 }
 
-// snapKnown reads a file for a partial change; its reader must have read it before.
+// snapKnown reads a file for a partial change. It fails unless the reader has already read the file.
 func (w *Workspace) snapKnown(ctx context.Context, reader int, path string) (snapshot, error) {
 	old, err := w.snap(ctx, path)
 	switch {

@@ -193,7 +193,7 @@ func (l *listing) note() string {
 		failed = fmt.Sprintf("%d folders could not be read", l.failed)
 	}
 	if l.huge > 0 {
-		huge = fmt.Sprintf("only the first %d names of a folder were looked at", l.huge)
+		huge = fmt.Sprintf("buddy read only the first %d names in a folder", l.huge)
 	}
 	if len(l.entries) == 0 {
 		return tools.JoinNotes("the folder is empty", failed)

@@ -25,7 +25,7 @@ type alike struct {
 	how  string // how the path differs: "differs in case"
 }
 
-// lineSuffix matches the line, or line and column, behind the name of a file.
+// lineSuffix matches the line, or line and column, after a file name.
 var lineSuffix = texts.Regexp(`(:\d+(-\d+)?(:\d+)?:?|#L\d+(-L?\d+)?)$`)
 
 func withoutLine(suffix string) string {

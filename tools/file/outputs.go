@@ -32,10 +32,10 @@ func (w *Workspace) planOutput(tool, path, why string) (action.Action, error) {
 		return action.Action{}, tools.Failed(err)
 	}
 	if !texts.Below(path, dir) {
-		return action.Action{}, tools.Failed(fmt.Errorf("%q leads out of the folder of outputs", texts.ClipBytes(path, 200)))
+		return action.Action{}, tools.Failed(fmt.Errorf("%q leads out of the session's output folder", texts.ClipBytes(path, 200)))
 	}
 	act := tools.PlanInternal(tool, why)
-	act.Op, act.Path = "read an output of this session", path
+	act.Op, act.Path = "read a saved output from this session", path
 	return act, nil
 }
 

@@ -85,8 +85,8 @@ func TestOutputs(t *testing.T) {
 		must(t, os.Symlink(filepath.Join(dir, "..", "secret"), b.path("000001/link")))
 		must(t, os.Symlink(filepath.Join(dir, ".."), b.path("000002")))
 		for _, link := range []string{"000001/link", "000002/secret"} {
-			b.Fails("read_file", args{"path": b.path(link)}, "leads out of the folder of outputs")
-			b.Fails("grep", args{"path": b.path(link), "pattern": "x"}, "leads out of the folder of outputs")
+			b.Fails("read_file", args{"path": b.path(link)}, "leads out of the session's output folder")
+			b.Fails("grep", args{"path": b.path(link), "pattern": "x"}, "leads out of the session's output folder")
 		}
 		if call, _ := b.Plan("write_file", args{"path": path, "content": "x"}); call.Planned.Kind == action.Internal {
 			t.Errorf("%s: write_file opens an output unasked", name)

@@ -72,7 +72,7 @@ func passDir(path string, create bool) (*os.File, error) {
 // swapped explains errors whose cause is a link where the plan saw a folder.
 func swapped(err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok && (errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)) {
-		return fmt.Errorf("%q is not a folder, or was made a symbolic link since the call was planned", p.Path)
+		return fmt.Errorf("%q is not a folder, or has become a symbolic link since the call was planned", p.Path)
 	}
 	return err
 }

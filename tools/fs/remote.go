@@ -193,7 +193,7 @@ func (t *remoteFS) Stage(ctx context.Context, file string, data []byte, r Rights
 	dir := path.Dir(file)
 	real, err := t.host.RealPath(ctx, dir)
 	if err == nil && real != dir {
-		return nil, fmt.Errorf("%q was made a symbolic link since the call was planned", dir)
+		return nil, fmt.Errorf("%q has become a symbolic link since the call was planned", dir)
 	}
 	if err != nil {
 		return nil, withName(file, localError(err))

@@ -95,7 +95,7 @@ func (r *diffReader) file() *fileDiff {
 // nothing is the name of a missing file in diffs.
 const nothing = "/dev/null"
 
-// named handles the two lines that name a file. Git's extended header or FileMark may have named it before.
+// named handles the two lines that name a file. Git's extended header or FileMark may have named it already.
 func (r *diffReader) named(was, now string) {
 	f := r.file()
 	if f.hunks != nil || !f.git && !f.marks(was) && !f.marks(now) {

@@ -229,7 +229,7 @@ func (m *Markdown) open(src []byte) {
 	m.shown = len(m.Text.Bytes)
 }
 
-// pending shows the text after the last parse of a long chunk without parsing.
+// pending shows a long chunk's text after the last parse as plain text.
 func (m *Markdown) pending(src []byte) {
 	m.Text.truncate(m.shown)
 	m.Text.Put(string(texts.WholeRunes(src[m.parsed:])), Style{})

@@ -208,7 +208,7 @@ func (vp *viewport) giveText(to func(text string)) {
 	}
 }
 
-// drawn reports whether there are blocks and they were drawn before.
+// drawn reports whether there are blocks and they have been drawn at least once.
 func (vp *viewport) drawn() bool { return len(vp.blocks) > 0 && vp.size.h > 0 }
 
 // lastRow returns the last row of the last block.

@@ -238,7 +238,7 @@ func Details(a event.ApprovalAsked) []string {
 	return all
 }
 
-// undo describes how to undo an action, unless Facts state that this is impossible.
+// undo describes how to undo an action; "" if a fact from Facts already says that this is impossible.
 func undo(a event.ApprovalAsked) string {
 	c, where := a.Context, elsewhere(a.Action)
 	switch {
@@ -264,7 +264,7 @@ func safer(c action.ApprovalContext) string {
 // isCommand reports whether an action runs a command.
 func isCommand(act action.Action) bool { return act.Kind == action.Shell || act.Kind == action.Git }
 
-// asks explains why approval is necessary, and which rule requires it, unless Facts do.
+// asks explains why approval is necessary, and which rule requires it; "" if the facts from Facts already say so.
 func asks(a event.ApprovalAsked) string {
 	v := a.Verdict
 	if v.Reason == "" {

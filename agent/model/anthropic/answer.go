@@ -103,7 +103,7 @@ func (a *answer) handle(raw []byte) error {
 	}
 	var e event
 	if err := quickjson.Unmarshal(raw, &e); err != nil {
-		return wire.Bad("the answer has an event that is not in the Messages format", raw, err)
+		return wire.Bad("an event in the answer is not in the Messages format", raw, err)
 	}
 	a.usage.add(e.Usage)
 	switch e.Type {
@@ -187,7 +187,7 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 		Input                          json.RawMessage
 	}
 	if err := json.Unmarshal(raw, &head); err != nil || head.Type == "" {
-		return wire.Bad("the answer has an invalid content block", raw, err)
+		return wire.Bad("a content block in the answer is invalid", raw, err)
 	}
 	b := a.open(index, head.Type)
 	switch head.Type {
@@ -202,7 +202,7 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, &b.members); err != nil {
-		return wire.Bad("the answer has an invalid content block", raw, err)
+		return wire.Bad("a content block in the answer is invalid", raw, err)
 	}
 	return a.think(head.Thinking)
 }
@@ -224,7 +224,7 @@ func (a *answer) open(index int, kind string) *block {
 func (a *answer) piece(index int, raw json.RawMessage) error {
 	var d delta
 	if err := quickjson.Unmarshal(raw, &d); err != nil {
-		return wire.Bad("the answer has an invalid delta", raw, err)
+		return wire.Bad("a delta in the answer is invalid", raw, err)
 	}
 	b := a.blocks[index]
 	if b == nil { // some servers omit the start

@@ -41,7 +41,7 @@ func (b *block) grow(d delta, raw json.RawMessage) error {
 	}
 	var pieces map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &pieces); err != nil {
-		return wire.Bad("the answer has an invalid delta", raw, err)
+		return wire.Bad("a delta in the answer is invalid", raw, err)
 	}
 	for k, v := range pieces {
 		var s string

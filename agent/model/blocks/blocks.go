@@ -145,7 +145,7 @@ const (
 	guessed  = "You have not looked yet. Run a command that shows it, then answer."
 	onlyName = "You have seen names only, not what the files hold. Look with `grep -rn` or `cat` first, then answer."
 	idled    = "No file was changed yet. If the task asks for a change, make it now, with one block."
-	rewrite  = "No file was changed, so that command does not do it. Write the whole file that is to change, as it is to be, with `cat > FILE <<'EOF'` in one block."
+	rewrite  = "No file was changed, so that command did not work. Write the file's whole new text with `cat > FILE <<'EOF'`, in one block."
 	script   = "To write a file use `cat > FILE <<'EOF'`."
 	reckoned = "Find that out with a command, in one block that begins with ```sh."
 	unfenced = "To run a command, put it in a block that begins with ```sh. Do that now, or answer in a sentence."

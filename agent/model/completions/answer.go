@@ -53,7 +53,7 @@ func (a *answer) Take(event []byte) error {
 	}
 	var c chunk
 	if err := json.Unmarshal(event, &c); err != nil {
-		return wire.Bad("the answer has an event that is not a chat completion", event, err)
+		return wire.Bad("an event in the answer is not a chat completion", event, err)
 	}
 	a.form.learn(event, c)
 	if err := a.reading(c.Progress); err != nil {
@@ -158,7 +158,7 @@ func (a *answer) content(raw json.RawMessage) error {
 	if raw[0] == '"' {
 		s, ok := wire.String(raw)
 		if !ok {
-			return wire.Bad("the answer has a text that is not valid", raw, nil)
+			return wire.Bad("a text in the answer is invalid", raw, nil)
 		}
 		return a.AddText(s)
 	}

@@ -40,13 +40,13 @@ func (a *answer) callPieces(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &list); err != nil {
 		list = make([]wire.Members, 1)
 		if json.Unmarshal(raw, &list[0]) != nil {
-			return wire.Bad("the answer has tool calls that are not a list", raw, err)
+			return wire.Bad("the tool calls in the answer are not a list", raw, err)
 		}
 	}
 	for _, m := range list {
 		p, err := readPiece(m)
 		if err != nil {
-			return wire.Bad("the answer has an invalid tool call", raw, err)
+			return wire.Bad("a tool call in the answer is invalid", raw, err)
 		}
 		if err := a.callPiece(p); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (a *answer) arguments(c *call, raw json.RawMessage) error {
 	if !ok {
 		var b bytes.Buffer
 		if err := json.Compact(&b, raw); err != nil {
-			return wire.Bad("the answer has arguments that are not JSON", raw, err)
+			return wire.Bad("a tool call in the answer has arguments that are not valid JSON", raw, err)
 		}
 		s = b.String()
 		c.Args = c.Args[:0]

@@ -31,8 +31,8 @@ func TestFaults(t *testing.T) {
 		modeltest.Fault{Name: "error finish", Answer: modeltest.Answer{modeltest.Text("half"), modeltest.Finish("error")}, Kind: model.ReportedError, Retry: true, Text: "half", Want: []string{`finish_reason "error"`}},
 		modeltest.Fault{Name: "malformed", Answer: modeltest.Answer{modeltest.Text("half"), modeltest.Raw("data: {\"choices\":[}\n\n")}, Kind: model.FormatError, Retry: true, Text: "half", Want: []string{"not a chat completion"}},
 		modeltest.Fault{Name: "wrong types", Answer: modeltest.Answer{modeltest.Event(`{"choices":"none"}`)}, Kind: model.FormatError, Retry: true, Want: []string{"not a chat completion"}},
-		modeltest.Fault{Name: "calls are no list", Answer: modeltest.Answer{modeltest.Event(delta(`"tool_calls":7`))}, Kind: model.FormatError, Retry: true, Want: []string{"tool calls that are not a list"}},
-		modeltest.Fault{Name: "function is no object", Answer: modeltest.Answer{modeltest.Event(delta(`"tool_calls":[{"function":7}]`))}, Kind: model.FormatError, Retry: true, Want: []string{"an invalid tool call"}},
+		modeltest.Fault{Name: "calls are no list", Answer: modeltest.Answer{modeltest.Event(delta(`"tool_calls":7`))}, Kind: model.FormatError, Retry: true, Want: []string{"the tool calls in the answer are not a list"}},
+		modeltest.Fault{Name: "function is no object", Answer: modeltest.Answer{modeltest.Event(delta(`"tool_calls":[{"function":7}]`))}, Kind: model.FormatError, Retry: true, Want: []string{"a tool call in the answer is invalid"}},
 	)
 }
 

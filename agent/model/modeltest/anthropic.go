@@ -19,7 +19,7 @@ func signature(thinking string) string {
 	return fmt.Sprintf("signed-%016x", h.Sum64())
 }
 
-// readMessages converts a request for scripts.
+// readMessages decodes a request of the Messages protocol, so that a script can choose the answer.
 func readMessages(h http.Header, body []byte) Request {
 	req := Request{Header: h, Body: body, Refused: CheckMessages(body)}
 	if req.Refused == nil && h.Get("Anthropic-Version") == "" {

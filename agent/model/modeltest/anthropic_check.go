@@ -104,7 +104,7 @@ func (c *messagesChecker) messages(top object) error {
 		Content []contentBlock
 	}
 	if err := json.Unmarshal(top["messages"], &msgs); err != nil || len(msgs) == 0 {
-		return errors.New("messages is not a list with at least one message of blocks")
+		return errors.New("messages must be a non-empty list of messages, each with blocks")
 	}
 	for i, m := range msgs {
 		want := []string{"user", "assistant"}[i%2]
@@ -131,7 +131,7 @@ func (c *messagesChecker) system(top object) error {
 	}
 	var list []contentBlock
 	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
-		return errors.New("system is not a list with at least one block")
+		return errors.New("system must be a non-empty list of blocks")
 	}
 	for i, b := range list {
 		if b.Type != "text" {
@@ -155,7 +155,7 @@ func (c *messagesChecker) tools(top object) error {
 		Cache  *struct{ Type string } `json:"cache_control"`
 	}
 	if json.Unmarshal(raw, &tools) != nil || len(tools) == 0 {
-		return errors.New("tools is not a list with at least one tool")
+		return errors.New("tools must be a non-empty list of tools")
 	}
 	names := make(map[string]bool)
 	for i, t := range tools {

@@ -27,7 +27,7 @@ func Check(body []byte) error {
 	}
 	var msgs []object
 	if err := json.Unmarshal(top["messages"], &msgs); err != nil || len(msgs) == 0 {
-		return errors.New("messages is not a list with at least one message")
+		return errors.New("messages must be a non-empty list of messages")
 	}
 	c := checker{seen: make(map[string]bool)}
 	for i, m := range msgs {
@@ -54,7 +54,7 @@ func checkTools(top object) error {
 		}
 	}
 	if json.Unmarshal(raw, &tools) != nil || len(tools) == 0 {
-		return errors.New("tools is not a list with at least one tool")
+		return errors.New("tools must be a non-empty list of tools")
 	}
 	names := make(map[string]bool)
 	for i, t := range tools {
@@ -150,7 +150,7 @@ func (c *checker) assistant(m object, content json.RawMessage) error {
 	}
 	var calls []object
 	if json.Unmarshal(raw, &calls) != nil || len(calls) == 0 {
-		return errors.New("tool_calls is not a list with at least one call")
+		return errors.New("tool_calls must be a non-empty list of calls")
 	}
 	for _, call := range calls {
 		var fn object

@@ -79,7 +79,7 @@ func parseResponses(body []byte) (responsesBody, error) {
 	case b.Store != nil && *b.Store:
 		return b, errors.New("store is true")
 	case len(b.Input) == 0:
-		return b, errors.New("input is not a list with at least one item")
+		return b, errors.New("input must be a non-empty list of items")
 	}
 	if err := checkFlatTools(b.Tools); err != nil {
 		return b, err
@@ -109,7 +109,7 @@ func checkFlatTools(raw json.RawMessage) error {
 		Format     toolFormat
 	}
 	if json.Unmarshal(raw, &tools) != nil || len(tools) == 0 {
-		return errors.New("tools is not a list with at least one tool")
+		return errors.New("tools must be a non-empty list of tools")
 	}
 	names := make(map[string]bool)
 	for i, t := range tools {

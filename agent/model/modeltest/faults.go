@@ -154,7 +154,7 @@ func broken() []Fault {
 		{Name: "error that asks to wait", Answer: Answer{Text("half"), ErrorObject(`{"type":"rate_limit_error","message":"Please try again in 2.5s"}`)}, Kind: model.ReportedError, Retry: true, Overloaded: true, After: 2500 * time.Millisecond, Text: "half", Want: []string{"try again in 2.5s"}},
 		{Name: "no end", Answer: Answer{Text("half"), End{}}, Kind: model.CutError, Retry: true, Text: "half", Want: []string{"the answer was cut off"}},
 		{Name: "no end of a call", Answer: Answer{Text("half"), Call{"c1", "run", `{"a":1}`}, End{}}, Kind: model.CutError, Retry: true, Text: "half", Want: []string{"the answer was cut off"}},
-		{Name: "garbage in an event", Answer: Answer{Raw("data: \xff\xfe\x1b[2J\n\n"), End{}}, Kind: model.FormatError, Retry: true, Want: []string{"the answer has an event that is not", ": \ufffd\ufffd\ufffd[2J"}},
+		{Name: "garbage in an event", Answer: Answer{Raw("data: \xff\xfe\x1b[2J\n\n"), End{}}, Kind: model.FormatError, Retry: true, Want: []string{"an event in the answer is not", ": \ufffd\ufffd\ufffd[2J"}},
 		{Name: "error object", Answer: Answer{Text("half"), ErrorObject(`{"message":"broken ` + Secret + `","code":500}`)}, Kind: model.ReportedError, Retry: true, Text: "half", Want: []string{"reported an error in its answer: broken [key]"}},
 		{Name: "overloaded later", Answer: Answer{Text("half"), ErrorObject(`{"message":"Overloaded","type":"overloaded_error"}`)}, Kind: model.ReportedError, Retry: true, Overloaded: true, Text: "half", Want: []string{"in its answer: Overloaded"}},
 		{Name: "huge line", Answer: Answer{LongLine(50 << 20)}, Kind: model.FormatError, Retry: true, Want: []string{"a line of the answer is longer than 8 MiB"}},

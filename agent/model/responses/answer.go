@@ -82,7 +82,7 @@ const (
 func (a *answer) Take(raw []byte) error {
 	var e event
 	if err := quickjson.Unmarshal(raw, &e); err != nil {
-		return wire.Bad("the answer has an event that is not in the Responses format", raw, err)
+		return wire.Bad("an event in the answer is not in the Responses format", raw, err)
 	}
 	name, ok := strings.CutPrefix(e.Type, "response.")
 	if !ok {

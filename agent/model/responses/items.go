@@ -334,7 +334,7 @@ func (a *answer) whole(i *item, kind string, n int, raw json.RawMessage) error {
 	if raw[0] == '{' && kind == arguments { // from servers that do not encode it as a string
 		var b bytes.Buffer
 		if err := json.Compact(&b, raw); err != nil {
-			return wire.Bad("the answer has arguments that are not JSON", raw, err)
+			return wire.Bad("a tool call in the answer has arguments that are not valid JSON", raw, err)
 		}
 		text = b.String()
 	}

@@ -112,7 +112,7 @@ func cdCheck(a *analyser, words []arg) string {
 	case slices.ContainsFunc([]string{"/proc", "/dev", "/sys"}, func(dir string) bool { return strings.HasPrefix(text, dir) }):
 		return "cd to a kernel folder"
 	case len(a.folders.cwds) > 8:
-		return "too many changes of folder to check"
+		return "changes the folder too often to check"
 	}
 	if why := a.folders.reads(list[0]); why != "" {
 		return why

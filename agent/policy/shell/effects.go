@@ -66,7 +66,7 @@ var effects = map[string]effect{
 
 	"make": {RunsCode, "runs the commands in the makefile"}, "npm": {RunsCode, "may run scripts from packages"}, "npx": {RunsCode, "runs a program from a package"}, "yarn": {RunsCode, "may run scripts from packages"},
 	"pnpm": {RunsCode, "may run scripts from packages"}, "pip": {RunsCode, "may run code from packages"}, "pip3": {RunsCode, "may run code from packages"}, "cargo": {RunsCode, "may run build scripts"},
-	"go test": {RunsCode, "runs code from this folder"}, "go run": {RunsCode, "runs a program"}, "go build": {Writes, "writes programs"}, "go vet": {RunsCode, "runs the compiler"}, "go generate": {RunsCode, "runs commands in the source files"},
+	"go test": {RunsCode, "runs code from this folder"}, "go run": {RunsCode, "runs a program"}, "go build": {Writes, "writes programs"}, "go vet": {RunsCode, "runs the compiler"}, "go generate": {RunsCode, "runs the commands that the source files name"},
 	"go get": {Network, "gets modules and changes go.mod"}, "go mod": {Writes, "changes go.mod"}, "go install": {Writes, "writes programs"}, "go tool": {RunsCode, "runs a tool"}, "go fmt": {Writes, "changes files"},
 	"go env": {Writes, "may change settings"}, "gofmt": {Writes, "may change files"}, "gofumpt": {Writes, "may change files"},
 	"python": {RunsCode, "runs a program"}, "python3": {RunsCode, "runs a program"}, "node": {RunsCode, "runs a program"}, "ruby": {RunsCode, "runs a program"}, "php": {RunsCode, "runs a program"},

@@ -143,7 +143,7 @@ func programHarm(a *analyser, text string) string {
 	return ""
 }
 
-// fork returns an analyser with the current state of a, or nil if programs are nested too deeply.
+// fork returns a new analyser with the current state of another one, or nil if programs are nested too deeply.
 func fork(a *analyser) *analyser {
 	if a.depth >= maxDepth {
 		return nil

@@ -116,7 +116,7 @@ func (d *folders) download(file string) {
 	}
 }
 
-// downloaded reports whether a word names a file that was downloaded before.
+// downloaded reports whether a word names a file that an earlier command of the program downloads.
 func (d *folders) downloaded(w arg) bool {
 	if len(d.downloads) == 0 {
 		return false

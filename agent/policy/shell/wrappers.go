@@ -382,6 +382,6 @@ func (a *analyser) findExec(words []arg, via []string) int {
 		a.command(replace(words[:i], "{}", arg{vals: []val{{kind: dynamic}}, src: "{}"}), via, false)
 		return i
 	}
-	a.rep.other("find -exec has no end")
+	a.rep.other("find -exec has no complete command")
 	return 0
 }

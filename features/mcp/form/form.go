@@ -1,8 +1,8 @@
-// Package form asks the person for what a server wants to know (elicitation of the Model Context Protocol): a form that
-// shows all values before they are sent, or an address to visit.
+// Package form asks the person for the values that an MCP server requests (the protocol calls this elicitation): with a
+// form that shows all values before they are sent, or with an address to visit.
 //
 // A form is a series of questions, so it works wherever questions do: on the screen, on several screens at once, line
-// by line. Without a person it is declined.
+// by line. If nobody can be asked, the request is declined.
 //
 //	fields, err := form.Fields(params.RequestedSchema)
 //	answer, err := form.Ask(ctx, form.Form{Server: "files", Message: params.Message, Fields: fields}, call.Ask)

@@ -237,7 +237,7 @@ func (p *Process) Gone() <-chan struct{} { return p.gone }
 // after Done is closed.
 func (p *Process) Exit() (code int, err error) {
 	if p.err != nil {
-		return -1, fmt.Errorf("%s: its exit is not known: %w", p.name, p.err)
+		return -1, fmt.Errorf("%s: its exit code is unknown: %w", p.name, p.err)
 	}
 	if status, ok := p.state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return -1, fmt.Errorf("%s was ended by a signal: %v", p.name, status.Signal())

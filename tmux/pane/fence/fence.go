@@ -74,11 +74,11 @@ func (s Settings) check(home string) error {
 		case !filepath.IsAbs(dir):
 			return fmt.Errorf("%w: %q is no absolute path", ErrImpossible, dir)
 		case filepath.Clean(dir) == "/":
-			return fmt.Errorf("%w: the folder %q is the whole system; work in the folder of a project", ErrImpossible, dir)
+			return fmt.Errorf("%w: the folder %q is the whole system; work in a project's folder", ErrImpossible, dir)
 		case filepath.IsAbs(home) && texts.Below(home, dir):
-			return fmt.Errorf("%w: the folder %q contains the home folder; work in the folder of a project", ErrImpossible, dir)
+			return fmt.Errorf("%w: the folder %q contains the home folder; work in a project's folder", ErrImpossible, dir)
 		case s.State != "" && (texts.Below(s.State, dir) || texts.Below(dir, s.State)):
-			return fmt.Errorf("%w: the folder %q contains, or is in, buddy's own folder %q; work in the folder of a project", ErrImpossible, dir, s.State)
+			return fmt.Errorf("%w: the folder %q contains, or is in, buddy's own folder %q; work in a project's folder", ErrImpossible, dir, s.State)
 		}
 		for _, hidden := range s.Hide {
 			if texts.Below(dir, hidden) {

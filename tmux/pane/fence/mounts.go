@@ -47,7 +47,7 @@ func (p plan) add(k kind, path string) {
 	}
 }
 
-// addAll adds several paths.
+// addAll adds mounts of one kind for several paths.
 func (p plan) addAll(k kind, paths []string) {
 	for _, path := range paths {
 		p.add(k, path)

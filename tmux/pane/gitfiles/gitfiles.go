@@ -289,7 +289,7 @@ func (f *finder) look(w wanted, dir string) string {
 	return ""
 }
 
-// refuse keeps the first reason.
+// refuse sets Refused to the reason why a file stays closed, unless it has an earlier reason.
 func (f *finder) refuse(w wanted, why string) {
 	if f.Refused == "" {
 		f.Refused = fmt.Sprintf("%s names %s, which stays closed in the sandbox: %s", w.by, w.path, why)

@@ -1,5 +1,5 @@
-// Package try runs a command so that it changes nothing, shows what it would have changed, and can keep exactly that
-// without running it again.
+// Package try runs a command in a sandbox that collects its file changes in a private folder, lists these changes, and
+// can apply exactly them to the workspace without running the command again.
 //
 // On Linux the command runs in the workspace sandbox of package fence, with an overlay over the workspace: its changes go
 // to a layer, a private folder on the same file system. It has no network, but the names that it asks for are recorded.
