@@ -308,7 +308,7 @@ func (set *subagentSet) watch(parent int, t *task, run *subagentRun) {
 	})
 }
 
-// unwatch ends watch.
+// unwatch stops what watch started for a subagent's task.
 func (set *subagentSet) unwatch(t *task) {
 	set.tasks.stream.Watch(t.id, nil)
 	t.on.agent.quiet.Stop()

@@ -90,7 +90,7 @@ func (s *Session) claim(ctx context.Context, dir, title string) (string, *comman
 	return key, o, nil
 }
 
-// unclaim releases the reservation.
+// unclaim gives up the pane that claim reserved.
 func (s *Session) unclaim(key string) {
 	s.own.mu.Lock()
 	delete(s.own.panes, key)

@@ -60,7 +60,7 @@ func (r *result) readJournal() error {
 	}
 }
 
-// add adds an event.
+// add records an event, and keeps the main conversation's last answer.
 func (r *result) add(env event.Envelope) {
 	r.events = append(r.events, env)
 	if m, ok := env.Payload.(event.ModelMessage); ok && env.Branch == 0 {

@@ -397,7 +397,7 @@ func (q *subscriber) join() bool {
 	return b.flush()
 }
 
-// batcher delivers events in batches.
+// batcher collects events and sends them to a reader in batches.
 type batcher struct {
 	send  func([]event.Envelope) bool
 	batch []event.Envelope

@@ -135,7 +135,7 @@ func (s *screen) Request(ctx context.Context, q client.Request) (any, error) {
 	return nil, fmt.Errorf("unknown request %q", client.Name(q))
 }
 
-// askProgram answers requests for completions.
+// askProgram answers a screen's requests for completions.
 func askProgram(ctx context.Context, p *compose.Program, q client.Request) (any, error) {
 	switch q := q.(type) {
 	case client.Named:

@@ -394,7 +394,7 @@ func (r *repl) info() event.SessionCreated { return r.state.Info.Event }
 
 func (r *repl) failed(what string, err error) { r.printLine(what + ": " + err.Error()) }
 
-// change leaves for another session.
+// change ends this session's screen and opens another session, unless a task is running.
 func (r *repl) change(id string) error {
 	if why := slash.Busy(&r.state); why != "" {
 		return errors.New(why)

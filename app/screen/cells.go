@@ -162,7 +162,7 @@ func (f *frame) fill(c cell) {
 	}
 }
 
-// settle applies a delayed clear.
+// settle blanks the frame if a Clear is still pending.
 func (f *frame) settle() {
 	if f.clearing {
 		f.clearing = false

@@ -37,7 +37,7 @@ func noteMode(u *UI) {
 	u.noted.mode = mode
 }
 
-// modeMeans describes each mode.
+// modeMeans maps each mode to the text that explains it.
 var modeMeans = map[action.Mode]string{
 	action.ModeAsk:    "Ask mode: you approve every change",
 	action.ModeStrict: "Strict mode: you approve every call",

@@ -75,7 +75,7 @@ func (p *places) marked() string {
 	return all.String()
 }
 
-// unmarked restores the references.
+// unmarked replaces the marks in s by the references for which they stand.
 func (p *places) unmarked(s string) string {
 	for i, part := range p.parts {
 		if part.ref != nil {

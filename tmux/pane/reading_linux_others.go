@@ -2,5 +2,5 @@
 
 package pane
 
-// olderWaits is empty here.
+// olderWaits is empty: this architecture has no older system calls to wait with.
 var olderWaits map[int]wait

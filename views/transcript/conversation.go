@@ -211,7 +211,7 @@ func (c *Conversation) Draw(screen tcell.Screen) {
 	c.view.evict()
 }
 
-// place determines the visible rows.
+// place determines which rows are visible in an area.
 func (c *Conversation) place(in draw.Area) {
 	if len(c.view.blocks) > 0 {
 		c.view.resize(max(min(in.W-2*draw.Padding, MaxText), 1), in.H)

@@ -221,7 +221,7 @@ func (f *finder) unfinished(vp *viewport) bool {
 	return f.seek.by != 0 || (f.lo > 0 || f.hi < len(vp.blocks)) && f.tally(vp).total < maxFound
 }
 
-// look continues seek.
+// look continues the search for the next match until the search or the budget ends.
 func (f *finder) look(vp *viewport, budget *int) {
 	s := &f.seek
 	for s.by != 0 && *budget > 0 {

@@ -52,7 +52,7 @@ func (o *Output) DrawIn(in draw.Area) {
 	}
 }
 
-// lay updates the parts.
+// lay lays out the parts of the output for a width.
 func (o *Output) lay(w int) {
 	width := max(w-2*draw.Padding, 1)
 	c := o.call

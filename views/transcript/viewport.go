@@ -151,7 +151,7 @@ type unread struct {
 	done  int // new rows of earlier blocks
 }
 
-// holdUnread starts counting.
+// holdUnread starts to count the rows that arrive below the present end.
 func (vp *viewport) holdUnread() {
 	if n := len(vp.blocks); n > 0 {
 		vp.unread = unread{n - 1, vp.height(n - 1), 0}

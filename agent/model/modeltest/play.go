@@ -226,7 +226,7 @@ func (p *wire) flush() {
 	}
 }
 
-// pause flushes and waits.
+// pause sends what is buffered and waits until d is over or the request ends.
 func (p *wire) pause(d time.Duration) {
 	p.flush()
 	t := time.NewTimer(d)

@@ -22,7 +22,7 @@ type note struct {
 	Places []place `json:"places"`
 }
 
-// place is one item.
+// place is one entry of a note, which lists an answer's items in their order: a kept item, a text or a call.
 type place struct {
 	Item  json.RawMessage `json:"item,omitempty"`  // the item with all its members
 	Text  int             `json:"text,omitempty"`  // number of bytes of the content

@@ -145,7 +145,7 @@ func firstText(words []arg) string {
 // filters lists the programs of the core that others may be piped into: they treat their input as data.
 var filters = []string{"head", "tail", "wc", "sort", "cut", "grep", "uniq", "cat", "tr"}
 
-// dateCheck allows formats only.
+// dateCheck allows date without arguments or with formats.
 func dateCheck(c *call) string {
 	for _, w := range c.rest {
 		if s, ok := w.lit(); !ok || !strings.HasPrefix(s, "+") {

@@ -324,7 +324,7 @@ func (w *World) later(tried []canary, limit time.Duration) (through []canary) {
 	return through
 }
 
-// close ends and removes everything.
+// close ends the listeners and processes of the self-test and removes its files.
 func (w *World) close() {
 	for _, l := range w.listeners {
 		_ = l.Close()

@@ -10,7 +10,7 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
-// move exists on Linux only.
+// move is used on Linux only; here it lets the common code compile.
 type move struct{}
 
 func impossible() error {
