@@ -100,7 +100,7 @@ func (s *managedPane) open(ctx context.Context) error {
 		return err
 	}
 	if err := s.sup.inherit(ctx, s.base.sup.directory()); err != nil {
-		return fmt.Errorf("the shell's folder and variables for the new pane: %w", err)
+		return fmt.Errorf("the new pane can't get the shell's folder and variables: %w", err)
 	}
 	return s.ensurePane(ctx)
 }

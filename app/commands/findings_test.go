@@ -43,7 +43,7 @@ func TestFindings(t *testing.T) {
 		"findings of 3":       "Findings in it:\n  1  one    a.go\n",
 		"findings 1":          "a.go:7 is on web-02, where your editor is not",
 		"findings of 3 1":     "opens a.go",
-		"findings of 3 2":     "../b.go is outside of this folder",
+		"findings of 3 2":     "../b.go is outside this folder",
 		"findings of 3 2 fix": "diff --- a/b.go",
 		"findings of 3 3":     `"3" is not the number of a finding (have: 1 to 2)`,
 		"findings 1 2":        `"1 2" is not the number of a finding (have: 1 to 1)`,

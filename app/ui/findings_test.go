@@ -137,7 +137,7 @@ func TestFindingsOpenTheirFiles(t *testing.T) {
 		x.Press("Down")
 		opens("", "-o:3")
 		x.Press("Down")
-		opens("../a.go is outside of this folder")
+		opens("../a.go is outside this folder")
 		x.Press("Down")
 		opens("line 99 of a.go is not certain: the file has 3 lines")
 		x.Press("Esc", "Esc", "Esc")

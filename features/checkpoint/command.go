@@ -46,7 +46,7 @@ func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, erro
 		return show.Answer{}, err
 	}
 	if count == 0 {
-		return show.Answer{Text: &show.Text{Body: "The files are as before these steps."}}, nil
+		return show.Answer{Text: &show.Text{Body: "The files are the same as before these steps."}}, nil
 	}
 	title := "in " + texts.Plural(count, "file")
 	if later == 0 {

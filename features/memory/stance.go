@@ -99,7 +99,7 @@ func (s stance) contradicts(other stance) bool {
 	return s.against != other.against || s.instead != other.instead && s.instead != "" && other.instead != ""
 }
 
-// sameTarget reports whether both entries can hold on one target.
+// sameTarget reports whether both entries can apply to the same target.
 func sameTarget(a, b Entry) bool {
 	x, y := a.Note.Target(), b.Note.Target()
 	return x == y || x == "" || y == ""

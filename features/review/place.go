@@ -33,7 +33,7 @@ func Place(ctx context.Context, files fs.FS, dir string, since time.Time, f even
 	}
 	for _, try := range []string{name, strings.TrimPrefix(name, "a/"), strings.TrimPrefix(name, "b/")} {
 		if !filepath.IsLocal(try) {
-			f.Note = "the file is outside of this folder"
+			f.Note = "the file is outside this folder"
 			return f
 		}
 		at, err := read(ctx, files, dir, try)
@@ -64,7 +64,7 @@ func Locate(ctx context.Context, files fs.FS, dir string, f event.Finding) Spot 
 	case f.File == "":
 		return Spot{Why: "the finding names no file"}
 	case !filepath.IsLocal(f.File):
-		return Spot{Why: f.File + " is outside of this folder"}
+		return Spot{Why: f.File + " is outside this folder"}
 	}
 	now, err := read(ctx, files, dir, f.File)
 	if err != nil {
@@ -101,7 +101,7 @@ func read(ctx context.Context, files fs.FS, dir, name string) (c content, err er
 		return c, unread(err)
 	}
 	if !texts.Below(c.path, top) {
-		return c, errors.New("the file leads outside of this folder")
+		return c, errors.New("a link leads to a file outside this folder")
 	}
 	f, err := files.Open(ctx, c.path)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"buddy/agent/event"
 )
 
-// maxGoals limits the goals, the latest.
+// maxGoals limits the goals in a trace; the latest are kept.
 const maxGoals = 20
 
 // Goal sums up the work for one goal.

@@ -178,7 +178,7 @@ func (f *seenFiles) note(call, path string) *seenFile {
 	return known
 }
 
-// once returns a note on how a file is shown, "" if the reader has got it before. Nil Readers remember nothing.
+// once returns a note on how a file is shown, "" if the reader has already got it. Nil Readers remember nothing.
 func (r *Readers) once(reader int, path, assumed string) string {
 	if r == nil {
 		return assumed

@@ -20,7 +20,7 @@ func (m *Mismatch) Error() string {
 	case m.Anchor:
 		return fmt.Sprintf("%s: the line after @@ is not in the file below the hunks before it", hunk)
 	case len(m.Fits) == 1:
-		return fmt.Sprintf("%s fits at line %d only, which is above a hunk before it; hunks must be in the order of the file", hunk, m.Fits[0])
+		return fmt.Sprintf("%s fits at line %d only, which is above the hunk before it; hunks must be in the order of the file", hunk, m.Fits[0])
 	case len(m.Fits) > 1:
 		return fmt.Sprintf("%s fits at lines %s; add lines of context", hunk, join(m.Fits))
 	default:

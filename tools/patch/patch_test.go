@@ -93,7 +93,7 @@ func TestApplyRefuses(t *testing.T) {
 		{"twice", head + "@@ -9 +9 @@\n-a\n+x\n", "a\nb\na\n", "fits at lines 1, 3; add lines of context"},
 		{"twice without numbers", "*** Update File: f\n-a\n+x\n", "a\nb\na\n", "fits at lines 1, 3"},
 		{"very often", "*** Update File: f\n-a\n+x\n", strings.Repeat("a\n", 99), "9, 10, …"},
-		{"wrong order", "*** Update File: f\n@@\n-b\n+x\n@@\n-a\n+y\n", "a\nb\n", "fits at line 1 only, which is above a hunk before it"},
+		{"wrong order", "*** Update File: f\n@@\n-b\n+x\n@@\n-a\n+y\n", "a\nb\n", "fits at line 1 only, which is above the hunk before it"},
 		{"no anchor", "*** Update File: f\n@@ func z\n-a\n+x\n", "a\n", "the line after @@ is not in the file"},
 		{"only context left", head + "@@ -1,1 +1,2 @@\n A\n+b\n", "a\n", "does not fit"},
 		{"delete leaves lines", "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n", "a\nb\n", "has lines that the patch does not remove"},

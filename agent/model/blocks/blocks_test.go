@@ -263,7 +263,7 @@ func TestAnswersThatCameTooEarly(t *testing.T) {
 		{"something was changed", []model.Message{user("Add a line."), calls("1", "run_shell", `{"command":"x"}`), result("1", "[what changed]\na.txt")}, "Done.", ""},
 		{"a person said no", []model.Message{user("Add a line."), calls("1", "run_shell", `{"command":"x"}`), result("1", "Command execution denied by user.")}, "I was not allowed to.", ""},
 		{"the command failed", []model.Message{user("Add a line."), calls("1", "run_shell", `{"command":"x"}`), result("1", "exit code 4, 0.1 s\n[what changed]\na.txt")}, "Done.", "failed"},
-		{"a command that changed nothing", []model.Message{user("Fix a.txt."), calls("1", "run_shell", `{"command":"sed -i s/x/x/ a.txt"}`), result("1", "[exit code 0, no output]\n[no file was changed]")}, "Done.", "Write the whole file"},
+		{"a command that changed nothing", []model.Message{user("Fix a.txt."), calls("1", "run_shell", `{"command":"sed -i s/x/x/ a.txt"}`), result("1", "[exit code 0, no output]\n[no file was changed]")}, "Done.", "Write the file's whole new text"},
 		{"a number", []model.Message{reminder("a.txt:\n```\n1\n2\n```"), user("What is the sum of the numbers in a.txt?")}, "```\n4\n```", "with a command"},
 		{"a number that a command printed", append([]model.Message{user("How many lines has a.txt?")}, looked...), "2", ""},
 		{"a script", []model.Message{user("What would a script that does it look like?")}, "```sh\n#!/bin/sh\necho x\n```", "To write a file"},
