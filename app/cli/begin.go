@@ -30,6 +30,7 @@ func (b *beginning) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&b.resumeLast, "continue", "c", false, "continue the last session in this folder that a person used")
 	f.StringVarP(&b.resume, "resume", "r", "", "continue a `session`: the start of its id, or words of its title; without one, choose from a list")
 	f.Lookup("resume").NoOptDefVal = chosen // so -r ID leaves the ID among the arguments
+	worktreeFlag(b.cli, f)
 	f.BoolVarP(&b.print, "print", "p", false, "print the answer to the PROMPT, like buddy exec; accepts the flags of exec")
 }
 
@@ -61,10 +62,13 @@ func (b *beginning) run(c *cobra.Command, args []string) error {
 	if err == nil && b.resumeLast {
 		b.resume, err = lastOfPerson(b.cli)
 	}
+	if err == nil && b.options.Worktree != "" && b.resume != "" {
+		err = exit.Usage("--worktree starts a session; it can't be combined with --continue or --resume, which return to the session's own folder")
+	}
 	if err != nil {
 		return err
 	}
-	return open(b.cli, b.resume, first)
+	return inWorktree(b.cli, first, func() error { return open(b.cli, b.resume, first) })
 }
 
 // lastOfPerson returns the session of this folder for --continue: the last one that the user worked in, not one of

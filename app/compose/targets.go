@@ -120,9 +120,14 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 	return one, exit.Failure(err)
 }
 
-// closeTargets ends the session's parts on all targets and prints what keeps running.
-func (p *Program) closeTargets(ctx context.Context, out io.Writer) {
-	p.Targets.Close(ctx, func(text string) { _, _ = fmt.Fprintln(out, "buddy: "+markup.Plain(text)) })
+// closeTargets ends the session's parts on all targets and prints what keeps running. It reports whether it printed
+// anything.
+func (p *Program) closeTargets(ctx context.Context, out io.Writer) (said bool) {
+	p.Targets.Close(ctx, func(text string) {
+		said = true
+		_, _ = fmt.Fprintln(out, "buddy: "+markup.Plain(text))
+	})
+	return said
 }
 
 // filesOn returns the files of a target, which is opened if necessary.
