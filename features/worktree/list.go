@@ -120,6 +120,9 @@ func list(ctx context.Context, a feature.Asked, _ []string) (show.Answer, error)
 		Title: "Worktrees", Columns: []string{"name", "branch", "commits", "changed", "session", "age"}, Empty: "buddy has made no worktree here: buddy --worktree NAME makes one.",
 		Usage: "buddy --worktree NAME opens one. /worktrees remove NAME asks, then removes it.",
 	}
+	if len(found) > 0 {
+		l.Note = "The columns are: " + strings.Join(l.Columns, ", ") + " (changed counts files)."
+	}
 	for _, one := range found {
 		t := one.tree
 		commits, changed := fmt.Sprint(one.state.Commits), fmt.Sprint(len(one.state.Changed))
@@ -136,7 +139,7 @@ func list(ctx context.Context, a feature.Asked, _ []string) (show.Answer, error)
 			more = append(more, "session: "+one.session.ID+" "+one.session.Title)
 		}
 		if t.used() {
-			session += " (open)"
+			session += " (running)"
 		}
 		l.Rows = append(l.Rows, show.Row{
 			ID: t.Name, Cells: []string{t.Name, t.Branch, commits, changed, session, texts.Age(time.Since(t.Made))}, More: more,
