@@ -8,8 +8,8 @@ func TestAFolderInAWorktreeIsNamedAfterItsRepository(t *testing.T) {
 		"/home/ann/.local/share/buddy/worktrees/shop/fix-tax/web/src": "shop/web/src (worktree fix-tax)",
 		"/home/ann/.local/share/buddy/worktrees/shop":                 "",
 		"/home/ann/.local/share/buddy/worktrees":                      "",
-		"/home/ann/shop": "",
-		"":               "",
+		"/home/ann/shop":                                              "",
+		"":                                                            "",
 	} {
 		if got := Worktree(dir); got != want {
 			t.Errorf("Worktree(%q) = %q, want %q", dir, got, want)

@@ -100,6 +100,9 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 	if t.Host == nil {
 		o.Fence = FenceSettings(p.Config.Sandbox, append([]string{env.Dir}, env.Also...), o.Reach.Hidden)
 		o.Fence.Asks = !p.options.Headless
+		if t != p.Dest.Target {
+			o.Unseen = o.Fence.Place()
+		}
 		if o.Boxed = p.Config.Sandbox.Mode == "workspace"; o.Boxed {
 			if err := tmux.Fences(o.Options); err != nil {
 				o.Boxed = false

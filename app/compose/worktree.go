@@ -6,13 +6,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
+	"buddy/agent"
+	"buddy/agent/action"
+	"buddy/agent/event"
 	"buddy/app/exit"
 	"buddy/app/project"
 	"buddy/app/slash"
 	"buddy/config"
 	"buddy/features/worktree"
+	"buddy/tmux"
+	"buddy/tools"
+	"buddy/tools/target"
 	"buddy/views/markup"
 )
 
@@ -101,4 +108,43 @@ func (p *Program) DiffToBase(ctx context.Context) (diff string, files int, err e
 		return "", 0, errors.New("/diff base works in a session with --worktree; this session is not in a worktree that buddy made")
 	}
 	return part.DiffToBase(ctx)
+}
+
+// isolate makes a worktree for a subagent. Its file tools and commands work there, and it can name no other target.
+func (p *Program) isolate(ctx context.Context, title string, all *tools.Registry) (own agent.Isolated, err error) {
+	if p.Dest.Host != nil {
+		return own, errors.New("worktrees work only on this machine")
+	}
+	q := worktree.Request{Prompt: title, Setup: worktree.Settings.In(&p.Config).Setup, Trusted: trustsFolder}
+	q.Environ, _ = p.Config.Environ(os.Environ())
+	t, dir, err := worktree.Enter(ctx, p.Env.Dir, q)
+	if err != nil {
+		return own, err
+	}
+	for _, text := range t.TakeNotices() {
+		p.Live.Publish(event.Notice{Text: text, Code: "worktree"})
+	}
+	env := p.Env
+	env.Dir = dir
+	one, err := p.open(&target.Target{Name: action.InWorktree(t.Name)}, env, tmux.Options{Session: p.ID + "-" + t.Name, Short: true}, false)
+	if err == nil {
+		err = p.Targets.Join(one)
+	}
+	if err != nil {
+		t.Leave(ctx, trustsFolder(t.Main), true)
+		return own, err
+	}
+	apart := one.Deferred() // they work in the panes of the first target
+	own.Tools = all.Only(func(name string) bool {
+		return !slices.ContainsFunc(apart, func(t tools.Tool) bool { return t.Definition().Name == name })
+	}).Swap(one.Tools())
+	own.Note = fmt.Sprintf("You work in a git worktree of your own: %s, on the branch %s. Your commands and relative paths start there. Do not change files elsewhere. Commit your work if the task asks for commits.", dir, t.Branch)
+	own.End = func(ctx context.Context) string {
+		ctx, cancel := context.WithTimeout(ctx, CloseTime)
+		defer cancel()
+		runs := false
+		one.Close(ctx, func(string, ...any) { runs = true })
+		return t.Deliver(ctx, trustsFolder(t.Main), !runs)
+	}
+	return own, nil
 }

@@ -223,3 +223,28 @@ func (t *Tree) dropBranch(ctx context.Context, main *git) error {
 	}
 	return nil
 }
+
+// Deliver is Leave for the worktree of a subagent: the line is for its caller, with the branch, the commits and the size
+// of the difference.
+func (t *Tree) Deliver(ctx context.Context, trusted, mayRemove bool) string {
+	dir, branch := t.Dir(), t.Branch
+	g := newGit(ctx, dir, trusted)
+	size, _ := g.line(ctx, "diff", "--shortstat", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", t.Base) // "" if unknown
+	line := t.Leave(ctx, trusted, mayRemove)
+	if !exists(dir) {
+		return "[worktree] It changed nothing in its worktree, which was removed."
+	}
+	t.git = g
+	s, err := t.state(ctx)
+	text := s.String()
+	if err != nil {
+		text = err.Error()
+	}
+	if size = strings.TrimSpace(size); size != "" {
+		text += "; tracked files: " + size
+	}
+	if text == "" {
+		text = line
+	}
+	return fmt.Sprintf("[worktree] Its work is in %s, on the branch %s: %s.", dir, branch, text)
+}

@@ -22,7 +22,7 @@ import (
 var listCommand = feature.Command{
 	Command: slash.Command{
 		Name: "worktrees", Means: []string{"git", "branches", "parallel"}, Args: "[remove NAME]", Brief: "list the git worktrees of sessions",
-		Help: "list the git worktrees that buddy made for this repository; remove NAME asks, then removes one. Its commits stay on its branch, and its changed files become a git stash",
+		Help:  "list the git worktrees that buddy made for this repository; remove NAME asks, then removes one. Its commits stay on its branch, and its changed files become a git stash",
 		Early: true,
 	},
 	Run: feature.Verbs("/worktrees",

@@ -295,7 +295,9 @@ func (m *merging) act(ctx context.Context, how string) (string, error) {
 
 // quoted returns a path as a word of a shell command.
 func quoted(path string) string {
-	if strings.ContainsFunc(path, func(c rune) bool { return !strings.ContainsRune("/._-+", c) && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') }) {
+	if strings.ContainsFunc(path, func(c rune) bool {
+		return !strings.ContainsRune("/._-+", c) && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
+	}) {
 		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 	}
 	return path
