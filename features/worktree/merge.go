@@ -178,17 +178,15 @@ func (m *merging) predict(ctx context.Context) (err error) {
 	case m.above:
 		m.predicted = true
 	case canPredict(ctx, m.main):
-		out, err := m.main.list(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", m.old, m.tip)
-		if len(out) == 0 {
+		out, err := m.main.run(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", m.old, m.tip)
+		tree, names, ok := strings.Cut(out, "\x00")
+		if !ok { // with conflicts, git fails and prints a tree, too
 			return fmt.Errorf("conflicts can't be predicted: %w", err)
 		}
-		if tree, more := out[0], out[1:]; err != nil && len(more) > 0 {
-			m.conflicts = slices.DeleteFunc(slices.Compact(more), func(name string) bool { return name == "" })
-			result = tree
-		} else {
-			result = tree
+		if err != nil {
+			m.conflicts = slices.DeleteFunc(strings.Split(names, "\x00"), func(name string) bool { return name == "" })
 		}
-		m.predicted = true
+		result, m.predicted = tree, true
 	default:
 		base, err := m.main.line(ctx, "merge-base", m.old, m.tip)
 		if err != nil {
