@@ -147,14 +147,19 @@ func (set *subagentSet) runAgent(ctx context.Context, by turn.Caller, call tools
 		by.Started()
 	}
 	if run.background {
-		set.tasks.life.work.Go(func() { set.announceEnd(run, t.id, set.run(working, t, run)) })
-		note := "do something else; you get a message when it ends"
-		if file := run.file(); file != "" {
-			note += ", and its result is in " + file + " then"
-		}
-		return tools.Success(fmt.Sprintf("task #%d (%s) is working in the background", t.id, def.Name), note)
+		return set.inBackground(working, t, run)
 	}
 	return set.run(working, t, run).result()
+}
+
+// inBackground lets a subagent work, and returns the result of the call that started it.
+func (set *subagentSet) inBackground(working context.Context, t *task, run *subagentRun) tools.Result {
+	set.tasks.life.work.Go(func() { set.announceEnd(run, t.id, set.run(working, t, run)) })
+	note := "do something else; you get a message when it ends"
+	if file := run.file(); file != "" {
+		note += ", and its result is in " + file + " then"
+	}
+	return tools.Success(fmt.Sprintf("task #%d (%s) is working in the background", t.id, run.Name), note)
 }
 
 // open creates the task of a subagent, after waiting for room. It fails if the session had too many subagents.

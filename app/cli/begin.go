@@ -46,13 +46,24 @@ func printed(root *cobra.Command, args []string) []string {
 	return slices.Concat([]string{"exec"}, args[:i], args[i+1:])
 }
 
-func (b *beginning) run(c *cobra.Command, args []string) error {
+// combined returns an error for flags that exclude each other.
+func (b *beginning) combined() error {
 	switch {
 	case b.print:
 		return exit.Usage("write -p separately: buddy -p -c PROMPT")
+	case b.options.Worktree != "" && (b.resumeLast || b.resume != ""):
+		return exit.Usage("--worktree starts a session; it can't be combined with --continue or --resume, which return to the session's own folder")
 	case b.resumeLast && b.resume != "":
 		return exit.Usage("--continue and --resume can't be combined")
-	case b.resume == chosen && len(args) > 0 && c.ArgsLenAtDash() != 0:
+	}
+	return nil
+}
+
+func (b *beginning) run(c *cobra.Command, args []string) error {
+	if err := b.combined(); err != nil {
+		return err
+	}
+	if b.resume == chosen && len(args) > 0 && c.ArgsLenAtDash() != 0 {
 		b.resume, args = args[0], args[1:]
 	}
 	first, err := b.prompt(c, args)
@@ -61,9 +72,6 @@ func (b *beginning) run(c *cobra.Command, args []string) error {
 	}
 	if err == nil && b.resumeLast {
 		b.resume, err = lastOfPerson(b.cli)
-	}
-	if err == nil && b.options.Worktree != "" && b.resume != "" {
-		err = exit.Usage("--worktree starts a session; it can't be combined with --continue or --resume, which return to the session's own folder")
 	}
 	if err != nil {
 		return err

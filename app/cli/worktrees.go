@@ -58,7 +58,7 @@ func inWorktree(s *cli, prompt string, run func() error) error {
 	return run()
 }
 
-func (s *cli) worktreesCommand() *cobra.Command {
+func worktreesCommand(s *cli) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "worktrees",
 		Short: "list the git worktrees of sessions",
@@ -81,7 +81,7 @@ func (s *cli) worktreesCommand() *cobra.Command {
 			if yes {
 				return runCommand(c.Context(), s, "worktrees", "remove", args[0], "--clean")
 			}
-			return s.removeWorktree(c, args[0])
+			return removeWorktree(s, c, args[0])
 		},
 	}
 	r.Flags().BoolVarP(&yes, "yes", "y", false, "remove it without a question, but only if it has no changes")
@@ -90,7 +90,7 @@ func (s *cli) worktreesCommand() *cobra.Command {
 }
 
 // removeWorktree asks the question of the command on the terminal.
-func (s *cli) removeWorktree(c *cobra.Command, name string) error {
+func removeWorktree(s *cli, c *cobra.Command, name string) error {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return exit.Usage("worktrees remove needs a terminal to ask on; --yes works without one and removes only a worktree without changes")

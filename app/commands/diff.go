@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"buddy/app/compose"
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/features/feature"
@@ -34,7 +35,7 @@ func diffToBase(ctx context.Context, s *Session, args []string) (show.Answer, er
 	if len(args) > 1 || args[0] != "base" {
 		return show.Answer{}, fmt.Errorf("unknown arguments %q (have: none, base)", textOf(args))
 	}
-	diff, files, err := s.Program.DiffToBase(ctx)
+	diff, files, err := compose.DiffToBase(ctx, s.Program)
 	if err != nil || files == 0 {
 		return show.Say("No changes since the commit that this worktree started from."), err
 	}

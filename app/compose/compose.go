@@ -332,7 +332,7 @@ func (p *Program) End(stderr, out io.Writer) (stored bool) {
 	runs := p.closeTargets(ctx, out)
 	err := p.Journal.close()
 	report(err)
-	p.leaveWorktree(ctx, out, !runs)
+	leaveWorktree(ctx, p, out, !runs)
 	return err == nil
 }
 

@@ -84,14 +84,14 @@ func trustsFolder(dir string) bool {
 }
 
 // StayInWorktree keeps the session's worktree when the session ends, because another session follows in it.
-func (p *Program) StayInWorktree() {
+func StayInWorktree(p *Program) {
 	if part, ok := p.Parts[worktree.Feature].(*worktree.Part); ok {
 		part.Stay()
 	}
 }
 
 // leaveWorktree ends the session's use of its worktree.
-func (p *Program) leaveWorktree(ctx context.Context, out io.Writer, mayRemove bool) {
+func leaveWorktree(ctx context.Context, p *Program, out io.Writer, mayRemove bool) {
 	part, ok := p.Parts[worktree.Feature].(*worktree.Part)
 	if !ok {
 		return
@@ -102,7 +102,7 @@ func (p *Program) leaveWorktree(ctx context.Context, out io.Writer, mayRemove bo
 }
 
 // DiffToBase returns the difference of the session's worktree to the commit that it started from.
-func (p *Program) DiffToBase(ctx context.Context) (diff string, files int, err error) {
+func DiffToBase(ctx context.Context, p *Program) (diff string, files int, err error) {
 	part, ok := p.Parts[worktree.Feature].(*worktree.Part)
 	if !ok {
 		return "", 0, errors.New("/diff base works in a session with --worktree; this session is not in a worktree that buddy made")
@@ -110,8 +110,11 @@ func (p *Program) DiffToBase(ctx context.Context) (diff string, files int, err e
 	return part.DiffToBase(ctx)
 }
 
+// isolator makes worktrees for the subagents of a session.
+type isolator struct{ *Program }
+
 // isolate makes a worktree for a subagent. Its file tools and commands work there, and it can name no other target.
-func (p *Program) isolate(ctx context.Context, title string, all *tools.Registry) (own agent.Isolated, err error) {
+func (p isolator) isolate(ctx context.Context, title string, all *tools.Registry) (own agent.Isolated, err error) {
 	if p.Dest.Host != nil {
 		return own, errors.New("worktrees work only on this machine")
 	}

@@ -261,7 +261,7 @@ func (h *Host) end(q client.Close) (reply client.CloseReply) {
 	var out bytes.Buffer
 	h.program.Options.Programs.Leave(q.Reason)
 	if q.Reason == (slash.Next{Again: true}).Reason() || q.Reason == (slash.Next{Again: true, Resume: "ID"}).Reason() {
-		h.program.StayInWorktree()
+		compose.StayInWorktree(h.program)
 	}
 	if q.Abandon {
 		h.program.Desert(&out)

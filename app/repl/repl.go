@@ -156,7 +156,7 @@ func (r *repl) session(f *compose.Options, d *compose.Destination, resume string
 			p.Options.Programs.Leave(r.next.Reason())
 		}
 		if r.next.Again {
-			p.StayInWorktree()
+			compose.StayInWorktree(p)
 		}
 		p.Close(r.con.err)
 		if info := r.state.Info; r.con.tty && !r.next.Again {

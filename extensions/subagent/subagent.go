@@ -145,6 +145,17 @@ func (r *reader) read() string {
 	}
 	r.Background = r.Bool("background", false)
 	r.Skills = r.List("skills")
+	r.isolation()
+	for _, field := range refused {
+		if r.Has(field) {
+			r.ignore("%s has no effect in buddy", field)
+		}
+	}
+	return ""
+}
+
+// isolation reads where the agent works.
+func (r *reader) isolation() {
 	switch how := strings.ToLower(r.Text("isolation")); how {
 	case "", "none":
 	case "worktree":
@@ -152,12 +163,6 @@ func (r *reader) read() string {
 	default:
 		r.ignore("isolation: buddy knows only worktree, not %q", texts.Clip(how, 40))
 	}
-	for _, field := range refused {
-		if r.Has(field) {
-			r.ignore("%s has no effect in buddy", field)
-		}
-	}
-	return ""
 }
 
 // refused lists fields of other programs that buddy does not have.

@@ -137,7 +137,7 @@ func (r *repository) named(ctx context.Context, name string, q Request) (*Tree, 
 			continue
 		case before != nil:
 			t.note = before.note
-			t.note.Main = r.main
+			t.Main = r.main
 			err := r.mend(ctx, t, q)
 			return t, err
 		case exists(t.Dir()):
@@ -188,14 +188,14 @@ func (r *repository) mend(ctx context.Context, t *Tree, q Request) error {
 		if !r.git.ok(ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+t.Branch) {
 			return r.create(ctx, t, q)
 		}
-		t.note.Ready, t.note.Put = false, nil
+		t.Ready, t.Put = false, nil
 		if err := t.save(); err != nil {
 			return err
 		}
 		if _, err := r.git.run(ctx, "worktree", "add", "--quiet", "--", t.Dir(), t.Branch); err != nil {
 			return fmt.Errorf("the worktree %s can't be made again on its branch %s: %w", t.Name, t.Branch, err)
 		}
-		t.note.Unsaid = append(t.note.Unsaid, fmt.Sprintf("The folder of the worktree %s was gone. buddy made it again on the branch %s.", t.Name, t.Branch))
+		t.Unsaid = append(t.Unsaid, fmt.Sprintf("The folder of the worktree %s was gone. buddy made it again on the branch %s.", t.Name, t.Branch))
 		return r.complete(ctx, t, q)
 	case t.Ready: // the main checkout is at another path now
 		if _, err := r.git.run(ctx, "worktree", "repair", t.Dir()); err != nil {
@@ -238,16 +238,16 @@ func (r *repository) complete(ctx context.Context, t *Tree, q Request) error {
 			notes = append(notes, said)
 		}
 	}
-	if t.note.Put, err = t.ignored(ctx); err != nil {
-		t.note.Put = nil
+	if t.Put, err = t.ignored(ctx); err != nil {
+		t.Put = nil
 	}
-	t.note.Unsaid = append(t.note.Unsaid, notes...)
+	t.Unsaid = append(t.Unsaid, notes...)
 	return r.share(t)
 }
 
 // share marks a worktree as ready and turns the exclusive lock into a shared one.
 func (r *repository) share(t *Tree) error {
-	t.note.Ready, t.git = true, r.git.in(t.Dir())
+	t.Ready, t.git = true, r.git.in(t.Dir())
 	if err := t.save(); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"buddy/texts"
 )
 
-// State is what a worktree has that a removal would lose.
+// State holds what a removal of a worktree would lose.
 type State struct {
 	Commits int      // that neither its base nor the main checkout's branch has
 	Changed []string // files with uncommitted changes

@@ -157,24 +157,32 @@ const yes = "--yes"
 // onlyClean is the argument with which a script removes only clean worktrees.
 const onlyClean = "--clean"
 
+// named returns the worktree with a name.
+func named(ctx context.Context, c *config.Config, name string) (one listed, err error) {
+	found, err := all(ctx, c)
+	if err != nil {
+		return one, err
+	}
+	found = slices.DeleteFunc(found, func(l listed) bool { return l.tree.Name != name })
+	switch len(found) {
+	case 0:
+		return one, fmt.Errorf("there is no worktree %q here (buddy worktrees lists them)", name)
+	case 1:
+		return found[0], nil
+	}
+	return one, fmt.Errorf("%d repositories have a worktree %q; run this in the repository", len(found), name)
+}
+
 func remove(ctx context.Context, a feature.Asked, args []string) (show.Answer, error) {
 	how := ""
 	if last := args[len(args)-1]; len(args) > 1 && (last == yes || last == onlyClean) {
 		how, args = last, args[:len(args)-1]
 	}
 	name := strings.Join(args, " ")
-	found, err := all(ctx, a.Config)
+	one, err := named(ctx, a.Config, name)
 	if err != nil {
 		return show.Answer{}, err
 	}
-	found = slices.DeleteFunc(found, func(l listed) bool { return l.tree.Name != name })
-	switch {
-	case len(found) == 0:
-		return show.Answer{}, fmt.Errorf("there is no worktree %q here (buddy worktrees lists them)", name)
-	case len(found) > 1:
-		return show.Answer{}, fmt.Errorf("%d repositories have a worktree %q; run this in the repository", len(found), name)
-	}
-	one := found[0]
 	if err := one.tree.hold(syscall.LOCK_EX | syscall.LOCK_NB); err != nil {
 		return show.Answer{}, fmt.Errorf("the worktree %s is not removed: a session runs in it (buddy ls shows it)", name)
 	}

@@ -146,8 +146,13 @@ func (m *merging) mainReady(ctx context.Context) error {
 // inProgress returns the operation that has not ended in a checkout, "" for none.
 func inProgress(ctx context.Context, g *git) string {
 	for _, one := range [][2]string{
-		{"MERGE_HEAD", "a merge"}, {"rebase-merge", "a rebase"}, {"rebase-apply", "a rebase"}, {"CHERRY_PICK_HEAD", "a cherry-pick"}, {"REVERT_HEAD", "a revert"},
-		{"BISECT_LOG", "a bisection"}, {"index.lock", "a git command"},
+		{"MERGE_HEAD", "a merge"},
+		{"rebase-merge", "a rebase"},
+		{"rebase-apply", "a rebase"},
+		{"CHERRY_PICK_HEAD", "a cherry-pick"},
+		{"REVERT_HEAD", "a revert"},
+		{"BISECT_LOG", "a bisection"},
+		{"index.lock", "a git command"},
 	} {
 		if exists(g.path(ctx, one[0])) {
 			return one[1]

@@ -26,7 +26,7 @@ type Tree struct {
 	git    *git // in the worktree
 }
 
-// note is what buddy stores about a worktree, outside of it.
+// note holds what buddy stores about a worktree, outside of it.
 type note struct {
 	Main   string            `json:"main"`           // the main checkout
 	Branch string            `json:"branch"`         // of the worktree
@@ -158,11 +158,11 @@ func (t *Tree) Hold() error { return t.hold(syscall.LOCK_SH) }
 
 // TakeNotices returns the notices for the first session in the worktree, once.
 func (t *Tree) TakeNotices() []string {
-	all := t.note.Unsaid
+	all := t.Unsaid
 	if len(all) == 0 {
 		return nil
 	}
-	t.note.Unsaid = nil
+	t.Unsaid = nil
 	_ = t.save() // otherwise they are shown again
 	return all
 }

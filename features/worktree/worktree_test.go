@@ -356,7 +356,7 @@ func TestAKilledStartIsCompletedOrRemoved(t *testing.T) {
 			t.Run(name+", "+after, func(t *testing.T) {
 				repo := world(t)
 				tree := enter(t, repo, "one")
-				tree.note.Ready = name == "before the session"
+				tree.Ready = name == "before the session"
 				if err := tree.save(); err != nil {
 					t.Fatal(err)
 				}
