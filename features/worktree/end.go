@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"buddy/texts"
 )
@@ -147,16 +148,34 @@ func sumOf(path string, left *int) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// processesIn returns the processes of this user, other than this one, that work in a folder. Only Linux shows them.
+// processesIn returns the processes of this user that work in a folder. Only Linux shows them. Our own program does not
+// count, because a session's screen is in the folder, too, nor does the server of tmux, which stays where it was started.
 func processesIn(dir string) (all []int) {
+	own, _ := os.Readlink("/proc/self/exe")
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(link)))
-		if at, err := os.Readlink(link); err == nil && pid != os.Getpid() && texts.Below(at, dir) {
-			all = append(all, pid)
+		of := filepath.Dir(link)
+		at, err := os.Readlink(link)
+		if err != nil || !texts.Below(at, dir) {
+			continue
 		}
+		if exe, _ := os.Readlink(filepath.Join(of, "exe")); exe == own || filepath.Base(exe) == "tmux" {
+			continue
+		}
+		pid, _ := strconv.Atoi(filepath.Base(of))
+		all = append(all, pid)
 	}
 	return all
+}
+
+// calm waits until the processes that the end of a session has ended are gone, for at most a second.
+func calm(ctx context.Context, dir string) (left []int) {
+	for wait := 10 * time.Millisecond; ; wait *= 2 {
+		if left = processesIn(dir); len(left) == 0 || wait > time.Second || ctx.Err() != nil {
+			return left
+		}
+		time.Sleep(wait)
+	}
 }
 
 // Leave releases a worktree at the end of a session and removes it if nothing is lost. It returns a line for the person
@@ -171,6 +190,7 @@ func (t *Tree) Leave(ctx context.Context, trusted bool, mayRemove bool) string {
 		return fmt.Sprintf("The folder of the worktree %s is gone. Its branch is %s; buddy --worktree %s makes the folder again.", t.Name, t.Branch, t.Name)
 	}
 	t.git = newGit(ctx, t.Dir(), trusted)
+	_ = calm(ctx, t.Dir())
 	s, err := t.state(ctx)
 	switch {
 	case err != nil:

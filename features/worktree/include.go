@@ -165,10 +165,10 @@ func (c *copier) copy(name string, was fs.FileInfo) error {
 
 func (c *copier) notes() (all []string) {
 	if n := len(c.skipped); n > 0 {
-		all = append(all, fmt.Sprintf("%s of .worktreeinclude were not copied, because buddy copies at most %d files and %d MB: %s", texts.Plural(n, "file"), maxIncluded, maxIncludedBytes>>20, texts.Some(c.skipped)))
+		all = append(all, fmt.Sprintf("buddy did not copy %s of .worktreeinclude, because it copies at most %d files and %d MB: %s", texts.Plural(n, "file"), maxIncluded, maxIncludedBytes>>20, texts.Some(c.skipped)))
 	}
 	if c.links > 0 {
-		all = append(all, fmt.Sprintf("%s of .worktreeinclude were not copied, because only regular files are", texts.Plural(c.links, "entry")))
+		all = append(all, fmt.Sprintf("buddy did not copy %s of .worktreeinclude, because it copies only regular files", texts.Plural(c.links, "entry")))
 	}
 	return all
 }

@@ -118,10 +118,7 @@ func list(ctx context.Context, a feature.Asked, _ []string) (show.Answer, error)
 	}
 	l := &show.List{
 		Title: "Worktrees", Columns: []string{"name", "branch", "commits", "changed", "session", "age"}, Empty: "buddy has made no worktree here: buddy --worktree NAME makes one.",
-		Usage: "buddy --worktree NAME opens one. /worktrees remove NAME asks, then removes it.",
-	}
-	if len(found) > 0 {
-		l.Note = "The columns are: " + strings.Join(l.Columns, ", ") + " (changed counts files)."
+		Usage: "The columns: name, branch, commits, changed files, session, age. buddy --worktree NAME opens one; /worktrees remove NAME asks, then removes it.",
 	}
 	for _, one := range found {
 		t := one.tree
@@ -227,10 +224,10 @@ func (l listed) question() show.Answer {
 		q.Lines = append(q.Lines, fmt.Sprintf("Its commits stay on the branch %s (%d that the main checkout has not).", t.Branch, s.Commits))
 	}
 	if n := len(s.Changed); n > 0 {
-		q.Lines = append(q.Lines, fmt.Sprintf("%s become a git stash: %s.", texts.Plural(n, "changed file"), texts.Some(s.Changed)))
+		q.Lines = append(q.Lines, fmt.Sprintf("buddy puts %s into a git stash: %s.", texts.Plural(n, "changed file"), texts.Some(s.Changed)))
 	}
 	if n := len(s.Ignored); n > 0 {
-		q.Lines = append(q.Lines, fmt.Sprintf("%s are deleted: %s.", texts.Plural(n, "ignored file"), texts.Some(s.Ignored)))
+		q.Lines = append(q.Lines, fmt.Sprintf("buddy deletes %s: %s.", texts.Plural(n, "ignored file"), texts.Some(s.Ignored)))
 	}
 	if len(q.Lines) == 0 {
 		q.Lines = []string{"It has no changes."}

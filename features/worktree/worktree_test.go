@@ -468,7 +468,7 @@ func TestHostileIncludeFiles(t *testing.T) {
 		t.Errorf("%d files were copied", files)
 	}
 	said := strings.Join(tree.TakeNotices(), "\n")
-	for _, want := range []string{"at most 1000 files and 100 MB", "only regular files are"} {
+	for _, want := range []string{"at most 1000 files and 100 MB", "only regular files"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing in %q", want, said)
 		}
