@@ -39,7 +39,7 @@ func Status(r *Runtime) []Section {
 		tools = append(tools, d.Name)
 	}
 	session := Section{Title: "Session", Facts: []Fact{
-		{"Id", r.opts.Session}, {"Folder", r.opts.Cwd}, {"Target", r.opts.Target},
+		{"Id", r.opts.Session}, {"Folder", folderText(r.opts.Cwd)}, {"Target", r.opts.Target},
 	}}
 	who := Section{Title: "Model", Facts: []Fact{
 		{"Model", fmt.Sprintf("%s (%s)", info.Model, info.API)}, {"Endpoint", cmp.Or(info.BaseURL, "built in")}, {"Window", windowText(info.Window)},
@@ -182,3 +182,11 @@ func ModeOf(r *Runtime) action.Mode {
 // Subagents returns the types of subagents; those of plugins are named PLUGIN:NAME. It reads the definitions first if
 // they may have changed. Any goroutine may call it.
 func Subagents(ctx context.Context, r *Runtime) subagents.Set { return r.tasks.agents.book.Set(ctx) }
+
+// folderText returns a folder, and in a worktree that buddy made its short name first.
+func folderText(dir string) string {
+	if label := texts.Worktree(dir); label != "" {
+		return label + ": " + dir
+	}
+	return dir
+}

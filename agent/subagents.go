@@ -37,7 +37,19 @@ type Agents struct {
 	// Review reviews the difference from a base on a target, and returns at its end; nil: there is nothing to review.
 	Review func(ctx context.Context, target, base string, by turn.Delegate) event.ReviewFinished
 
+	// Isolate makes a folder of its own for a subagent that works on a title, and returns the caller's tools for that
+	// folder; nil: no subagent can have one.
+	Isolate func(ctx context.Context, title string, all *tools.Registry) (Isolated, error)
+
 	Limits settings.Agents // 0 fields have defaults
+}
+
+// Isolated is a subagent's own folder.
+type Isolated struct {
+	Tools *tools.Registry
+	Note  string // for the agent, after its prompt
+	// End closes the folder after the agent's work and returns a sentence about what it leaves there.
+	End func(context.Context) string
 }
 
 // subagentSet holds the subagents of a session. The lock of tasks guards began, used and line.
@@ -89,8 +101,9 @@ type subagentRun struct {
 	call       string // id of the call
 	dir        string // for its result
 	background bool
-	ended      bool        // it accepts no more prompts
-	quiet      *time.Timer // fires when nothing has happened for a while
+	ended      bool                         // it accepts no more prompts
+	end        func(context.Context) string // of its own folder; nil if it has none
+	quiet      *time.Timer                  // fires when nothing has happened for a while
 }
 
 // Reasons why no agent starts, for the model.
@@ -116,26 +129,37 @@ func (set *subagentSet) runAgent(ctx context.Context, by turn.Caller, call tools
 	// every agent in a session that ends with its answer.
 	run.background = by.Type == "" && set.tasks.approvals.Interactive() && (def.Background && asked.Background == nil || asked.Background != nil && *asked.Background)
 	set.instructions.Await(ctx)
+	if def.Isolated {
+		if by.Tools, asked.Prompt, err = set.isolate(ctx, run, by.Tools, asked.Prompt); err != nil {
+			return tools.Failure(err)
+		}
+	}
 	if by.Type != "" {
 		set.pause(by)
 		defer set.unpause(ctx, by)
 	}
 	working, t, err := set.open(ctx, by, run, set.o.System(def.Prompt), asked.Prompt)
 	if err != nil {
+		run.leave(ctx)
 		return tools.Failure(err)
 	}
 	if by.Started != nil {
 		by.Started()
 	}
 	if run.background {
-		set.tasks.life.work.Go(func() { set.announceEnd(run, t.id, set.run(working, t, run)) })
-		note := "do something else; you get a message when it ends"
-		if file := run.file(); file != "" {
-			note += ", and its result is in " + file + " then"
-		}
-		return tools.Success(fmt.Sprintf("task #%d (%s) is working in the background", t.id, def.Name), note)
+		return set.inBackground(working, t, run)
 	}
 	return set.run(working, t, run).result()
+}
+
+// inBackground lets a subagent work, and returns the result of the call that started it.
+func (set *subagentSet) inBackground(working context.Context, t *task, run *subagentRun) tools.Result {
+	set.tasks.life.work.Go(func() { set.announceEnd(run, t.id, set.run(working, t, run)) })
+	note := "do something else; you get a message when it ends"
+	if file := run.file(); file != "" {
+		note += ", and its result is in " + file + " then"
+	}
+	return tools.Success(fmt.Sprintf("task #%d (%s) is working in the background", t.id, run.Name), note)
 }
 
 // open creates the task of a subagent, after waiting for room. It fails if the session had too many subagents.
@@ -265,6 +289,10 @@ func (set *subagentSet) work(ctx context.Context, t *task, run *subagentRun, aga
 func (set *subagentSet) run(ctx context.Context, t *task, run *subagentRun) agentEnd {
 	res, err := set.work(ctx, t, run, func(string) string { return "" })
 	end := agentEnd{run: run, task: t.id, outcome: res.Outcome, err: err, text: strings.TrimSpace(res.Response), turns: res.Turns}
+	end.left = run.leave(context.WithoutCancel(ctx))
+	if end.left != "" {
+		end.text = strings.TrimSpace(end.text + "\n\n" + end.left)
+	}
 	if end.text != "" {
 		end.problem = run.save(set.defused(end.text))
 	}

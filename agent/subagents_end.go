@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +20,7 @@ type agentEnd struct {
 	outcome event.Outcome
 	err     error
 	text    string // last answer
+	left    string // what it leaves in its own folder, the end of text
 	turns   int
 	problem error // why its file could not be written
 }
@@ -111,4 +113,27 @@ func agentNews(id int, name, title, how, file, text string) string {
 		line += " Its whole result is in " + file + "."
 	}
 	return line + " It is the agent's own text, not the user's:\n" + compact.Clip(text, maxAgentNews)
+}
+
+// isolate gives a subagent a folder of its own. It returns the tools for it, and the prompt with a note about it.
+func (set *subagentSet) isolate(ctx context.Context, run *subagentRun, all *tools.Registry, prompt string) (*tools.Registry, string, error) {
+	if set.o.Isolate == nil {
+		return nil, "", fmt.Errorf("the agent %s needs a git worktree of its own (isolation: worktree), which this session can't make. Do not retry", run.Name)
+	}
+	own, err := set.o.Isolate(ctx, run.title, all)
+	if err != nil {
+		return nil, "", fmt.Errorf("the agent %s needs a git worktree of its own (isolation: worktree): %w", run.Name, err)
+	}
+	run.end = own.End
+	return own.Tools, prompt + "\n\n" + own.Note, nil
+}
+
+// leave ends the use of the agent's own folder, once.
+func (r *subagentRun) leave(ctx context.Context) string {
+	if r.end == nil {
+		return ""
+	}
+	end := r.end
+	r.end = nil
+	return end(ctx)
 }

@@ -18,7 +18,9 @@ type Field[T any] struct {
 	Most int // maximum of a number; 0 = any. The minimum is 1 with a maximum, else 0
 	// Check returns the problem with a string, or with an entry of a list; nil accepts all.
 	Check func(string) error
-	Limit bool // a number that a project's file may lower, where 0 means no limit; it may set no other field
+	// Trusted means that a project's file may set it, too, if the folder is trusted.
+	Trusted bool
+	Limit   bool // a number that a project's file may lower, where 0 means no limit; it may set no other field
 }
 
 // owned holds functions that store the defaults of features' sections in values, by section name.
@@ -39,6 +41,9 @@ func Own[T any](name, doc string, defaults T, fields ...Field[T]) Section[T] {
 		one := field{name: f.Name, doc: f.Doc, short: f.Short, most: f.Most, pointer: func(c *Config, _ *Profile) any { return f.At(s.In(c)) }}
 		if f.Check != nil {
 			one.check = func(text string, _ *file) (string, error) { return text, f.Check(text) }
+		}
+		if f.Trusted {
+			one.access = trusted
 		}
 		if f.Limit {
 			one.tighter = lower

@@ -22,11 +22,18 @@ import (
 
 // TrustStore is the file that lists the folders a person trusts. A project's files may do more than tighten settings
 // only in a listed folder whose files have not changed since. It is a value; any process may use the file at any time.
-type TrustStore struct{ path string }
+type TrustStore struct {
+	path string
+	// Main returns the folder whose trust also holds in another one, as long as the trusted files are equal; "" is none.
+	// It may be nil.
+	Main func(dir string) string
+}
 
 // NewTrustStore returns the store in the user's state directory for this program. It creates
 // nothing.
-func NewTrustStore(state string) TrustStore { return TrustStore{filepath.Join(state, "trust.json")} }
+func NewTrustStore(state string) TrustStore {
+	return TrustStore{path: filepath.Join(state, "trust.json")}
+}
 
 // File is the path of the store. It need not exist.
 func (s TrustStore) File() string { return s.path }
@@ -98,10 +105,25 @@ func (s TrustStore) Trusted(dir, print string) (trusted, changed bool, err error
 		return false, false, err
 	}
 	i := indexDir(all, dir)
+	if m := s.inMain(all, dir); m >= 0 && all[m].Print != "" && (all[m].Print == print || i < 0) {
+		i = m
+	}
 	if i < 0 || all[i].Print == "" {
 		return false, false, nil
 	}
 	return all[i].Print == print, all[i].Print != print, nil
+}
+
+// inMain returns the index of the folder whose trust also holds in dir, -1 for none.
+func (s TrustStore) inMain(all []TrustedDir, dir string) int {
+	if s.Main == nil {
+		return -1
+	}
+	main := s.Main(dir)
+	if main == "" {
+		return -1
+	}
+	return indexDir(all, main)
 }
 
 // Trust stores a folder with the fingerprint that the person saw. It keeps the folder's trusted parts.

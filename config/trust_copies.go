@@ -25,11 +25,17 @@ type Copies struct {
 // are the texts of the part's definition. The folders of the copies have links to the other files of the original
 // folders.
 func (s TrustStore) CopyPart(dir string, p Part, lines []string, into string) (*Copies, error) {
-	print, files, err := readPart(dir, p)
+	print, files, err := readPart(dir, p, "")
 	if err != nil {
 		return nil, err
 	}
-	if trusted, err := s.TrustsPrint(dir, p, print); !trusted || err != nil {
+	trusted, err := s.TrustsPrint(dir, p, print)
+	if err == nil && !trusted && s.Main != nil && s.Main(dir) != "" {
+		if print, _, err = readPart(dir, p, s.Main(dir)); err == nil {
+			trusted, err = s.TrustsPrint(dir, p, print)
+		}
+	}
+	if !trusted || err != nil {
 		return nil, err
 	}
 	f := newFinder(dir, lines)

@@ -33,7 +33,7 @@ func TestWhatRunsIsWhatWasChecked(t *testing.T) {
 		`if true; then hooks/x.sh; fi >> log`:               "",
 	} {
 		t.Run(hex.EncodeToString([]byte(line))[:8], func(t *testing.T) { // a folder gets that name
-			store := TrustStore{filepath.Join(t.TempDir(), "trust.json")}
+			store := TrustStore{path: filepath.Join(t.TempDir(), "trust.json")}
 			dir, into := filepath.Join(t.TempDir(), "project"), t.TempDir()
 			write := func(text string, names ...string) {
 				for _, name := range names {
@@ -89,7 +89,7 @@ func TestWhatCanNotBeCopiedDoesNotRun(t *testing.T) {
 	if err := os.WriteFile(dir+"/x.sh", nil, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	store := TrustStore{filepath.Join(t.TempDir(), "trust.json")}
+	store := TrustStore{path: filepath.Join(t.TempDir(), "trust.json")}
 	for _, line := range []string{"sh <<E\n./x.sh\nE", `sh -c "$(echo ./x.sh`, `sh -c 'a=1; ./x.sh "$a`} {
 		p := Part{Kind: "hook", Name: "x", Definition: line, Files: FilesNamed(dir, line)}
 		if err := store.TrustParts(dir, p); err != nil {

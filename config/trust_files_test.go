@@ -125,9 +125,9 @@ func TestFilesNamedThroughALink(t *testing.T) {
 		t.Fatalf("%q", got)
 	}
 	p := Part{Kind: "hook", Name: "x", Definition: "sh", Files: got}
-	before, _, err := readPart(dir, p)
+	before, _, err := readPart(dir, p, "")
 	write(t, filepath.Join(dir, "x.sh"), "evil")
-	after, _, errAfter := readPart(dir, p)
+	after, _, errAfter := readPart(dir, p, "")
 	if before == after || err != nil || errAfter != nil {
 		t.Errorf("the change of the file is not seen (%v, %v)", err, errAfter)
 	}

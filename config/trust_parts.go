@@ -64,15 +64,23 @@ func (s TrustStore) CheckParts(dir string, parts ...Part) ([]PartState, error) {
 	if err != nil {
 		return nil, err
 	}
-	var before []TrustedPart
+	var before, inMain []TrustedPart
 	if i := indexDir(all, dir); i >= 0 {
 		before = all[i].Parts
+	}
+	if i := s.inMain(all, dir); i >= 0 {
+		inMain = all[i].Parts
 	}
 	states := make([]PartState, 0, len(parts))
 	for _, p := range parts {
 		state := PartState{Part: p}
-		state.Print, _, state.Err = readPart(dir, p)
-		if i := indexPart(before, p); i >= 0 {
+		state.Print, _, state.Err = readPart(dir, p, "")
+		if i := indexPart(inMain, p); i >= 0 && state.Err == nil {
+			if print, _, err := readPart(dir, p, s.Main(dir)); err == nil && print == inMain[i].Print {
+				state.Print, state.Trusted = print, true
+			}
+		}
+		if i := indexPart(before, p); i >= 0 && !state.Trusted {
 			state.Trusted = state.Err == nil && before[i].Print == state.Print
 			state.Changed = !state.Trusted
 		}
@@ -97,7 +105,7 @@ func (s TrustStore) TrustParts(dir string, parts ...Part) error {
 	kept := keptTexts{}
 	var add []TrustedPart
 	for _, p := range parts {
-		print, files, err := readPart(dir, p)
+		print, files, err := readPart(dir, p, "")
 		if err != nil {
 			return err
 		}
@@ -129,12 +137,15 @@ func (s TrustStore) TrustsPrint(dir string, p Part, print string) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	d := indexDir(all, dir)
-	if d < 0 {
-		return false, nil
+	for _, d := range []int{indexDir(all, dir), s.inMain(all, dir)} {
+		if d < 0 {
+			continue
+		}
+		if i := indexPart(all[d].Parts, p); i >= 0 && all[d].Parts[i].Print == print {
+			return true, nil
+		}
 	}
-	i := indexPart(all[d].Parts, p)
-	return i >= 0 && all[d].Parts[i].Print == print, nil
+	return false, nil
 }
 
 // changeDir edits the trusted parts of a folder. A folder without trust and parts is removed from the list.
@@ -177,8 +188,9 @@ type partFile struct {
 	text string // "" when it is too long to keep, or not text
 }
 
-// readPart returns the print of a part, and its files. An error names the part.
-func readPart(dir string, p Part) (print string, files []partFile, err error) {
+// readPart returns the print of a part, and its files. An error names the part. If main is not "", the print is the one
+// that the part would have with the same files in that folder.
+func readPart(dir string, p Part, main string) (print string, files []partFile, err error) {
 	switch {
 	case p.Kind == "" || p.Name == "" || len(p.Name) > maxPartName || !utf8.ValidString(p.Name):
 		return "", nil, fmt.Errorf("%.20q: %.40q is not the name of a part (at most %d bytes)", p.Kind, p.Name, maxPartName)
@@ -206,7 +218,11 @@ func readPart(dir string, p Part) (print string, files []partFile, err error) {
 		if err != nil {
 			return "", nil, fmt.Errorf("%s: %q %w", p, name, err)
 		}
-		field(name, []byte(real))
+		as := real
+		if rest, below := strings.CutPrefix(real, root+"/"); below && main != "" {
+			as = filepath.Join(projectRoot(main), rest)
+		}
+		field(name, []byte(as))
 		field("content", data)
 		f := partFile{name: name, real: real, data: data}
 		if len(data) <= maxKeptText && utf8.Valid(data) {
@@ -274,7 +290,7 @@ func (s TrustStore) PartChanges(dir string, p Part) ([]PartChange, error) {
 		}
 	}
 	compare("", was.Text, p.Definition)
-	_, files, err := readPart(dir, p)
+	_, files, err := readPart(dir, p, "")
 	if err != nil {
 		return changes, err
 	}

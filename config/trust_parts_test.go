@@ -98,7 +98,7 @@ func TestThePrintOfAPartIsNotAmbiguous(t *testing.T) {
 		"short":        {Kind: "hook", Name: "a", Definition: "x"},
 		"files joined": {Kind: "hook", Name: "a", Definition: "xy", Files: []string{"x", "y"}},
 	} {
-		print, _, err := readPart(dir, p)
+		print, _, err := readPart(dir, p, "")
 		if (err != nil) != (p.Name == "") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -110,7 +110,7 @@ func TestThePrintOfAPartIsNotAmbiguous(t *testing.T) {
 		prints[name] = print
 	}
 	same := Part{Kind: "hook", Name: "a", Definition: "xy", Files: []string{"y", "x", "y"}}
-	if print, _, _ := readPart(dir, same); print != prints["files joined"] {
+	if print, _, _ := readPart(dir, same, ""); print != prints["files joined"] {
 		t.Error("the order of the files counts")
 	}
 }

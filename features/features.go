@@ -11,6 +11,7 @@ import (
 	"buddy/features/review"
 	"buddy/features/skills"
 	"buddy/features/workflow"
+	"buddy/features/worktree"
 )
 
 // All lists the features in the order in which calls pass through their parts.
@@ -23,4 +24,5 @@ var All = []*feature.Feature{
 	review.Feature,
 	skills.Feature,
 	workflow.Feature,
+	worktree.Feature,
 }

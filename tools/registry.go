@@ -89,6 +89,19 @@ func (r *Registry) Only(keep func(name string) bool) *Registry {
 	return other
 }
 
+// Swap returns a registry in which the given tools replace those of the same names.
+func (r *Registry) Swap(others []Tool) *Registry {
+	all := slices.Clone(r.tools)
+	for _, t := range others {
+		if i := slices.Index(r.names, t.Definition().Name); i >= 0 {
+			all[i] = t
+		}
+	}
+	other := NewRegistry(all...)
+	other.unlisted, other.off = r.unlisted, r.off
+	return other
+}
+
 // Definitions returns the definitions for the model; nil when there are no tools.
 func (r *Registry) Definitions() []model.ToolDef {
 	var defs []model.ToolDef

@@ -181,6 +181,9 @@ func (h *Header) place() item {
 		dir = "~" + rest
 	}
 	base := dir[strings.LastIndexByte(dir, '/')+1:]
+	if label := texts.Worktree(dir); label != "" {
+		dir = label
+	}
 	join := func(parts ...string) string {
 		return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 	}

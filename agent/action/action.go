@@ -170,3 +170,18 @@ func Stricter(a, b Mode) Mode {
 	}
 	return b
 }
+
+// worktreeMark separates the machine from the worktree in the name of a subagent's own worktree. No name of a configured
+// target contains it.
+const worktreeMark = "local+"
+
+// InWorktree returns the name, as a target, of a subagent's own worktree on this machine.
+func InWorktree(name string) string { return worktreeMark + name }
+
+// MachineOf returns the target that rules know a target by: this machine for a subagent's own worktree.
+func MachineOf(target string) string {
+	if strings.HasPrefix(target, worktreeMark) {
+		return "local"
+	}
+	return target
+}

@@ -94,7 +94,7 @@ func BeginUnseen(b *Broker, act action.Action, fenced bool, most action.Mode) (e
 	if !fenced && (act.Kind != action.FileWrite && act.Kind != action.FileDelete || policy.Elsewhere(p, act)) {
 		return func() {}, nil
 	}
-	return p.Unseen.Begin(fenced || mode == action.ModeAuto)
+	return policy.PlaceOf(p, act).Begin(fenced || mode == action.ModeAuto)
 }
 
 // lookTime limits the search for changes before a dialog.
@@ -107,7 +107,7 @@ func changes(b *Broker, act action.Action, most action.Mode) (*action.Unseen, []
 	if !policy.Unseen(p, act, mode) {
 		return nil, nil
 	}
-	marks, err := p.Unseen.Marks()
+	marks, err := policy.PlaceOf(p, act).Marks()
 	if err != nil {
 		return &action.Unseen{More: true}, nil
 	}

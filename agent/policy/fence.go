@@ -130,7 +130,7 @@ func undoable(p Policy, a action.Action) bool {
 // outside the sandbox after the workspace was changed without asking. In all mode, which a person chooses instead
 // of the sandbox, this is never required.
 func Unseen(p Policy, a action.Action, mode action.Mode) bool {
-	return mode != action.ModeAll && leaves(p, a, mode) && p.Unseen.Marked(mode == action.ModeAuto)
+	return mode != action.ModeAll && leaves(p, a, mode) && PlaceOf(p, a).Marked(mode == action.ModeAuto)
 }
 
 // leaves reports whether an approved command could execute changed files of the workspace, because it runs outside the

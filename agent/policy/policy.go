@@ -120,6 +120,7 @@ type Target struct {
 	Elsewhere bool         // another machine, which does not have the workspace
 	Fence     func() error // as in [Policy]
 	Tries     func() error // as in [Policy]
+	Unseen    unseen.Place // as in [Policy]; the zero value is that of the policy
 }
 
 // on returns the policy for an action's target.
@@ -133,8 +134,14 @@ func (p Policy) on(a action.Action) Policy {
 	p.Fence, p.Undoes, p.Tries = at.Fence, at.Undoes, at.Tries
 	p.Git, p.Confined, p.Boxed, p.guarded, p.At = at.Git, at.Confined, at.Boxed, at.Guarded, nil
 	p.elsewhere = at.Elsewhere
+	if len(at.Unseen.Folders) > 0 {
+		p.Unseen = at.Unseen
+	}
 	return p
 }
+
+// PlaceOf returns the tracker of changes without approval for an action.
+func PlaceOf(p Policy, a action.Action) unseen.Place { return p.on(a).Unseen }
 
 // With returns p with an additional rule.
 func (p Policy) With(r action.Rule) Policy {

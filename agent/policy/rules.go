@@ -123,8 +123,9 @@ func (p Policy) applies(r action.Rule, a action.Action) bool {
 	if r.Target == "" {
 		return true
 	}
-	ok, _ := doublestar.Match(r.Target, a.Target)
-	return ok || r.Target == a.Target
+	target := action.MachineOf(a.Target)
+	ok, _ := doublestar.Match(r.Target, target)
+	return ok || r.Target == target
 }
 
 // matches reports whether a rule certainly matches. It is for rules that ask or deny, and for rules about files and

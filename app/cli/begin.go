@@ -30,6 +30,7 @@ func (b *beginning) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&b.resumeLast, "continue", "c", false, "continue the last session in this folder that a person used")
 	f.StringVarP(&b.resume, "resume", "r", "", "continue a `session`: the start of its id, or words of its title; without one, choose from a list")
 	f.Lookup("resume").NoOptDefVal = chosen // so -r ID leaves the ID among the arguments
+	worktreeFlag(b.cli, f)
 	f.BoolVarP(&b.print, "print", "p", false, "print the answer to the PROMPT, like buddy exec; accepts the flags of exec")
 }
 
@@ -45,13 +46,24 @@ func printed(root *cobra.Command, args []string) []string {
 	return slices.Concat([]string{"exec"}, args[:i], args[i+1:])
 }
 
-func (b *beginning) run(c *cobra.Command, args []string) error {
+// combined returns an error for flags that exclude each other.
+func (b *beginning) combined() error {
 	switch {
 	case b.print:
 		return exit.Usage("write -p separately: buddy -p -c PROMPT")
+	case b.options.Worktree != "" && (b.resumeLast || b.resume != ""):
+		return exit.Usage("--worktree starts a session; it can't be combined with --continue or --resume, which return to the session's own folder")
 	case b.resumeLast && b.resume != "":
 		return exit.Usage("--continue and --resume can't be combined")
-	case b.resume == chosen && len(args) > 0 && c.ArgsLenAtDash() != 0:
+	}
+	return nil
+}
+
+func (b *beginning) run(c *cobra.Command, args []string) error {
+	if err := b.combined(); err != nil {
+		return err
+	}
+	if b.resume == chosen && len(args) > 0 && c.ArgsLenAtDash() != 0 {
 		b.resume, args = args[0], args[1:]
 	}
 	first, err := b.prompt(c, args)
@@ -64,7 +76,7 @@ func (b *beginning) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return open(b.cli, b.resume, first)
+	return inWorktree(b.cli, first, func() error { return open(b.cli, b.resume, first) })
 }
 
 // lastOfPerson returns the session of this folder for --continue: the last one that the user worked in, not one of

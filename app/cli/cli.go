@@ -175,7 +175,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	s := newCLI(stdin, stdout, stderr)
 	s.options.Line = args
 	root := s.root()
-	root.SetArgs(printed(root, args))
+	root.SetArgs(printed(root, namedWorktree(root, args)))
 	ran, err := root, failIfClosed(stdout)
 	if err == nil {
 		ran, err = root.ExecuteC()
@@ -244,7 +244,7 @@ func (s *cli) root() *cobra.Command {
 	sharedFlags(s, root.PersistentFlags())
 	root.AddCommand(
 		s.attachCommand(), s.lsCommand(), s.logsCommand(), s.approveCommand(), s.stopCommand(), s.resumeCommand(), s.sessionsCommand(), s.execCommand(), reviewCommand(s), s.policyCommand(), s.trustCommand(), (&mcpCLI{s}).command(), (&workflowCLI{s}).command(), (&memoryCLI{s}).command(), s.traceCommand(), s.replayCommand(),
-		s.configCommand(), s.modelsCommand(), s.loginCommand(), s.logoutCommand(), s.doctorCommand(), s.initCommand(),
+		s.configCommand(), s.modelsCommand(), s.loginCommand(), s.logoutCommand(), s.doctorCommand(), s.initCommand(), worktreesCommand(s),
 	)
 	addTable(s, root)
 	completeFlags(root, f)

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"buddy/agent/model"
+	"buddy/app/exit"
 	"buddy/app/headless"
 	"buddy/tools"
 )
@@ -60,13 +62,19 @@ func (s *cli) execCommand() *cobra.Command {
 			if goOn {
 				s.once.Resume = "last"
 			}
-			if detach {
-				return s.detached(c, args)
+			if s.options.Worktree != "" && s.once.Resume != "" {
+				return exit.Usage("--worktree starts a session; it can't be combined with --continue or --resume")
 			}
-			return headless.Run(s.options, s.once, args, s.in, s.out, s.err)
+			return inWorktree(s, strings.Join(args, ""), func() error {
+				if detach {
+					return s.detached(c, args)
+				}
+				return headless.Run(s.options, s.once, args, s.in, s.out, s.err)
+			})
 		},
 	}
 	p := c.Flags()
+	worktreeFlag(s, p)
 	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the answer")
 	p.BoolVar(&detach, "detach", false, "print the session's id and run in the background; approvals wait until you run buddy attach")
 	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and warnings about inactive restrictions on stderr")

@@ -24,6 +24,7 @@ import (
 	"buddy/app/plain"
 	"buddy/app/slash"
 	"buddy/app/socket"
+	"buddy/texts"
 	"buddy/views/markup"
 	"buddy/views/words"
 )
@@ -65,7 +66,7 @@ func (s *cli) listRunning() error {
 	rows := [][]string{{"id", "state", "age", "cost", "screens", "target", "folder", "title"}}
 	for _, d := range all {
 		rows = append(rows, []string{
-			d.ID, string(d.State), age(d.Began), money(d.Cost), fmt.Sprint(d.Screens), d.Target, d.Folder, markup.Shorten(d.Title, 60),
+			d.ID, string(d.State), age(d.Began), money(d.Cost), fmt.Sprint(d.Screens), d.Target, cmp.Or(texts.Worktree(d.Folder), d.Folder), markup.Shorten(d.Title, 60),
 		})
 	}
 	var b strings.Builder

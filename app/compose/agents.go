@@ -26,7 +26,7 @@ func (p *Program) agents(facts prompt.Facts, secret *redact.Redactor) agent.Agen
 			theirs.Instead, theirs.Style, theirs.Tools = text, "", true
 			return prompt.System(theirs)
 		},
-		Model: own.model, Limits: p.Config.Agents,
+		Model: own.model, Limits: p.Config.Agents, Isolate: isolator{p}.isolate,
 		Review: review.Reviewer{Folder: review.On(p.Targets), OutDir: p.Store.OutDir(p.ID), Redact: secret, Publish: p.Live.Publish}.Review,
 	}
 }

@@ -123,6 +123,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Config: &p.Config, ID: p.ID, Dir: p.dir(), Attended: !f.Headless, Publish: p.Live.Publish,
 		Target: d.Name, Files: first.Files, Folders: append([]string{first.Files.Root()}, p.Env.Also...), Store: p.Store, Redact: secret,
 	})
+	WorktreeStarted(f)
 	chosen := p.chooseStyle()
 	prompts := promptBuilder{
 		facts: prompt.Facts{
@@ -328,9 +329,10 @@ func (p *Program) End(stderr, out io.Writer) (stored bool) {
 	p.Servers.Close()
 	p.Checks.Close()
 	report(p.inside.close())
-	p.closeTargets(ctx, out)
+	runs := p.closeTargets(ctx, out)
 	err := p.Journal.close()
 	report(err)
+	leaveWorktree(ctx, p, out, !runs)
 	return err == nil
 }
 

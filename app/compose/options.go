@@ -10,6 +10,7 @@ import (
 	"buddy/app/exit"
 	"buddy/app/slash"
 	"buddy/config"
+	"buddy/features/worktree"
 )
 
 // Options holds the options of the command line.
@@ -41,6 +42,9 @@ type Place struct {
 	Targets   []string // configured targets; the session starts on the first
 	Dir       string
 	Also      []string // additional workspace folders
+	Worktree  string   // the name of a git worktree to work in; "" is none, MadeUp makes a name up
+
+	Entered *worktree.Tree `json:"-"` // the worktree until a session holds it; nil for none
 }
 
 // mode returns the approval mode at the start.

@@ -100,6 +100,9 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 	if t.Host == nil {
 		o.Fence = FenceSettings(p.Config.Sandbox, append([]string{env.Dir}, env.Also...), o.Reach.Hidden)
 		o.Fence.Asks = !p.options.Headless
+		if t != p.Dest.Target {
+			o.Unseen = o.Fence.Place()
+		}
 		if o.Boxed = p.Config.Sandbox.Mode == "workspace"; o.Boxed {
 			if err := tmux.Fences(o.Options); err != nil {
 				o.Boxed = false
@@ -120,9 +123,14 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 	return one, exit.Failure(err)
 }
 
-// closeTargets ends the session's parts on all targets and prints what keeps running.
-func (p *Program) closeTargets(ctx context.Context, out io.Writer) {
-	p.Targets.Close(ctx, func(text string) { _, _ = fmt.Fprintln(out, "buddy: "+markup.Plain(text)) })
+// closeTargets ends the session's parts on all targets and prints what keeps running. It reports whether it printed
+// anything.
+func (p *Program) closeTargets(ctx context.Context, out io.Writer) (said bool) {
+	p.Targets.Close(ctx, func(text string) {
+		said = true
+		_, _ = fmt.Fprintln(out, "buddy: "+markup.Plain(text))
+	})
+	return said
 }
 
 // filesOn returns the files of a target, which is opened if necessary.

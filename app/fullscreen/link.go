@@ -102,6 +102,7 @@ func (l *link) connect(resume bool) (client.Session, <-chan []event.Envelope, er
 	case err != nil:
 		return nil, nil, exit.Failure(err)
 	}
+	compose.WorktreeStarted(&l.options)
 	events, err := session.Subscribe(l.ctx, l.last(), pace)
 	if err != nil {
 		return nil, nil, exit.Failure(err)

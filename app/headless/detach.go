@@ -57,6 +57,7 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	if err != nil {
 		return "", exit.Failure(err)
 	}
+	compose.WorktreeStarted(f)
 	if hello.Watches {
 		return "", exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s is already running and accepts prompts only from a terminal; to allow programs without one, set [host] without_terminal = true in your settings", setup.ID)}
 	}

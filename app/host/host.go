@@ -26,6 +26,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/input"
+	"buddy/app/slash"
 	"buddy/app/socket"
 	"buddy/app/version"
 	"buddy/sessions"
@@ -259,6 +260,9 @@ func (h *Host) End(q client.Close) client.CloseReply {
 func (h *Host) end(q client.Close) (reply client.CloseReply) {
 	var out bytes.Buffer
 	h.program.Options.Programs.Leave(q.Reason)
+	if q.Reason == (slash.Next{Again: true}).Reason() || q.Reason == (slash.Next{Again: true, Resume: "ID"}).Reason() {
+		compose.StayInWorktree(h.program)
+	}
 	if q.Abandon {
 		h.program.Desert(&out)
 	} else {

@@ -12,6 +12,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"buddy/config"
+	"buddy/features/worktree"
 )
 
 // Source describes the origin of a session's parts.
@@ -21,8 +22,9 @@ type Source struct {
 	Away string
 }
 
-// TrustStore returns the record of the user's trust.
+// TrustStore returns the record of the user's trust. A worktree that buddy made shares the trust of its main checkout.
 func TrustStore() *config.TrustStore {
 	s := config.NewTrustStore(filepath.Join(xdg.StateHome, "buddy"))
+	s.Main = worktree.MainOf
 	return &s
 }

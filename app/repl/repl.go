@@ -155,6 +155,9 @@ func (r *repl) session(f *compose.Options, d *compose.Destination, resume string
 		if r.con.tty {
 			p.Options.Programs.Leave(r.next.Reason())
 		}
+		if r.next.Again {
+			compose.StayInWorktree(p)
+		}
 		p.Close(r.con.err)
 		if info := r.state.Info; r.con.tty && !r.next.Again {
 			if line := p.Farewell(info.Event.Title, info.Usage.SessionCost); line != "" {

@@ -221,6 +221,9 @@ func (b *browser) title(e slash.SavedSession) string {
 }
 
 func (b *browser) folder(dir string) string {
+	if label := texts.Worktree(dir); label != "" {
+		return label
+	}
 	if rest, ok := strings.CutPrefix(dir, b.u.deps.Home); ok && b.u.deps.Home != "" {
 		return "~" + rest
 	}

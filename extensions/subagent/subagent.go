@@ -33,6 +33,7 @@ type Definition struct {
 	Mode        action.Mode // the loosest mode for its calls; "" is the caller's mode
 	MaxTurns    int         // 0 is the default
 	Skills      []string    // skills whose texts it gets with its task
+	Isolated    bool        // works in a git worktree of its own
 	Background  bool        // runs in the background unless the call says otherwise
 
 	tools   []string // allowed tools, including mcp__SERVER__*; nil is no limit
@@ -144,6 +145,7 @@ func (r *reader) read() string {
 	}
 	r.Background = r.Bool("background", false)
 	r.Skills = r.List("skills")
+	r.isolation()
 	for _, field := range refused {
 		if r.Has(field) {
 			r.ignore("%s has no effect in buddy", field)
@@ -152,8 +154,19 @@ func (r *reader) read() string {
 	return ""
 }
 
+// isolation reads where the agent works.
+func (r *reader) isolation() {
+	switch how := strings.ToLower(r.Text("isolation")); how {
+	case "", "none":
+	case "worktree":
+		r.Isolated = true
+	default:
+		r.ignore("isolation: buddy knows only worktree, not %q", texts.Clip(how, 40))
+	}
+}
+
 // refused lists fields of other programs that buddy does not have.
-var refused = []string{"hooks", "memory", "effort", "isolation", "initialPrompt"}
+var refused = []string{"hooks", "memory", "effort", "initialPrompt"}
 
 // Only returns the allowed tools, nil without a limit.
 func (d Definition) Only() []string { return d.tools }

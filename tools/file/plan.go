@@ -32,7 +32,7 @@ func (p *Plan) is(w *Workspace, arg string) bool {
 	if p == nil {
 		return false
 	}
-	if !filepath.IsAbs(arg) && w.files == fs.Local {
+	if !filepath.IsAbs(arg) && w.files.Name() == fs.Local.Name() {
 		arg = filepath.Join(w.Root(), arg)
 	}
 	return filepath.Clean(arg) == p.path

@@ -60,6 +60,15 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 	return w, err
 }
 
+// NewWorkspaceAs is NewWorkspace under another name than local, for a part of a session in another folder.
+func NewWorkspaceAs(name, root string, secret func(path string) string) (*Workspace, error) {
+	w, err := NewWorkspace(root, secret)
+	if err == nil {
+		w.files = fs.LocalAs(name)
+	}
+	return w, err
+}
+
 // NewTargetWorkspace returns a workspace on h, displayed as name, at the folder root there: a real path as
 // [host.Host.RealPath] returns it, or "" for the home folder, which is looked up when needed.
 func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string) string) *Workspace {

@@ -62,14 +62,7 @@ func (r IgnoreRules) with(dir Folder) IgnoreRules {
 	if err != nil {
 		return r // an unreadable file has no rules, as with git
 	}
-	base := strings.TrimSuffix(dir.Name(), "/") + "/"
-	all := slices.Clip(r)
-	for line := range strings.Lines(string(data)) {
-		if rule, ok := parseIgnore(strings.TrimRight(line, "\r\n"), base); ok {
-			all = append(all, rule)
-		}
-	}
-	return all
+	return append(slices.Clip(r), ParseIgnore(string(data), strings.TrimSuffix(dir.Name(), "/")+"/")...)
 }
 
 // braces escapes braces, which are special to doublestar but not to git.
@@ -123,4 +116,14 @@ func RulesAbove(ctx context.Context, files FS, path string) IgnoreRules {
 		}
 	}
 	return rules
+}
+
+// ParseIgnore returns the rules of a text in the syntax of .gitignore for a folder, whose path ends in a slash.
+func ParseIgnore(text, dir string) (all IgnoreRules) {
+	for line := range strings.Lines(text) {
+		if rule, ok := parseIgnore(strings.TrimRight(line, "\r\n"), dir); ok {
+			all = append(all, rule)
+		}
+	}
+	return all
 }

@@ -1,6 +1,7 @@
 package fs
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -12,12 +13,17 @@ import (
 )
 
 // localFS accesses the files of this machine, see local_open.go.
-type localFS struct{}
+type localFS struct {
+	as string // its name; "" is local
+}
 
 // Local is the file system of this machine.
 var Local FS = localFS{}
 
-func (localFS) Name() string { return "local" }
+// LocalAs returns the file system of this machine under another name, for a part of a session in another folder.
+func LocalAs(name string) FS { return localFS{as: name} }
+
+func (m localFS) Name() string { return cmp.Or(m.as, "local") }
 
 func (localFS) Home(context.Context) (string, error) {
 	home, err := os.UserHomeDir()

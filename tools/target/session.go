@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"buddy/agent/policy"
+	"buddy/texts/unseen"
 	"buddy/tmux"
 	"buddy/tmux/pane/fence"
 	"buddy/tools"
@@ -30,6 +31,7 @@ type Session struct {
 	links    links
 	own      policy.Own // of this machine
 	finder   finder
+	unseen   unseen.Place
 }
 
 // Options configure a session's use of a target.
@@ -47,6 +49,8 @@ type Options struct {
 	Resumed bool
 	// Boxed means that approved commands also run in a sandbox, the workspace sandbox.
 	Boxed bool
+	// Unseen tracks changes without approval, if it is not that of the first target.
+	Unseen unseen.Place
 	// Warn is called once when commands run without tmux.
 	Warn func(text string)
 }
@@ -83,7 +87,7 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 		sh.Limit(o.Limits)
 	}
 	s := NewSession(t, sh, files)
-	s.own = o.Own
+	s.own, s.unseen = o.Own, o.Unseen
 	s.Env, s.Panes, s.plain, s.boxed = env, panes, plain, o.Boxed
 	s.fences = sync.OnceValue(func() error { return tmux.Fences(o.Options) })
 	if s.confined = tmux.Confines(o.Options) == nil; s.confined {
@@ -134,7 +138,7 @@ func (s *Session) Deferred() []tools.Tool { return shell.Panes(s.Shell) }
 func (s *Session) Facts() policy.Target {
 	f := policy.Target{
 		Workspace: s.Files.Root(), Also: s.Env.Also, Home: s.Env.Home, Guarded: s.Production, Elsewhere: s.Env.Elsewhere, Confined: s.confined, Boxed: s.boxed,
-		Resolve: s.links.remember(s.Files.Follow), Fence: s.Fences,
+		Resolve: s.links.remember(s.Files.Follow), Fence: s.Fences, Unseen: s.unseen,
 	}
 	if s.Host == nil {
 		f.Resolve, f.Match, f.Holds, f.GitKeeps, f.Count, f.Own = followLinks, matched, s.finder.holds, gitKeepsAround, countFiles, s.own

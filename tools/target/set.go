@@ -28,6 +28,7 @@ type Set struct {
 	failed  map[string]error         // why the last attempt to open a target failed
 	current string
 	closed  bool
+	joined  []*Session // that calls can't name: worktrees of subagents
 
 	changes changeLog
 }
@@ -111,7 +112,21 @@ func (s *Set) Sessions() []*Session {
 			all = append(all, one)
 		}
 	}
-	return all
+	return append(all, s.joined...)
+}
+
+// Join adds an open session on this machine in another folder, which only its own tools use: calls can't name it. It
+// fails if the set is closed.
+func (s *Set) Join(one *Session) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	one.Shell.ShareTasks(s.first.Shell)
+	s.opened[one.Name] = one
+	s.joined = append(s.joined, one)
+	return nil
 }
 
 var errClosed = errors.New("the session ends")
@@ -120,6 +135,9 @@ var errClosed = errors.New("the session ends")
 func (s *Set) Open(ctx context.Context, name string) (*Session, error) {
 	t := s.Target(name)
 	if t == nil {
+		if one := s.Session(name); one != nil {
+			return one, nil
+		}
 		return nil, fmt.Errorf("unknown target %q (have: %s)", name, strings.Join(s.Names(), ", "))
 	}
 	s.mu.Lock()
@@ -157,7 +175,7 @@ func (s *Set) Open(ctx context.Context, name string) (*Session, error) {
 func (s *Set) Facts(name string) policy.Target {
 	t, one := s.Target(name), s.Session(name)
 	switch {
-	case t == nil:
+	case t == nil && one == nil:
 		return policy.Target{}
 	case one == nil:
 		return policy.Target{Guarded: t.Production}

@@ -24,6 +24,7 @@ import (
 	"buddy/tmux/host"
 	"buddy/tmux/pane/fence"
 	"buddy/tools/file"
+	"buddy/tools/fs"
 )
 
 // connectTimeout limits connecting, querying the environment and pinging.
@@ -123,6 +124,9 @@ func (t *Target) options(env Environment, o tmux.Options) tmux.Options {
 func (t *Target) workspace(dir string) (*file.Workspace, error) {
 	if t.Host != nil {
 		return file.NewTargetWorkspace(t.Host, t.Name, dir, policy.Secret), nil
+	}
+	if t.Name != fs.Local.Name() {
+		return file.NewWorkspaceAs(t.Name, dir, policy.Secret)
 	}
 	return file.NewWorkspace(dir, policy.Secret)
 }
