@@ -288,9 +288,18 @@ var sections = append([]section{
 				check:   checkPath,
 			},
 			{
+				name: "auth", short: "`api-key` or `login`",
+				doc: "`login`: `buddy login NAME` logs in with a browser, at `login_issuer` or, without one, at the provider. " +
+					"Only OpenRouter has a login for programs of others; for other providers, `buddy login NAME` says what to " +
+					"set. If unset, a profile with `login_issuer` uses the login. If there is a key, buddy uses the key.",
+				pointer: func(_ *Config, p *Profile) any { return &p.Login.Auth },
+				check:   oneOf("value", ByKey, ByLogin),
+			},
+			{
 				name: "login_issuer", short: "https URL",
-				doc: "The OAuth issuer for a login instead of a key; it has to offer the device flow. `buddy login NAME` " +
-					"logs in; profiles with the same issuer and client share the login. If there is a key, buddy uses the key.",
+				doc: "The OAuth issuer for a login instead of a key; it has to offer the device flow or, for a browser on " +
+					"this machine, the code flow with PKCE. `buddy login NAME` logs in; profiles with the same issuer and " +
+					"client share the login. If there is a key, buddy uses the key.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Login.Issuer },
 				check:   checkIssuer,
 			},

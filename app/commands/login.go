@@ -34,9 +34,9 @@ func onLogin(ctx context.Context, s *Session, args []string) (show.Answer, error
 		return show.Answer{}, err
 	case s.Say == nil:
 		return show.Answer{}, fmt.Errorf("a key can't be typed here: there is no terminal; run: buddy login %s", a.Name)
-	case a.Login.Issuer != "" && textOf(args[1:]) == arrived:
+	case a.Browser && textOf(args[1:]) == arrived:
 		return browserLoggedIn(ctx, s, a)
-	case a.Login.Issuer != "":
+	case a.Browser:
 		return browserLogin(ctx, s, a)
 	case typed == "":
 		return askKey(a, len(args) > 1), nil
