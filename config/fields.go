@@ -333,11 +333,32 @@ var examples = []struct {
 	profile Profile
 }{
 	{
+		"OpenAI's models for code. --model gpt-codex and --model gpt-spark work without these lines.",
+		Profile{
+			Name: "gpt-codex", BaseURL: "https://api.openai.com/v1", API: Responses,
+			Model: "gpt-5.3-codex", KeyEnv: "OPENAI_API_KEY",
+		},
+	},
+	{
+		"The same, smaller and faster",
+		Profile{
+			Name: "gpt-spark", BaseURL: "https://api.openai.com/v1", API: Responses,
+			Model: "gpt-5.3-codex-spark", KeyEnv: "OPENAI_API_KEY",
+		},
+	},
+	{
 		"OpenRouter sells the models of others. A provider whose key is in its usual variable needs no\n" +
 			"# profile: buddy models lists them.",
 		Profile{
-			Name: "router", BaseURL: "https://openrouter.ai/api/v1", API: Completions,
-			Model: "deepseek/deepseek-v4-flash", KeyEnv: "OPENROUTER_API_KEY",
+			Name: "openrouter-deepseek", BaseURL: "https://openrouter.ai/api/v1", API: Completions,
+			Model: "deepseek/deepseek-v3.2", KeyEnv: "OPENROUTER_API_KEY",
+		},
+	},
+	{
+		"GLM, at OpenRouter",
+		Profile{
+			Name: "openrouter-glm", BaseURL: "https://openrouter.ai/api/v1", API: Completions,
+			Model: "z-ai/glm-4.7", KeyEnv: "OPENROUTER_API_KEY",
 		},
 	},
 	{

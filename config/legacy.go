@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -49,6 +50,9 @@ var oldFlags = map[string]string{
 	"search_web": "web_search", "current_time": "time", "list": "list_dir", "tmux_tools": "tmux",
 }
 
+// oldTools are the tools whose old switches may have no suffix.
+var oldTools = strings.Fields("shell run_shell tmux files web read_file write_file edit_file apply_patch list_dir glob grep fetch_url web_search time")
+
 // oldBase is the endpoint of an [api] without base_url.
 const oldBase = "https://api.openai.com/v1"
 
@@ -61,14 +65,11 @@ func oldFlag(path []string, kind unstable.Kind) string {
 		return ""
 	}
 	name, switched := strings.CutSuffix(path[1], "_enabled")
-	known := slices.ContainsFunc(toolsSection.fields, func(f field) bool { return f.name == path[1] })
-	if !switched && (kind != unstable.Bool || known && path[1] != "shell") {
+	now := oldFlags[name]
+	if !switched && (kind != unstable.Bool || now == "" && !slices.Contains(oldTools, name)) {
 		return ""
 	}
-	if now := oldFlags[name]; now != "" {
-		return now
-	}
-	return name
+	return cmp.Or(now, name)
 }
 
 // oldHint returns what to write instead of an old key, "" for other keys.
@@ -93,6 +94,15 @@ func oldHint(path []string, kind unstable.Kind) string {
 func unknownKey(e entry, names []string, wrong string) error {
 	if hint := oldHint(e.path, e.kind); hint != "" {
 		return errors.New("an old name: " + hint)
+	}
+	if len(e.path) > 1 && oldTables[e.path[0]] != "" {
+		names, wrong = nil, e.path[1]
+		for key, now := range oldKeys {
+			if table, name, _ := strings.Cut(key, "."); table == e.path[0] && now != "" {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
 	}
 	return errors.New("unknown key " + list(names, wrong))
 }
