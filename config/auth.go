@@ -195,7 +195,7 @@ type KeyPage struct {
 }
 
 // keyPages has the providers with such a login: openrouter.ai/docs/guides/overview/auth/oauth, 2026-12-01. The others
-// document a login for their own programs only.
+// require a client that is registered with them.
 var keyPages = map[string]KeyPage{
 	"openrouter": {"https://openrouter.ai/auth", "https://openrouter.ai/api/v1/auth/keys"},
 }

@@ -290,8 +290,8 @@ var sections = append([]section{
 			{
 				name: "auth", short: "`api-key` or `login`",
 				doc: "`login`: `buddy login NAME` logs in with a browser, at `login_issuer` or, without one, at the provider. " +
-					"Only OpenRouter has a login for programs of others; for other providers, `buddy login NAME` says what to " +
-					"set. If unset, a profile with `login_issuer` uses the login. If there is a key, buddy uses the key.",
+					"OpenRouter's login works without a client; for other providers, `buddy login NAME` says what to set. " +
+					"If unset, a profile with `login_issuer` uses the login. If there is a key, buddy uses the key.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Login.Auth },
 				check:   oneOf("value", ByKey, ByLogin),
 			},
