@@ -241,7 +241,7 @@ func (w *oldWriter) message(m model.Message) {
 	case model.Tool:
 		for i, c := range w.calls {
 			if c.ID == m.ToolCallID {
-				w.add(event.ToolResult{CallID: c.ID, Name: c.Name, Result: m.Content, IsError: strings.HasPrefix(m.Content, "Tool error")})
+				w.add(event.ToolResult{CallID: c.ID, Name: c.Name, Result: m.Content, IsError: event.OldFailure(m.Content)})
 				w.calls = append(w.calls[:i:i], w.calls[i+1:]...)
 				break
 			}
@@ -279,7 +279,7 @@ func (w *oldWriter) startTask(prompt string) {
 // endTurn ends a turn. Calls without a result get one, because every call needs one.
 func (w *oldWriter) endTurn() {
 	for _, c := range w.calls {
-		w.add(event.ToolResult{CallID: c.ID, Name: c.Name, Result: "Tool error: the session has no result of this call", IsError: true})
+		w.add(event.ToolResult{CallID: c.ID, Name: c.Name, Result: "the session has no result of this call", IsError: true})
 	}
 	w.calls = nil
 	if w.open {

@@ -78,7 +78,7 @@ func TestOldSessions(t *testing.T) {
 					t.Errorf("%q", p.Message.Content)
 				}
 			case event.ToolResult:
-				if want := map[string]string{"c1": "notes.txt", "c2": "Tool error: the session has no result of this call"}[p.CallID]; p.Result != want {
+				if want := map[string]string{"c1": "notes.txt", "c2": "the session has no result of this call"}[p.CallID]; p.Result != want {
 					t.Errorf("%s: %q", p.CallID, p.Result)
 				}
 			case event.MetricsUsage:
