@@ -63,14 +63,17 @@ func ofProfile(p config.Profile) (Account, error) {
 	return Account{}, fmt.Errorf("profile %q has no login (login_issuer): its settings name its key", p.Name)
 }
 
+// ErrNoClient means that a provider's login requires a client that buddy does not have.
+var ErrNoClient = errors.New("buddy has no OAuth client")
+
 // noLogin returns what to set in a profile whose provider has no login without a registered client.
 func noLogin(p config.Profile, provider config.Provider) error {
 	who, key := "the server of profile "+strconv.Quote(p.Name), "set api_key_env"
 	if provider.Name != "" {
 		who, key = provider.Title, fmt.Sprintf("remove auth = %q and run: buddy login %s", config.ByLogin, provider.Name)
 	}
-	return fmt.Errorf("buddy has no OAuth client for %s: to use a key, %s; to log in, get a client from an OAuth issuer "+
-		"that the server accepts, and set login_issuer, login_client_id and login_scopes in %s", who, key, "["+config.Path("models", p.Name)+"]")
+	return fmt.Errorf("%w for %s: to use a key, %s; to log in, get a client from an OAuth issuer "+
+		"that the server accepts, and set login_issuer, login_client_id and login_scopes in %s", ErrNoClient, who, key, "["+config.Path("models", p.Name)+"]")
 }
 
 // All lists every account that Find finds.

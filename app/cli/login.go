@@ -125,6 +125,9 @@ func browserLogin(ctx context.Context, a account.Account, stderr io.Writer) (str
 		return "", err
 	}
 	_, _ = fmt.Fprintln(stderr, "buddy: "+markup.Plain(account.HowTo(flow)))
+	if flow.Code == "" {
+		go func() { _ = compose.OpenBrowser(flow.URL) }() // the user can open it, too
+	}
 	if err := flow.Wait(ctx); err != nil {
 		return "", err
 	}

@@ -3,12 +3,14 @@ package commands
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/app/account"
+	"buddy/app/compose"
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/config"
@@ -30,6 +32,8 @@ func onLogin(ctx context.Context, s *Session, args []string) (show.Answer, error
 	}
 	a, err := account.Find(s.Setup.Config, args[0])
 	switch typed := s.now().Secret; {
+	case errors.Is(err, account.ErrNoClient):
+		return show.Say(err.Error()), nil // it is too long for one line
 	case err != nil:
 		return show.Answer{}, err
 	case s.Say == nil:
@@ -88,6 +92,9 @@ func browserLogin(ctx context.Context, s *Session, a account.Account) (show.Answ
 		return show.Answer{}, err
 	}
 	s.Say(account.HowTo(flow))
+	if flow.Code == "" {
+		go func() { _ = compose.OpenBrowser(flow.URL) }() // the user can open it, too
+	}
 	if err := flow.Wait(ctx); err != nil {
 		return show.Say(a.Name + ": " + err.Error()), nil
 	}
