@@ -176,6 +176,11 @@ func (l *loader) noProfile(name string) error {
 		known = append(known, p.Name, p.Model)
 		whole[p.Name], whole[p.Model] = p.Name, p.Name+"/"+p.Model
 	}
+	for short, long := range shortNames {
+		known = append(known, short)
+		whole[short] = long
+	}
+	slices.Sort(known) // the nearest name is always the same
 	if n := nearest(name, known); n != "" {
 		near = ", but buddy has " + whole[n]
 	}

@@ -19,6 +19,7 @@ func (l *loader) apply(f *file) error {
 	if err != nil {
 		return &Error{Place: place(f, line), Err: err}
 	}
+	entries = l.renew(f, entries)
 	if f.project {
 		return l.applyProject(f, entries)
 	}
@@ -43,7 +44,7 @@ func place(f *file, line int) string { return f.name + ":" + strconv.Itoa(line) 
 func find(e entry) (*field, error) {
 	i := slices.IndexFunc(sections, func(s section) bool { return s.name == e.path[0] })
 	if i < 0 {
-		return nil, errors.New("unknown key " + list(sectionNames(), e.path[0]))
+		return nil, unknownKey(e, sectionNames(), e.path[0])
 	}
 	s := sections[i]
 	depth := 1 // number of parts before the field's name
@@ -72,7 +73,7 @@ func find(e entry) (*field, error) {
 				names = append(names, f.name)
 			}
 		}
-		return nil, errors.New("unknown key " + list(names, e.path[depth]))
+		return nil, unknownKey(e, names, e.path[depth])
 	}
 	if len(e.path) > depth+1 {
 		return nil, fmt.Errorf("%s is not a table", s.fields[j].name)
@@ -325,6 +326,9 @@ func (p Profile) check() error {
 	}
 	if (p.Login.Issuer == "") != (p.Login.ClientID == "") {
 		return errors.New("login_issuer and login_client_id are needed together")
+	}
+	if p.Login.Auth == ByKey && p.Login.Issuer != "" {
+		return fmt.Errorf("auth = %q contradicts login_issuer: remove one of them", ByKey)
 	}
 	if t := p.Temperature; p.API == Anthropic && t != nil && *t > 1 {
 		return fmt.Errorf("temperature = %s is out of range with api = %q (allowed: 0 to 1)", decimal(*t), Anthropic)

@@ -173,12 +173,37 @@ func (s AuthStore) SetKey(ctx context.Context, provider, key string) (found bool
 	return found, err
 }
 
-// Login holds the login settings of a profile: an OAuth 2.0 issuer with the device flow (RFC
-// 8628). The zero Login means that a key is used instead.
+// Login holds the login settings of a profile: an OAuth 2.0 issuer with the device flow (RFC 8628) or the code flow. The
+// zero Login means that a key is used instead.
 type Login struct {
+	Auth     string // ByKey, ByLogin or ""
 	Issuer   string // https URL with the metadata about the endpoints
 	ClientID string // identifies the program
 	Scopes   string // separated by spaces
+}
+
+// Values of Login.Auth.
+const (
+	ByKey   = "api-key"
+	ByLogin = "login" // at Issuer, otherwise at the provider's KeyPage
+)
+
+// KeyPage holds the addresses of a provider's login that gives every program a key of the person.
+type KeyPage struct {
+	Page     string // to open in a browser
+	Exchange string // exchanges the code from there for the key
+}
+
+// keyPages has the providers with such a login: openrouter.ai/docs/guides/overview/auth/oauth, 2026-12-01. The others
+// require a client that is registered with them.
+var keyPages = map[string]KeyPage{
+	"openrouter": {"https://openrouter.ai/auth", "https://openrouter.ai/api/v1/auth/keys"},
+}
+
+// KeyPage returns the login page of a provider.
+func (p Provider) KeyPage() (KeyPage, bool) {
+	at, ok := keyPages[p.Name]
+	return at, ok
 }
 
 // ID returns the name of the login in the store; profiles with the same ID share the login.

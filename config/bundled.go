@@ -130,6 +130,12 @@ func (p Profile) Provider() (Provider, bool) {
 	return providers[i], true
 }
 
+// shortNames are short names of models at providers, as older programs had them.
+var shortNames = map[string]string{
+	"gpt-codex": "openai/gpt-5.3-codex", "gpt-spark": "openai/gpt-5.3-codex-spark",
+	"openrouter-deepseek": "openrouter/deepseek/deepseek-v3.2", "openrouter-glm": "openrouter/z-ai/glm-4.7",
+}
+
 // FindProvider returns the provider with a name.
 func FindProvider(name string) (Provider, bool) {
 	for _, p := range append(slices.Clone(providers), LocalServers()...) {
@@ -140,14 +146,17 @@ func FindProvider(name string) (Provider, bool) {
 	return Provider{}, false
 }
 
-// Lookup resolves a name: a profile of the files, a bundled profile, or PROFILE/MODEL, which is another model of
-// either. A profile without a known model, such as a server on this machine, needs MODEL.
+// Lookup resolves a name: a profile of the files, a bundled profile, a short name of a model, or PROFILE/MODEL, which is
+// another model of either. A profile without a known model, such as a server on this machine, needs MODEL.
 func (c *Config) Lookup(name string) (Profile, bool) {
 	if p, ok := c.Profile(name); ok {
 		return p, true
 	}
 	if p, ok := FindProvider(name); ok && p.Model != "" {
 		return p.Profile(""), true
+	}
+	if whole := shortNames[name]; whole != "" {
+		name = whole
 	}
 	first, model, _ := strings.Cut(name, "/")
 	if model == "" || checkID(model) != nil {

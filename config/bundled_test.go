@@ -31,9 +31,10 @@ OpenAI). buddy sends 'ANTHROPIC_AUTH_TOKEN' as 'Authorization: Bearer' instead o
 their own address. buddy removes spaces and line breaks around a key, with a notice.
 
 '--model', 'BUDDY_MODEL', 'agent.model' and '/model' accept, in this order: a profile in a file, 'demo', a name in this table,
-'NAME/MODEL' for another model of a profile or of a name in either table, and a model id for the active profile. Some ids start with
-the name of a company (at OpenRouter, Groq, servers on this machine and addresses that buddy does not know); '--model' accepts them
-unchanged.
+'NAME/MODEL' for another model of a profile or of a name in either table, a short name ('gpt-codex' and 'gpt-spark' for
+'gpt-5.3-codex' and 'gpt-5.3-codex-spark' of OpenAI; 'openrouter-deepseek' and 'openrouter-glm' for DeepSeek V3.2 and GLM 4.7 at
+OpenRouter), and a model id for the active profile. Some ids start with the name of a company (at OpenRouter, Groq, servers on this
+machine and addresses that buddy does not know); '--model' accepts them unchanged.
 
 Without a model, and for '/model' and 'buddy models', buddy looks for servers on this machine: only on 127.0.0.1, and for at most
 0.3 seconds. It offers them, but never selects one by itself. '%s' names other ports, such as
@@ -116,6 +117,10 @@ func TestChooseBundled(t *testing.T) {
 		{"a model of a detected gateway", "", "openai/gpt-9", "OPENROUTER_API_KEY", "openrouter", "openai/gpt-9", "https://openrouter.ai/api/v1"},
 		{"a model of the detected gateway by its name", "", "openrouter/openai/gpt-9", "OPENROUTER_API_KEY", "openrouter/openai/gpt-9", "openai/gpt-9", "https://openrouter.ai/api/v1"},
 		{"a server on this machine", router, "ollama/qwen3:8b", "", "ollama/qwen3:8b", "qwen3:8b", "http://127.0.0.1:11434/v1"},
+		{"a short name", "", "gpt-codex", "", "openai/gpt-5.3-codex", "gpt-5.3-codex", "https://api.openai.com/v1"},
+		{"a short name, beside a profile", ollama, "gpt-spark", "", "openai/gpt-5.3-codex-spark", "gpt-5.3-codex-spark", "https://api.openai.com/v1"},
+		{"a short name at a gateway", "", "openrouter-glm", "", "openrouter/z-ai/glm-4.7", "z-ai/glm-4.7", "https://openrouter.ai/api/v1"},
+		{"a profile with a short name", "[models.gpt-codex]\napi_base_url = \"http://localhost:1/v1\"\nmodel = \"m\"\n", "gpt-codex", "", "gpt-codex", "m", "http://localhost:1/v1"},
 		{"an id for the profile", ollama, "mistral", "", "a", "mistral", "http://localhost:1/v1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

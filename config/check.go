@@ -51,6 +51,7 @@ func check(f *file, among []Profile) *Report {
 	var offset int
 	var syntax error
 	r.entries, offset, syntax = scan(f.data)
+	r.entries = l.renew(f, r.entries)
 	for _, e := range r.entries {
 		if r.below(e) {
 			continue

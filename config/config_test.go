@@ -396,7 +396,7 @@ func TestLegacyNames(t *testing.T) {
 	if key, source, err := cfg.Active.Key(); key != "k" || source != "AGENT_API_KEY" || err != nil {
 		t.Errorf("Key() = %q, %q, %v", key, source, err)
 	}
-	want := "deprecated names in use: " + h.legacyUser + " (now " + h.user + "), agent.toml (now buddy.toml), AGENT_API_KEY (now BUDDY_API_KEY)"
+	want := "deprecated names in use: " + h.legacyUser + " (now " + h.user + "), agent.toml (now buddy.toml), AGENT_API_KEY (now BUDDY_API_KEY); buddy config migrate writes the new file"
 	if len(notices) != 1 || notices[0] != want {
 		t.Errorf("notices = %q\nwant %q", notices, want)
 	}

@@ -288,9 +288,18 @@ var sections = append([]section{
 				check:   checkPath,
 			},
 			{
+				name: "auth", short: "`api-key` or `login`",
+				doc: "`login`: `buddy login NAME` logs in with a browser, at `login_issuer` or, without one, at the provider. " +
+					"OpenRouter's login works without a client; for other providers, `buddy login NAME` says what to set. " +
+					"If unset, a profile with `login_issuer` uses the login. If there is a key, buddy uses the key.",
+				pointer: func(_ *Config, p *Profile) any { return &p.Login.Auth },
+				check:   oneOf("value", ByKey, ByLogin),
+			},
+			{
 				name: "login_issuer", short: "https URL",
-				doc: "The OAuth issuer for a login instead of a key; it has to offer the device flow. `buddy login NAME` " +
-					"logs in; profiles with the same issuer and client share the login. If there is a key, buddy uses the key.",
+				doc: "The OAuth issuer for a login instead of a key; it has to offer the device flow or, for a browser on " +
+					"this machine, the code flow with PKCE. `buddy login NAME` logs in; profiles with the same issuer and " +
+					"client share the login. If there is a key, buddy uses the key.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Login.Issuer },
 				check:   checkIssuer,
 			},
@@ -324,11 +333,32 @@ var examples = []struct {
 	profile Profile
 }{
 	{
+		"OpenAI's models for code. --model gpt-codex and --model gpt-spark work without these lines.",
+		Profile{
+			Name: "gpt-codex", BaseURL: "https://api.openai.com/v1", API: Responses,
+			Model: "gpt-5.3-codex", KeyEnv: "OPENAI_API_KEY",
+		},
+	},
+	{
+		"The same, smaller and faster",
+		Profile{
+			Name: "gpt-spark", BaseURL: "https://api.openai.com/v1", API: Responses,
+			Model: "gpt-5.3-codex-spark", KeyEnv: "OPENAI_API_KEY",
+		},
+	},
+	{
 		"OpenRouter sells the models of others. A provider whose key is in its usual variable needs no\n" +
 			"# profile: buddy models lists them.",
 		Profile{
-			Name: "router", BaseURL: "https://openrouter.ai/api/v1", API: Completions,
-			Model: "deepseek/deepseek-v4-flash", KeyEnv: "OPENROUTER_API_KEY",
+			Name: "openrouter-deepseek", BaseURL: "https://openrouter.ai/api/v1", API: Completions,
+			Model: "deepseek/deepseek-v3.2", KeyEnv: "OPENROUTER_API_KEY",
+		},
+	},
+	{
+		"GLM, at OpenRouter",
+		Profile{
+			Name: "openrouter-glm", BaseURL: "https://openrouter.ai/api/v1", API: Completions,
+			Model: "z-ai/glm-4.7", KeyEnv: "OPENROUTER_API_KEY",
 		},
 	},
 	{

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -197,7 +198,11 @@ func (l *loader) noticeDeprecated() {
 		}
 	}
 	if len(l.deprecated) > 0 {
-		l.notice("deprecated names in use: %s", strings.Join(l.deprecated, ", "))
+		hint := ""
+		if slices.ContainsFunc(l.deprecated, func(s string) bool { return strings.Contains(s, legacyName) }) {
+			hint = "; buddy config migrate writes the new file"
+		}
+		l.notice("deprecated names in use: %s%s", strings.Join(l.deprecated, ", "), hint)
 	}
 }
 

@@ -242,7 +242,7 @@ func (p Profile) Problem() string {
 		return err.Error()
 	case key != "" || local(p.BaseURL) && p.Login.Issuer == "" || p.APIKey.value != nil:
 		return ""
-	case p.Login.Issuer != "":
+	case p.Login.Issuer != "" || p.Login.Auth == ByLogin:
 		return visible(fmt.Sprintf("model profile %q is not logged in: run buddy login %s", p.Name, p.Name), 500)
 	case known:
 		return visible(fmt.Sprintf("model profile %q has no key: %s", p.Name, provider.MissingKey()), 500)

@@ -115,7 +115,7 @@ func randomFile(r *rand.Rand) string {
 			for i := range r.IntN(4) {
 				name := []string{"a", "gpt 5", "ü.\"x\"", "0"}[i]
 				fmt.Fprintf(&b, "[models.%s]\napi_base_url = \"http://localhost:%d/v1/\"\n", tomlString(name), 1+r.IntN(9999))
-				randomFields(r, &b, s, "api_base_url", keySources[r.IntN(3)], keySources[r.IntN(3)], "price_input", "price_cached", "price_cache_write", "price_output", "login_issuer", "login_client_id")
+				randomFields(r, &b, s, "api_base_url", keySources[r.IntN(3)], keySources[r.IntN(3)], "price_input", "price_cached", "price_cache_write", "price_output", "auth", "login_issuer", "login_client_id")
 				if r.IntN(2) == 0 {
 					b.WriteString("login_client_id = \"x\"\nlogin_issuer = \"https://login.example\"\n")
 				}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -112,6 +114,25 @@ func TestReference(t *testing.T) {
 	}
 }
 
+// writeOldKeys documents the keys of files with an old name.
+func writeOldKeys(b *strings.Builder) {
+	b.WriteString("## Old keys\n\nbuddy reads these keys only in files named `agent.toml`, with a notice for each. In `buddy.toml` they are errors that name the new\n" +
+		"key. If a file has both, the new key counts.\n\n| old key | new key |\n|---|---|\n")
+	for _, old := range slices.Sorted(maps.Keys(oldKeys)) {
+		now := "none: it has no effect"
+		switch key := oldKeys[old]; {
+		case strings.HasPrefix(key, "models.NAME."):
+			now = "`" + key + "`, for each profile of the file"
+		case key != "":
+			now = "`" + key + "`"
+		}
+		fmt.Fprintf(b, "| `%s` | %s |\n", old, now)
+	}
+	b.WriteString("| `tools.TOOL_enabled`, `tools.TOOL` = `false` | `tools.off`; TOOL is a name in [tools.md](tools.md), a group, or an old name such as `fetch` |\n" +
+		"| `tools.shell_confirm` | `agent.mode`: `true` is `ask`, `false` is `all` (also read in `buddy.toml`) |\n\n" +
+		"An `[api]` without `base_url` means `" + oldBase + "`, and its `protocol` may also be `chat` or `messages`.\n\n")
+}
+
 // network documents the settings that buddy takes from the system.
 const network = "buddy reaches models, logins, web pages and MCP servers through the proxy in `HTTPS_PROXY` or `HTTP_PROXY`, otherwise in `ALL_PROXY`:\n" +
 	"a URL with `http`, `https`, `socks5` or `socks5h`. It uses no proxy for the hosts in `NO_PROXY` and for this machine. It trusts the\n" +
@@ -140,7 +161,7 @@ Highest precedence first:
 
 Files are merged key by key. ` + "`--config FILE` replaces both files and is trusted; `--config /dev/null` reads none." + `
 The old names ` + "`./agent.toml`, `~/.config/agent/agent.toml`" + ` and the old variables below still work, with a notice, if the new
-name is missing.
+name is missing. In a file with an old name, so do the old keys below. ` + "`buddy config migrate`" + ` writes the new file.
 
 ## Commands
 
@@ -152,6 +173,7 @@ name is missing.
 | ` + "`buddy config check [FILE]`" + ` | every mistake as one line, ` + "`file:line:column: key: what is allowed`" + `; exits with 2 if there is one |
 | ` + "`buddy config edit`" + ` | your file in ` + "`$VISUAL` or `$EDITOR`" + `, checked when you leave the editor |
 | ` + "`buddy config set KEY VALUE…`" + ` | changes one setting in your file; comments, order and permissions stay, and a wrong value changes nothing. ` + "`--unset KEY`" + ` removes the setting. If VALUE is ` + "`-`" + `, it is read from stdin; use that for API keys |
+| ` + "`buddy config migrate`" + ` | writes the new settings file from an old ` + "`agent.toml`" + `, with your comments where a line stays; it never replaces a file |
 | ` + "`buddy config schema`" + ` | the JSON Schema |
 
 ` + "`path`, `show`, `get` and `check` take `--json`; `--config FILE`" + ` makes all commands use that file. Write a KEY as
@@ -179,7 +201,9 @@ denies it. Rules apply at once only from files named ` + "`buddy.toml`" + `, bec
 	for _, v := range envVars {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", v.name, v.legacy, v.doc)
 	}
-	b.WriteString("\nAn empty variable counts as unset.\n\n" + network)
+	b.WriteString("\nAn empty variable counts as unset.\n\n")
+	writeOldKeys(&b)
+	b.WriteString(network)
 	writeProviders(&b)
 	c := defaults()
 	p := Profile{API: Completions}

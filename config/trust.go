@@ -371,7 +371,7 @@ func ProjectKeys(dir string) ([]string, error) {
 			return nil, &Error{Place: fmt.Sprintf("%s:%d", path, line), Err: err}
 		}
 		var keys []string
-		for _, e := range entries {
+		for _, e := range new(loader).renew(&file{name: name}, entries) {
 			fld, _ := find(e) // an invalid key is reported when the file is loaded
 			if !isTable(e.kind) && accessOf(e, fld) == trusted {
 				keys = append(keys, Path(e.path...))

@@ -3,7 +3,10 @@
 package e2e
 
 import (
+	"bufio"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -16,11 +19,32 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"buddy/app"
+	"buddy/app/apptest"
 	"buddy/tmux/pane/fence"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(hangsUp{m}, map[string]func(){"buddy": program, "mcp-server": mcpServer, "lsp-server": lspServer, "session-peer": sessionPeer})
+	testscript.Main(hangsUp{m}, map[string]func(){"buddy": program, "mcp-server": mcpServer, "lsp-server": lspServer, "session-peer": sessionPeer, "browser": browser})
+}
+
+// browser stands for a person's browser: it copies its input and opens the first page that is named there.
+func browser() {
+	page := regexp.MustCompile(`https?://\S+`)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		fmt.Println(lines.Text())
+		at := page.FindString(lines.Text())
+		if at == "" {
+			continue
+		}
+		page = regexp.MustCompile("^$")
+		resp, err := http.Get(at)
+		if err != nil {
+			fmt.Println("browser:", err)
+			continue
+		}
+		_, _ = io.Copy(os.Stdout, io.LimitReader(resp.Body, 10_000))
+		_ = resp.Body.Close()
+	}
 }
 
 // program is buddy.
@@ -98,5 +122,8 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("MANUAL", filepath.Join(tree, "..", "docs", "extensions.md"))
 	env.Setenv("DOCS", filepath.Join(tree, "..", "docs"))
 	startModel(env)
+	logins := apptest.StartLoginServer()
+	env.Defer(logins.Close)
+	env.Setenv("LOGIN_URL", logins.URL)
 	return os.MkdirAll(home, 0o700)
 }

@@ -82,7 +82,7 @@ func lastMessage(r modeltest.Request) model.Message {
 
 // scripted answers depending on the prompt: "answer:" is followed by answers, separated by bars, one for each rejected
 // attempt. The answer HANG never ends, CALL runs a command, FOREIGN makes calls in other programs' formats, TOLD lists
-// the tools, PATCH creates a file, ECHO is the whole prompt, SENT all text sent besides the system prompt, SYSTEM the
+// the tools, PATCH creates a file, ECHO is the whole prompt, SENT all of the person's texts, HISTORY all messages with their calls, SYSTEM the
 // system prompt and the description of the working environment in JSON, and FIELDS the members of a request besides its
 // messages and tools. "USE TOOL ARGUMENTS THEN TOOL ARGUMENTS" calls tools one after the other and ends with the last
 // result, "CUT TEXT THEN TEXT" is cut off after the first text.
@@ -135,6 +135,16 @@ func scripted(r modeltest.Request) modeltest.Answer {
 			}
 		}
 		return modeltest.Answer{modeltest.Text(strings.Join(sent, "\n")), usage}
+	case "HISTORY":
+		var all []string
+		for _, m := range r.Messages {
+			line := string(m.Role) + ": " + m.Content
+			for _, c := range m.ToolCalls {
+				line += " " + c.ID + "=" + c.Name + c.Arguments
+			}
+			all = append(all, line+" "+m.ToolCallID)
+		}
+		return modeltest.Answer{modeltest.Text(strings.Join(all, "\n")), usage}
 	case "TOLD":
 		return modeltest.Answer{modeltest.Text(toolsLine(r)), usage}
 	case "FIELDS":

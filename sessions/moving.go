@@ -21,25 +21,44 @@ import (
 type Moved struct {
 	Sessions int // sessions that were moved
 	Busy     int // sessions that a process works on, which were not moved
+	Imported int // sessions of the first programs, see importOld
+
+	Problem string // why an old session was not imported, "" if all were
 }
 
-// Move moves the sessions and the memory of a project from former places to its store, if the store is in the state
+// Move brings all sessions of a project to its store: it moves those in former places, and imports old JSON files.
+func Move(s Store) (m Moved, err error) {
+	if err := moveFormer(s, &m); err != nil {
+		return m, err
+	}
+	return m, importOld(s, s, &m)
+}
+
+// folderOf returns the working directory of the sessions in a folder of the project, or else the project's root.
+func folderOf(s Store) string {
+	if texts.Below(s.dir, s.state) || filepath.Base(s.dir) != "sessions" {
+		return s.root
+	}
+	return filepath.Dir(filepath.Dir(s.dir))
+}
+
+// moveFormer moves the sessions and the memory of a project from former places to its store, if the store is in the state
 // folder: one session after the other, and only those that no process works on. It may be killed at any time: the next
 // call completes it. Files whose name exists in the new place already are not moved.
-func Move(s Store) (m Moved, err error) {
+func moveFormer(s Store, m *Moved) error {
 	if !texts.Below(s.dir, projects(s.state)) {
-		return m, nil
+		return nil
 	}
 	for _, dir := range s.others {
 		from := Store{dir: dir, state: s.state, root: s.root}
 		if foreign(s, dir) || !isFolder(dir) && !isFolder(oldMemoryDir(from)) {
 			continue
 		}
-		if err := moveAll(s, from, &m); err != nil {
-			return m, fmt.Errorf("sessions of %s were not moved: %w", from.dir, err)
+		if err := moveAll(s, from, m); err != nil {
+			return fmt.Errorf("sessions of %s were not moved: %w", from.dir, err)
 		}
 	}
-	return m, nil
+	return nil
 }
 
 // Adopt moves the sessions and the memory of a project whose folder was moved: dir is the project's former path, where
@@ -91,6 +110,9 @@ func moveSessions(s, from Store, m *Moved) error {
 	entries, err := os.ReadDir(from.dir)
 	if err != nil {
 		return ignoreMissing(err)
+	}
+	if err := importOld(s, from, m); err != nil {
+		return err
 	}
 	var busy []string
 	for _, e := range entries {

@@ -102,3 +102,6 @@ func oldProblem(text string) string {
 	}
 	return oldNames.ReplaceAllString(text, "")
 }
+
+// OldFailure reports whether the result of a call in a session without events says that the call failed.
+func OldFailure(result string) bool { return strings.HasPrefix(result, "Tool error: ") }

@@ -85,6 +85,18 @@ func (s *Stream) PublishOn(branch int, p event.Event) {
 	_ = s.publish(branch, 0, 0, p)
 }
 
+// nextStep returns what a person can do about a session that can't be written.
+func nextStep(err error) string {
+	const reads = "you can read the session, but not continue it: "
+	if own, ok := errors.AsType[interface {
+		error
+		NextStep() string
+	}](err); ok {
+		return reads + own.NextStep()
+	}
+	return reads + "make the file writable and start buddy again"
+}
+
 // publish is Record for an event of a branch. The caller holds s.mu.
 func (s *Stream) publish(branch, task, turn int, p event.Event) error {
 	if _, prompt := p.(event.PromptSubmitted); !prompt || branch != 0 {
@@ -99,7 +111,7 @@ func (s *Stream) publish(branch, task, turn int, p event.Event) error {
 			s.seq++
 			env = event.Envelope{Seq: s.seq, Time: env.Time, Session: s.session, Payload: event.Error{
 				Text: s.broken.Error(), Code: record.Broken,
-				NextStep: "you can read the session, but not continue it: make the file writable and start buddy again",
+				NextStep: nextStep(err),
 			}}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"buddy/config"
@@ -19,6 +20,7 @@ type Account struct {
 	Name     string // as --model and /model accept it
 	Login    config.Login
 	Provider config.Provider // if there is no issuer
+	Browser  bool            // the login is in a browser; otherwise a person types a key
 }
 
 // otherNames maps common names of providers to the names that buddy uses.
@@ -27,20 +29,13 @@ var otherNames = map[string]string{"claude": "anthropic", "google": "gemini", "g
 // Find returns the account with the given name, or for "" the account of the active profile.
 func Find(c config.Config, name string) (Account, error) {
 	if name == "" {
-		if c.Active == nil || c.Active.Login.Issuer == "" {
+		if c.Active == nil || c.Active.Login.Issuer == "" && c.Active.Login.Auth != config.ByLogin {
 			return Account{}, fmt.Errorf("name a provider or profile: %s", names(c))
 		}
-		return Account{Name: c.Active.Name, Login: c.Active.Login}, nil
+		return ofProfile(*c.Active)
 	}
 	if p, ok := c.Profile(name); ok {
-		provider, known := p.Provider()
-		switch {
-		case p.Login.Issuer != "":
-			return Account{Name: name, Login: p.Login}, nil
-		case known:
-			return Account{Name: name, Provider: provider}, nil
-		}
-		return Account{}, fmt.Errorf("profile %q has no login (login_issuer): its settings name its key", name)
+		return ofProfile(p)
 	}
 	if other, ok := otherNames[strings.ToLower(name)]; ok {
 		name = other
@@ -51,12 +46,44 @@ func Find(c config.Config, name string) (Account, error) {
 	return Account{}, fmt.Errorf("unknown provider or profile %q (have: %s)", name, names(c))
 }
 
+// ofProfile returns the account of a profile.
+func ofProfile(p config.Profile) (Account, error) {
+	provider, known := p.Provider()
+	switch {
+	case p.Login.Issuer != "":
+		return Account{Name: p.Name, Login: p.Login, Browser: true}, nil
+	case p.Login.Auth == config.ByLogin:
+		if _, ok := provider.KeyPage(); ok {
+			return Account{Name: p.Name, Provider: provider, Browser: true}, nil
+		}
+		return Account{}, noLogin(p, provider)
+	case known:
+		return Account{Name: p.Name, Provider: provider}, nil
+	}
+	return Account{}, fmt.Errorf("profile %q has no login (login_issuer): its settings name its key", p.Name)
+}
+
+// ErrNoClient means that a provider's login requires a client that buddy does not have.
+var ErrNoClient = errors.New("buddy has no OAuth client")
+
+// noLogin returns what to set in a profile whose provider has no login without a registered client.
+func noLogin(p config.Profile, provider config.Provider) error {
+	who, key := "the server of profile "+strconv.Quote(p.Name), "set api_key_env"
+	if provider.Name != "" {
+		who, key = provider.Title, fmt.Sprintf("remove auth = %q and run: buddy login %s", config.ByLogin, provider.Name)
+	}
+	return fmt.Errorf("%w for %s: to use a key, %s; to log in, get a client from an OAuth issuer "+
+		"that the server accepts, and set login_issuer, login_client_id and login_scopes in %s", ErrNoClient, who, key, "["+config.Path("models", p.Name)+"]")
+}
+
 // All lists every account that Find finds.
 func All(c config.Config) []Account {
 	var all []Account
 	for _, p := range c.Models {
-		if p.Login.Issuer != "" {
-			all = append(all, Account{Name: p.Name, Login: p.Login})
+		if p.Login.Issuer != "" || p.Login.Auth == config.ByLogin {
+			a, _ := ofProfile(p) // logging in reports the error
+			a.Name, a.Browser = p.Name, true
+			all = append(all, a)
 		}
 	}
 	for _, p := range config.Providers() {
@@ -82,6 +109,9 @@ func (a Account) Short() string {
 	if source, ok := a.Provider.HasKey(); ok {
 		return "key from " + source
 	}
+	if a.Browser {
+		return "not logged in"
+	}
 	return "no key"
 }
 
@@ -90,6 +120,9 @@ func (a Account) State(ctx context.Context) (text string, ok bool, err error) {
 	if a.Login.Issuer == "" {
 		source, ok := a.Provider.HasKey()
 		if !ok {
+			if a.Browser {
+				return fmt.Sprintf("%s: not logged in to %s (run: buddy login %s)", a.Name, a.Provider.Title, a.Name), false, nil
+			}
 			return fmt.Sprintf("%s: no key (%s)", a.Name, a.Provider.MissingKey()), false, nil
 		}
 		return fmt.Sprintf("%s: key from %s", a.Name, source), true, nil
@@ -135,13 +168,19 @@ func (a Account) Keep(ctx context.Context, key string) (text string, err error) 
 	return text, nil
 }
 
-// Begin starts the device flow.
+// Begin starts the login in a browser.
 func (a Account) Begin(ctx context.Context) (*login.Flow, error) {
+	if at, ok := a.Provider.KeyPage(); ok {
+		return login.New(config.Auth()).BeginKey(a.Provider.Name, at)
+	}
 	return login.New(config.Auth()).Begin(ctx, a.Login)
 }
 
 // HowTo explains what to do in the browser.
 func HowTo(f *login.Flow) string {
+	if f.Code == "" {
+		return fmt.Sprintf("open this page in a browser on this machine (until %s): %s", f.Expires.Local().Format("15:04"), f.URL)
+	}
 	text := fmt.Sprintf("open %s and enter the code %s (valid until %s)", f.URL, f.Code, f.Expires.Local().Format("15:04"))
 	if f.Whole != "" {
 		text += ", or open " + f.Whole

@@ -1,10 +1,13 @@
 package apptest
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,9 +15,12 @@ import (
 	"buddy/config"
 )
 
-// LoginServer is a login issuer with a model that accepts one token at a time.
+// LoginServer is a login issuer with a model that accepts one token at a time. The issuer at its URL has the device flow,
+// the one at URL/browser only the code flow.
 type LoginServer struct {
 	*httptest.Server
+	challenge atomic.Value // string: that of the last login with the code flow
+
 	Good      atomic.Value // string: the token that the model accepts
 	Refreshes atomic.Int32
 	Asked     atomic.Int32
@@ -24,11 +30,44 @@ type LoginServer struct {
 // NewLoginServer starts a server that ends with the test. It accepts the token at-0 first.
 func NewLoginServer(t *testing.T) *LoginServer {
 	t.Helper()
-	s := &LoginServer{}
-	s.Good.Store("at-0")
-	s.Server = httptest.NewServer(s)
+	s := StartLoginServer()
 	t.Cleanup(s.Close)
 	return s
+}
+
+// StartLoginServer starts a server that the caller closes.
+func StartLoginServer() *LoginServer {
+	s := &LoginServer{}
+	s.Good.Store("at-0")
+	s.challenge.Store("")
+	s.Server = httptest.NewServer(s)
+	return s
+}
+
+// browser serves the issuer with the code flow (RFC 6749 with PKCE), which logs everyone in at once.
+func (s *LoginServer) browser(w http.ResponseWriter, r *http.Request, answer func(any)) {
+	at := s.URL + "/browser"
+	switch q := r.URL.Query(); r.URL.Path {
+	case "/browser/.well-known/openid-configuration":
+		answer(map[string]string{"issuer": at, "token_endpoint": at + "/token", "authorization_endpoint": at + "/authorize"})
+	case "/browser/authorize":
+		if q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("client_id") != "buddy" {
+			http.Error(w, "not a login with PKCE", http.StatusBadRequest)
+			return
+		}
+		s.challenge.Store(q.Get("code_challenge"))
+		back := url.Values{"code": {"c-1"}, "state": {q.Get("state")}, "iss": {at}}
+		http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
+	case "/browser/token":
+		sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
+		if r.FormValue("code") != "c-1" || base64.RawURLEncoding.EncodeToString(sum[:]) != s.challenge.Load() {
+			http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
+			return
+		}
+		answer(map[string]any{"access_token": "at-0", "refresh_token": "rt-0", "token_type": "Bearer", "expires_in": 3600})
+	default:
+		http.NotFound(w, r)
+	}
 }
 
 func (s *LoginServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -56,8 +95,26 @@ func (s *LoginServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = w.Write([]byte("data: {\"choices\":[{\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"))
+	case "/v1/responses":
+		s.responses(w, r)
 	default:
-		http.NotFound(w, r)
+		s.browser(w, r, answer)
+	}
+}
+
+// responses serves a Responses endpoint behind a login: it accepts only requests that are streamed and not stored.
+func (s *LoginServer) responses(w http.ResponseWriter, r *http.Request) {
+	var body struct{ Store, Stream *bool }
+	err := json.NewDecoder(r.Body).Decode(&body)
+	switch {
+	case r.Header.Get("Authorization") != "Bearer "+s.Good.Load().(string):
+		http.Error(w, `{"error":{"message":"bad token"}}`, http.StatusUnauthorized)
+	case err != nil || body.Store == nil || *body.Store || body.Stream == nil || !*body.Stream:
+		http.Error(w, `{"error":{"message":"store must be false, stream must be true"}}`, http.StatusBadRequest)
+	default:
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write([]byte(`data: {"type":"response.output_text.delta","delta":"hello"}` + "\n\n" +
+			`data: {"type":"response.completed","response":{"status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hello"}]}]}}` + "\n\n"))
 	}
 }
 

@@ -30,7 +30,7 @@ func (c *cli) configCommand() *cobra.Command {
 		Long: "config shows the settings in effect and where each comes from, finds every error in their\n" +
 			"files, and changes your settings file. --config FILE uses that file instead of the usual ones.",
 		Example: "  buddy config show\n  buddy config check\n  buddy config set ui.theme light\n  buddy config edit",
-	}, s.pathCommand(), s.showCommand(), s.checkCommand(), s.editCommand(), s.getCommand(), s.setCommand(), s.schemaCommand())
+	}, s.pathCommand(), s.showCommand(), s.checkCommand(), s.editCommand(), s.getCommand(), s.setCommand(), s.migrateCommand(), s.schemaCommand())
 }
 
 func (s *configCLI) pathCommand() *cobra.Command {

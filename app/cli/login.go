@@ -25,7 +25,7 @@ func (s *cli) loginCommand() *cobra.Command {
 		Short: "save a provider's API key or log in",
 		Long: "login asks for a provider's API key without showing it and saves it in auth.json, next to your\n" +
 			"settings, which only you can read. If stdin is not a terminal, its first line is the key. For a\n" +
-			"profile with login_issuer, you log in with a code in a browser on any machine.\n\n" +
+			"profile with login_issuer or auth = \"login\", you log in with a browser.\n\n" +
 			"NAME is a provider or profile from buddy models; the default is the active profile.",
 		Example: "  buddy login openai\n  pass show openai | buddy login openai\n  buddy login --check anthropic",
 		Args:    cobra.MaximumNArgs(1),
@@ -98,13 +98,13 @@ func checkLogin(ctx context.Context, a account.Account, stdout io.Writer) error 
 func logIn(ctx context.Context, a account.Account, stdin, stdout, stderr *os.File) error {
 	var text string
 	var err error
-	if a.Login.Issuer == "" {
+	if !a.Browser {
 		var key string
 		if key, err = readKey(ctx, stdin, stderr, "key for "+a.Provider.Title+" (not shown): "); err == nil {
 			text, err = a.Keep(ctx, key)
 		}
 	} else {
-		text, err = deviceLogin(ctx, a, stderr)
+		text, err = browserLogin(ctx, a, stderr)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -116,7 +116,7 @@ func logIn(ctx context.Context, a account.Account, stdin, stdout, stderr *os.Fil
 	return exit.Failure(err)
 }
 
-func deviceLogin(ctx context.Context, a account.Account, stderr io.Writer) (string, error) {
+func browserLogin(ctx context.Context, a account.Account, stderr io.Writer) (string, error) {
 	if text, ok, err := a.State(ctx); err == nil && ok {
 		return text + "; to log out: buddy logout " + a.Name, nil
 	}
@@ -125,10 +125,14 @@ func deviceLogin(ctx context.Context, a account.Account, stderr io.Writer) (stri
 		return "", err
 	}
 	_, _ = fmt.Fprintln(stderr, "buddy: "+markup.Plain(account.HowTo(flow)))
+	if flow.Code == "" {
+		go func() { _ = compose.OpenBrowser(flow.URL) }() // the user can open it, too
+	}
 	if err := flow.Wait(ctx); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s: logged in to %s", a.Name, a.Login.Issuer), nil
+	text, _, err := a.State(ctx)
+	return text, err
 }
 
 // readKey reads a key: from a terminal without echo, else from the first line.

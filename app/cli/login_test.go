@@ -43,10 +43,10 @@ func TestLoginEndToEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said strings.Builder
-	if text, err := deviceLogin(t.Context(), a, &said); err != nil || text != "work: logged in to "+s.URL || !strings.Contains(said.String(), "enter the code ABCD-EFGH") {
+	if text, err := browserLogin(t.Context(), a, &said); err != nil || text != "work: logged in to "+s.URL || !strings.Contains(said.String(), "enter the code ABCD-EFGH") {
 		t.Fatalf("%q, %v, said %q", text, err, said.String())
 	}
-	if text, err := deviceLogin(t.Context(), a, &said); err != nil || !strings.Contains(text, "buddy logout work") {
+	if text, err := browserLogin(t.Context(), a, &said); err != nil || !strings.Contains(text, "buddy logout work") {
 		t.Errorf("logged in again: %q, %v", text, err)
 	}
 	if text, err := ask(); text != "hello" || err != nil {

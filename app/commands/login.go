@@ -3,12 +3,14 @@ package commands
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/app/account"
+	"buddy/app/compose"
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/config"
@@ -30,13 +32,15 @@ func onLogin(ctx context.Context, s *Session, args []string) (show.Answer, error
 	}
 	a, err := account.Find(s.Setup.Config, args[0])
 	switch typed := s.now().Secret; {
+	case errors.Is(err, account.ErrNoClient):
+		return show.Say(err.Error()), nil // it is too long for one line
 	case err != nil:
 		return show.Answer{}, err
 	case s.Say == nil:
 		return show.Answer{}, fmt.Errorf("a key can't be typed here: there is no terminal; run: buddy login %s", a.Name)
-	case a.Login.Issuer != "" && textOf(args[1:]) == arrived:
+	case a.Browser && textOf(args[1:]) == arrived:
 		return browserLoggedIn(ctx, s, a)
-	case a.Login.Issuer != "":
+	case a.Browser:
 		return browserLogin(ctx, s, a)
 	case typed == "":
 		return askKey(a, len(args) > 1), nil
@@ -88,6 +92,9 @@ func browserLogin(ctx context.Context, s *Session, a account.Account) (show.Answ
 		return show.Answer{}, err
 	}
 	s.Say(account.HowTo(flow))
+	if flow.Code == "" {
+		go func() { _ = compose.OpenBrowser(flow.URL) }() // the user can open it, too
+	}
 	if err := flow.Wait(ctx); err != nil {
 		return show.Say(a.Name + ": " + err.Error()), nil
 	}

@@ -70,6 +70,10 @@ func TestLogin(t *testing.T) {
 	if got := run("login", "work", arrived); !strings.HasPrefix(got, "work: not logged in to ") || sent != "" {
 		t.Errorf("before a login: %q, sent %q", got, sent)
 	}
+	s.Setup.Config.Models = append(s.Setup.Config.Models, config.Profile{Name: "gpt", BaseURL: "https://api.openai.com/v1", Login: config.Login{Auth: config.ByLogin}})
+	if got := run("login", "gpt"); !strings.HasPrefix(got, "buddy has no OAuth client for OpenAI: to use a key, remove auth") || !strings.HasSuffix(got, "login_scopes in [models.gpt]") || sent != "" {
+		t.Errorf("%q, sent %q", got, sent)
+	}
 	a, err := Run(t.Context(), s, "login", "work")
 	if err != nil || !strings.Contains(said, "enter the code ABCD-EFGH") || sent != "" {
 		t.Fatalf("%+v, %v, said %q, sent %q", a, err, said, sent)

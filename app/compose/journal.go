@@ -110,7 +110,21 @@ func (j *journal) close() error {
 // TrustFirst adds the next step to the error of an untrusted session.
 func TrustFirst(id string, err error) error {
 	if errors.Is(err, sessions.ErrUntrusted) {
-		err = fmt.Errorf("%w; to continue it: buddy sessions trust %s", err, id)
+		err = untrusted{fmt.Errorf("%w; to continue it: %s", err, trustCommand(id)), id}
 	}
 	return err
 }
+
+func trustCommand(id string) string { return "buddy sessions trust " + id }
+
+// untrusted is the error of a session that nobody has trusted.
+type untrusted struct {
+	error
+	id string
+}
+
+// NextStep returns what to do about it.
+func (u untrusted) NextStep() string { return "run " + trustCommand(u.id) + ", then resume it again" }
+
+// Unwrap returns the cause.
+func (u untrusted) Unwrap() error { return u.error }

@@ -38,7 +38,7 @@ func (p *Program) newServers(deferred *tools.Deferred, secret *redact.Redactor) 
 		Servers: all, Deferred: deferred, State: mcpState(), Version: version.Number, Publish: p.Live.Publish,
 		HTTP:   serverClient(all),
 		Secret: func(arguments string) bool { return secret.Text(arguments) != arguments },
-		Open:   openBrowser, Login: serverLogin,
+		Open:   OpenBrowser, Login: serverLogin,
 		Checked: p.Project().CheckedServer, Hold: starter{p}.holdServer, Env: starter{p}.startEnv(),
 	}), nil
 }
@@ -97,8 +97,8 @@ func hostOf(raw string) string {
 // openTime limits starting a browser.
 const openTime = 10 * time.Second
 
-// openBrowser opens an address in the user's browser.
-func openBrowser(address string) error {
+// OpenBrowser opens an address in the user's browser.
+func OpenBrowser(address string) error {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		program = "open"

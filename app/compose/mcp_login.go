@@ -56,7 +56,7 @@ func loginAt(ctx context.Context, s mcp.Server, say func(string)) error {
 	}, func(page string) {
 		say("Open this page in a browser on this machine and confirm:")
 		say(page)
-		go func() { _ = openBrowser(page) }() // the user can open it, too
+		go func() { _ = OpenBrowser(page) }() // the user can open it, too
 	})
 }
 

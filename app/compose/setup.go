@@ -114,6 +114,12 @@ func openStore(cwd string, c config.Config) (store sessions.Store, notices []str
 	if moved.Sessions > 0 {
 		notices = append(notices, fmt.Sprintf("%s moved to %s", texts.Plural(moved.Sessions, "session"), store.Path()))
 	}
+	if moved.Problem != "" {
+		notices = append(notices, moved.Problem)
+	}
+	if moved.Imported > 0 {
+		notices = append(notices, fmt.Sprintf("%s of an older program can be resumed now; buddy sessions list shows them, and buddy sessions trust ID lets you continue one", texts.Plural(moved.Imported, "session")))
+	}
 	if from := sessions.MovedFrom(store); from != "" {
 		notices = append(notices, MovedHint(from))
 	}

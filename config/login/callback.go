@@ -15,20 +15,27 @@ import (
 // because browsers differ in which one they use for "localhost".
 type callback struct {
 	url    string
+	path   string // of url
+	secret bool   // nobody can guess path, so that it stands for a state
 	server *http.Server
 	came   chan *auth.AuthorizationResult
 	failed chan error
 }
 
-// listen starts to listen, on any free port if port is 0.
-func listen(port int) (*callback, error) {
+// listen starts to listen, on any free port if port is 0. secret becomes a part of the path, for login pages without a
+// state; "" is for the others.
+func listen(port int, secret string) (*callback, error) {
 	four, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return nil, fmt.Errorf("port %d of this machine, to which the browser returns: %w", port, err)
 	}
 	port = four.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of a TCP listener
+	path := "/callback"
+	if secret != "" {
+		path += "/" + secret
+	}
 	c := &callback{
-		url:  "http://localhost:" + strconv.Itoa(port) + "/callback",
+		url: "http://localhost:" + strconv.Itoa(port) + path, path: path, secret: secret != "",
 		came: make(chan *auth.AuthorizationResult, 1), failed: make(chan error, 1),
 	}
 	c.server = &http.Server{Handler: http.HandlerFunc(c.receive), ReadHeaderTimeout: serverTimeout, MaxHeaderBytes: 64 << 10}
@@ -45,7 +52,7 @@ func (c *callback) close() { _ = c.server.Close() }
 // receive stores the first answer of a browser. The caller checks the state in it.
 func (c *callback) receive(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	if r.URL.Path != "/callback" || q.Get("state") == "" {
+	if r.URL.Path != c.path || q.Get("state") == "" && !c.secret {
 		http.NotFound(w, r)
 		return
 	}

@@ -1,9 +1,9 @@
 // Package login logs in at an OAuth 2.0 issuer and keeps the tokens fresh, for any number of processes: at providers of
-// models with the device flow (RFC 8628), at MCP servers with the code flow (see [Client.LoginServer]).
+// models with the device flow (RFC 8628) or the code flow, at MCP servers with the code flow (see [Client.LoginServer]).
 //
 //	c := login.New(config.Auth())
 //	flow, err := c.Begin(ctx, profile.Login)
-//	fmt.Println("open", flow.URL, "and enter", flow.Code)
+//	fmt.Println("open", flow.URL, "and enter", flow.Code) // without a code, only open it
 //	err = flow.Wait(ctx)
 //
 //	token, err := c.Token(ctx, profile.Login, "")
@@ -63,8 +63,8 @@ func New(store config.AuthStore) *Client {
 
 // Flow is a login that waits for the person.
 type Flow struct {
-	URL     string // to open in a browser, on any machine
-	Code    string // to enter there
+	URL     string // to open in a browser: with a Code on any machine, otherwise on this one
+	Code    string // to enter there; "" if the browser returns by itself
 	Whole   string // URL with the code in it; may be ""
 	Expires time.Time
 
@@ -72,16 +72,22 @@ type Flow struct {
 	login  config.Login
 	oauth  *oauth2.Config
 	device *oauth2.DeviceAuthResponse
+	finish func(ctx context.Context) error // waits for the browser; nil with a Code
 }
 
-// Begin requests a code from the issuer.
+// Begin requests a code from the issuer or, if that does not offer the device flow, waits for the browser of this
+// machine. The caller has to call Wait.
 func (c *Client) Begin(ctx context.Context, l config.Login) (*Flow, error) {
 	conf, err := c.discover(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	if conf.Endpoint.DeviceAuthURL == "" {
-		return nil, fmt.Errorf("%s does not offer the device flow", l.Issuer)
+	switch {
+	case conf.Endpoint.DeviceAuthURL != "":
+	case conf.Endpoint.AuthURL != "":
+		return c.beginCode(l, conf)
+	default:
+		return nil, fmt.Errorf("%s offers neither the device flow nor the code flow", l.Issuer)
 	}
 	device, err := conf.DeviceAuth(c.in(ctx))
 	if err != nil {
@@ -107,6 +113,9 @@ func (c *Client) Begin(ctx context.Context, l config.Login) (*Flow, error) {
 
 // Wait returns when the person has confirmed or denied, or the code has expired. It survives short network failures.
 func (f *Flow) Wait(ctx context.Context) error {
+	if f.finish != nil {
+		return f.finish(ctx)
+	}
 	for faults := 0; ; faults++ {
 		token, err := f.oauth.DeviceAccessToken(f.client.in(ctx), f.device)
 		if err == nil {
@@ -267,12 +276,12 @@ func (c *Client) discover(ctx context.Context, l config.Login) (*oauth2.Config, 
 			continue
 		case strings.TrimRight(m.Issuer, "/") != strings.TrimRight(l.Issuer, "/"):
 			return nil, fmt.Errorf("%s calls itself %q: login_issuer has to be the same", at, visible(m.Issuer))
-		case !safeURL(m.Token) || m.Device != "" && !safeURL(m.Device):
+		case !safeURL(m.Token) || m.Device != "" && !safeURL(m.Device) || m.Page != "" && !safeURL(m.Page):
 			return nil, fmt.Errorf("%s names an address that is neither https nor on this machine", at)
 		}
 		return &oauth2.Config{
 			ClientID: l.ClientID, Scopes: strings.Fields(l.Scopes),
-			Endpoint: oauth2.Endpoint{DeviceAuthURL: m.Device, TokenURL: m.Token, AuthStyle: oauth2.AuthStyleInParams},
+			Endpoint: oauth2.Endpoint{AuthURL: m.Page, DeviceAuthURL: m.Device, TokenURL: m.Token, AuthStyle: oauth2.AuthStyleInParams},
 		}, nil
 	}
 	return nil, fmt.Errorf("%s: %w", l.Issuer, failed)
@@ -283,6 +292,7 @@ type metadata struct {
 	Issuer string `json:"issuer"`
 	Token  string `json:"token_endpoint"`
 	Device string `json:"device_authorization_endpoint"`
+	Page   string `json:"authorization_endpoint"`
 }
 
 func (c *Client) metadata(ctx context.Context, at string) (metadata, error) {

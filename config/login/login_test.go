@@ -3,11 +3,14 @@ package login
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"slices"
@@ -339,5 +342,120 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	if i.refreshed != 1 {
 		t.Errorf("refreshed %d times", i.refreshed)
+	}
+}
+
+// visit opens a login page as a browser does, and follows its redirects.
+func visit(t *testing.T, page string) {
+	t.Helper()
+	resp, err := http.Get(page)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	_ = resp.Body.Close()
+}
+
+// TestKeyPage: a provider's page returns a code to a port of this machine, and the code is exchanged for a key. Pages
+// that guess the address of the callback get nowhere, and a refused code stores nothing.
+func TestKeyPage(t *testing.T) {
+	var challenge, callback string
+	mux := http.NewServeMux()
+	mux.HandleFunc("/auth", func(w http.ResponseWriter, r *http.Request) {
+		challenge, callback = r.FormValue("code_challenge"), r.FormValue("callback_url")
+		http.Redirect(w, r, callback+"?code="+r.FormValue("code_challenge_method"), http.StatusFound)
+	})
+	mux.HandleFunc("/keys", func(w http.ResponseWriter, r *http.Request) {
+		var form map[string]string
+		_ = json.NewDecoder(r.Body).Decode(&form)
+		sum := sha256.Sum256([]byte(form["code_verifier"]))
+		if base64.RawURLEncoding.EncodeToString(sum[:]) != challenge || form["code"] != "S256" || form["code_challenge_method"] != "S256" {
+			http.Error(w, "secret-in-body", http.StatusForbidden)
+			return
+		}
+		_, _ = w.Write([]byte(`{"key":"sk-or-1","user_id":"u"}`))
+	})
+	s := httptest.NewServer(mux)
+	defer s.Close()
+	c := New(store(t))
+	at := config.KeyPage{Page: s.URL + "/auth", Exchange: s.URL + "/keys"}
+	f, err := c.BeginKey("openrouter", at)
+	if err != nil || f.Code != "" {
+		t.Fatal(err, f)
+	}
+	u, _ := url.Parse(f.URL)
+	back, _ := url.Parse(u.Query().Get("callback_url"))
+	back.Path, back.RawQuery = "/callback", "code=S256&state=x"
+	visit(t, back.String()) // another program of this machine guesses
+	visit(t, f.URL)
+	if err := f.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := c.store.Read(); err != nil || all.Keys["openrouter"] != "sk-or-1" {
+		t.Error("the key was not stored", err)
+	}
+
+	at.Exchange = s.URL + "/missing"
+	if _, err := c.store.SetKey(t.Context(), "openrouter", ""); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = c.BeginKey("openrouter", at); err != nil {
+		t.Fatal(err)
+	}
+	visit(t, f.URL)
+	if err := f.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "openrouter: refused the login (status 404)") {
+		t.Error(err)
+	}
+	if all, _ := c.store.Read(); all.Keys["openrouter"] != "" {
+		t.Error("a key was stored")
+	}
+	if _, err := c.BeginKey("openrouter", config.KeyPage{Page: "http://example.com", Exchange: s.URL}); err == nil {
+		t.Error("an unencrypted page was accepted")
+	}
+}
+
+// TestCodeFlow: an issuer without the device flow logs in through a browser on this machine; an answer with another
+// state, from another issuer or about a refusal stores nothing.
+func TestCodeFlow(t *testing.T) {
+	for name, tt := range map[string]struct{ state, more, want string }{
+		"logged in":    {},
+		"other state":  {state: "x", want: "from another login"},
+		"other issuer": {more: "&iss=https://other", want: `came back from "https://other"`},
+		"refused":      {more: "&error=access_denied", want: "the login was refused: access_denied"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mux := http.NewServeMux()
+			s := httptest.NewServer(mux)
+			defer s.Close()
+			challenge := ""
+			mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = fmt.Fprintf(w, `{"issuer":%q,"token_endpoint":%q,"authorization_endpoint":%q}`, s.URL, s.URL+"/token", s.URL+"/page")
+			})
+			mux.HandleFunc("/page", func(w http.ResponseWriter, r *http.Request) {
+				challenge = r.FormValue("code_challenge")
+				http.Redirect(w, r, r.FormValue("redirect_uri")+"?code=c&state="+cmp.Or(tt.state, r.FormValue("state"))+tt.more, http.StatusFound)
+			})
+			mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
+				sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
+				if base64.RawURLEncoding.EncodeToString(sum[:]) != challenge || r.FormValue("code") != "c" {
+					http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(`{"access_token":"at","refresh_token":"rt","token_type":"Bearer"}`))
+			})
+			c := New(store(t))
+			l := config.Login{Issuer: s.URL, ClientID: "buddy"}
+			f, err := c.Begin(t.Context(), l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			visit(t, f.URL)
+			err = f.Wait(t.Context())
+			token, _ := c.Token(t.Context(), l, "")
+			if tt.want == "" && (err != nil || token != "at") || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || token != "") {
+				t.Errorf("%q, %v; want %q", token, err, tt.want)
+			}
+		})
 	}
 }

@@ -43,7 +43,7 @@ func (c *Client) LoginServer(ctx context.Context, s Server, visit func(url strin
 	if !safeURL(s.URL) {
 		return fmt.Errorf("%q can't be logged in at: it is neither https nor on this machine", s.URL)
 	}
-	back, err := listen(s.CallbackPort)
+	back, err := listen(s.CallbackPort, "")
 	if err != nil {
 		return err
 	}
