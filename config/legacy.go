@@ -133,10 +133,10 @@ func (l *loader) renew(f *file, entries []entry) []entry {
 
 // add replaces one entry.
 func (r *renewing) add(e entry, all []entry) {
-	switch {
-	case len(e.path) == 1 && e.path[0] == "display":
+	switch table := len(e.path) == 1 && isTable(e.kind); {
+	case table && e.path[0] == "display":
 		return
-	case len(e.path) == 1 && e.path[0] == "api":
+	case table && e.path[0] == "api":
 		e.path = []string{"models", "api"}
 		r.entries = append(r.entries, e)
 		return

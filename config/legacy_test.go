@@ -218,3 +218,25 @@ func TestMigrateKeeps(t *testing.T) {
 		t.Error("the old file was changed")
 	}
 }
+
+// FuzzMigrate: a valid old file becomes a valid new one with the same effect, or stays alone.
+func FuzzMigrate(f *testing.F) {
+	for _, text := range []string{oldFile, "[tools]\nfetch_enabled=false\noff=['web']\n", "api={base_url='http://a/v1',model='m'}\n", "[display]\n[ui]\n[api]\n", "[[display]]\ncolor=true\n[[api]]\n", "tools.shell_enabled=false\nagent.temperature=1\n[models.a]\napi_base_url='http://a/v1'"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		h := newHome(t)
+		write(t, h.legacyUser, text)
+		before := Check(h.legacyUser)
+		if _, err := (Migration{h.legacyUser, h.user}).Run(); err != nil {
+			if len(before.Mistakes()) == 0 {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		if want, got := effect(t, h.legacyUser), effect(t, h.user); got != want {
+			data, _ := os.ReadFile(h.user)
+			t.Fatalf("%q becomes %q: %q, not %q", text, data, got, want)
+		}
+	})
+}

@@ -70,7 +70,7 @@ func (r *Report) firstOr(other *Error) *Error {
 
 // migrate changes the text so that it has the entries that renew returned.
 func (d *Document) migrate(fresh []entry) {
-	for {
+	for range maxKeys {
 		entries, _, err := scan(d.data)
 		i := slices.IndexFunc(entries, func(e entry) bool { return e.to > 0 && isOldKey(e) })
 		if err != nil || i < 0 {
