@@ -118,7 +118,9 @@ func list(ctx context.Context, a feature.Asked, _ []string) (show.Answer, error)
 	}
 	l := &show.List{
 		Title: "Worktrees", Columns: []string{"name", "branch", "commits", "changed", "session", "age"}, Empty: "buddy has made no worktree here: buddy --worktree NAME makes one.",
-		Usage: "The columns: name, branch, commits, changed files, session, age. buddy --worktree NAME opens one; /worktrees remove NAME asks, then removes it.",
+	}
+	if len(found) > 0 {
+		l.Usage = "The columns: name, branch, commits, changed files, session, age. buddy --worktree NAME opens one; /worktrees remove NAME asks, then removes it."
 	}
 	for _, one := range found {
 		t := one.tree
