@@ -178,7 +178,7 @@ const worktreeMark = "local+"
 // InWorktree returns the name, as a target, of a subagent's own worktree on this machine.
 func InWorktree(name string) string { return worktreeMark + name }
 
-// MachineOf returns the target that rules know a target by: this machine for a subagent's own worktree.
+// MachineOf returns the target whose rules apply to a target: this machine for a subagent's own worktree.
 func MachineOf(target string) string {
 	if strings.HasPrefix(target, worktreeMark) {
 		return "local"

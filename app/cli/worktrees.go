@@ -17,7 +17,7 @@ import (
 )
 
 func worktreeFlag(s *cli, f *pflag.FlagSet) {
-	f.StringVar(&s.options.Worktree, "worktree", "", "work in a git worktree on a branch of its own, new or made before; without a `name`, buddy makes one up")
+	f.StringVar(&s.options.Worktree, "worktree", "", "work in a git worktree on its own branch, new or existing; without a `name`, buddy makes one up")
 	f.Lookup("worktree").NoOptDefVal = compose.MadeUp
 }
 
@@ -63,7 +63,7 @@ func worktreesCommand(s *cli) *cobra.Command {
 		Use:   "worktrees",
 		Short: "list the git worktrees of sessions",
 		Long: "worktrees lists the git worktrees that buddy made for this repository; outside of a repository, all of them.\n" +
-			"commits counts those that the main checkout's branch has not.",
+			"commits counts those that are not on the main checkout's branch.",
 		Example: "  buddy worktrees\n  buddy worktrees --json | jq -r '.[].name'\n  buddy worktrees remove fix-tax",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return runCommand(c.Context(), s, "worktrees") },

@@ -109,7 +109,7 @@ func (c *Client) exchangeKey(ctx context.Context, at string, form map[string]str
 	case err != nil:
 		return "", err
 	case json.Unmarshal(data, &answer) != nil || answer.Key == "":
-		return "", errors.New("the answer has no key")
+		return "", errors.New("the answer contains no key")
 	}
 	return answer.Key, nil
 }

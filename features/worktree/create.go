@@ -90,7 +90,7 @@ func (r *repository) madeUp(ctx context.Context, q Request) (*Tree, error) {
 		}
 		return t, err
 	}
-	return nil, fmt.Errorf("no name for a worktree is free; give one: --worktree NAME")
+	return nil, fmt.Errorf("all worktree names that buddy tried are taken; choose one: --worktree NAME")
 }
 
 var (
@@ -115,7 +115,7 @@ func slug(prompt string) string {
 	return name
 }
 
-// named returns the worktree with a name, made now or before.
+// named returns the worktree with a name, and makes it if there is none.
 func (r *repository) named(ctx context.Context, name string, q Request) (*Tree, error) {
 	t := &Tree{Name: name, folder: r.folder}
 	for {
@@ -221,7 +221,7 @@ func (r *repository) mend(ctx context.Context, t *Tree, q Request) error {
 	return r.complete(ctx, t, q)
 }
 
-// complete puts into a new worktree what the commit has not, and marks it as ready.
+// complete copies the files that .worktreeinclude lists to a new worktree, runs its setup, and marks it as ready.
 func (r *repository) complete(ctx context.Context, t *Tree, q Request) error {
 	_ = os.Chmod(t.Dir(), 0o700)
 	t.git = r.git.in(t.Dir())

@@ -252,7 +252,7 @@ func (t *Tree) Deliver(ctx context.Context, trusted, mayRemove bool) string {
 	size, _ := g.line(ctx, "diff", "--shortstat", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", t.Base) // "" if unknown
 	line := t.Leave(ctx, trusted, mayRemove)
 	if !exists(dir) {
-		return "[worktree] It changed nothing in its worktree, which was removed."
+		return "[worktree] The subagent changed nothing in its worktree, so the worktree was removed."
 	}
 	t.git = g
 	s, err := t.state(ctx)

@@ -164,7 +164,7 @@ type kept struct {
 	cut  bool
 }
 
-// Write keeps what fits.
+// Write keeps the bytes of p that the limit leaves room for.
 func (k *kept) Write(p []byte) (int, error) {
 	n := max(0, min(len(p), k.most-k.Len()))
 	k.cut = k.cut || n < len(p)

@@ -257,7 +257,7 @@ func (m *merging) question(context.Context) show.Answer {
 	return show.Answer{Question: &q}
 }
 
-// act merges or rebases. After a failure both checkouts are as before.
+// act merges or rebases. After a failure both checkouts are unchanged.
 func (m *merging) act(ctx context.Context, how string) (string, error) {
 	if len(m.conflicts) > 0 {
 		return "", fmt.Errorf("nothing was merged: conflicts in %s; ask the agent to rebase onto %s in the worktree", texts.Some(m.conflicts), m.Into)
