@@ -166,6 +166,13 @@ func (b *Broker) Grantable(act action.Action, most action.Mode) bool {
 	return p.Grantable(act, mode)
 }
 
+// Certainty returns how sure the policy is of an action's effect, and what could be done instead, see
+// [policy.Policy.Certainty]. most is as in Judge.
+func (b *Broker) Certainty(act action.Action, most action.Mode) (confidence string, alternatives []string) {
+	p, mode := b.rules(most)
+	return p.Certainty(act, mode)
+}
+
 // context returns the details of an action for its approval dialog.
 func (b *Broker) context(act action.Action, most action.Mode) action.ApprovalContext {
 	p, mode := b.rules(most)

@@ -20,22 +20,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	everywhere := p
 	p, a, v, report := j.on, j.action, j.verdict, j.report
 	c := action.ApprovalContext{Why: v.Reason, Rule: v.Rule, Risk: action.Low, Reversible: true}
-	switch a.Kind {
-	case action.Shell, action.Git, action.PaneKeys:
-		commandContext(&c, report)
-		if a.Kind == action.PaneKeys {
-			note(&c, action.Medium, "", "whatever program runs in the pane gets the text")
-			c.Reversible = false
-		}
-	case action.FileRead, action.FileWrite, action.FileDelete:
-		p.fileContext(&c, a)
-	case action.Network, action.Browser:
-		networkContext(&c, a)
-	case action.Connect:
-		connectContext(&c)
-	default:
-		otherContext(&c, a)
-	}
+	p.describe(&c, a, report)
 	c.Effect, c.Because, c.Production = effectOf(p, a, report), because(p, a, report, v), p.guarded
 	if isCommand(a.Kind) {
 		c.Kept = p.kept(a)
@@ -57,6 +42,26 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	}
 	setSimilar(&c, everywhere, whole, j)
 	return c
+}
+
+// describe adds the facts that depend only on the kind of a and on the commands in report.
+func (p Policy) describe(c *action.ApprovalContext, a action.Action, report shell.Report) {
+	switch a.Kind {
+	case action.Shell, action.Git, action.PaneKeys:
+		commandContext(c, report)
+		if a.Kind == action.PaneKeys {
+			note(c, action.Medium, "", "whatever program runs in the pane gets the text")
+			c.Reversible = false
+		}
+	case action.FileRead, action.FileWrite, action.FileDelete:
+		p.fileContext(c, a)
+	case action.Network, action.Browser:
+		networkContext(c, a)
+	case action.Connect:
+		connectContext(c)
+	default:
+		otherContext(c, a)
+	}
 }
 
 // setSimilar sets the rules that "allow similar" would add, with examples. p is the policy for all targets, j the
