@@ -204,6 +204,22 @@ var outcomes = map[shell.Effect]struct {
 	shell.Privileged: {action.High, false, "it runs with elevated privileges"},
 }
 
+// kinds maps the kinds of commands to their risk and consequence. examines means that commands of the kind that only
+// read or use the network leave nothing to undo; the others of such a kind have the risk of their effect.
+var kinds = map[shell.Kind]struct {
+	risk     action.Risk
+	examines bool
+	meaning  string
+}{
+	shell.SecurityScan:  {action.Low, true, "a scanner examines files, and may get rules from the network, send findings there or run the build"},
+	shell.VulnLookup:    {action.Low, true, "the names and versions of packages are sent to a service"},
+	shell.Compliance:    {action.Low, true, "it examines files or settings and reports what breaks a rule"},
+	shell.Inference:     {action.Medium, false, "a model may need many GB of disk and memory, and its files come from the network"},
+	shell.Training:      {action.Medium, false, "it runs the training code, which may take hours, fill the disk and cost money"},
+	shell.DataPipeline:  {action.Medium, false, "it runs the code of a pipeline, which reads and changes data elsewhere"},
+	shell.GUIAutomation: {action.High, false, "it acts with your rights on whatever is on the screen"},
+}
+
 // undos maps commands to instructions for undoing them.
 var undos = map[string]string{
 	"git commit": "git reset --soft HEAD~1", "git commit --amend": "git reset --soft HEAD@{1}", "git branch -d": "recreate the branch at the commit that git printed", "git tag -d": "recreate the tag at the commit that git printed", "git add": "git restore --staged the files", "git stash": "git stash pop", "git merge": "git merge --abort, or git reset --hard ORIG_HEAD",
@@ -238,6 +254,12 @@ func commandContext(c *action.ApprovalContext, report shell.Report) {
 			continue
 		}
 		o := outcomes[cmd.Effect]
+		examines := cmd.Effect == shell.Unknown || cmd.Effect == shell.Network
+		if k, ok := kinds[cmd.Kind]; ok && examines {
+			o.risk, o.reversible, o.meaning = k.risk, k.examines, k.meaning
+		} else if ok && !k.examines {
+			o.risk, o.meaning = higher(o.risk, k.risk), k.meaning
+		}
 		c.Risk = higher(c.Risk, o.risk)
 		two := cmd.Name()
 		if len(cmd.Argv) > 1 {

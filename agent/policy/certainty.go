@@ -43,7 +43,7 @@ func sureness(a action.Action, report shell.Report) string {
 	for _, c := range report.Commands {
 		switch {
 		case c.ReadOnly:
-		case c.Effect == shell.Unknown:
+		case c.Effect == shell.Unknown && (c.Does() == shell.NotKnown || c.Does() == ""):
 			return sureNone
 		case c.Effect == shell.RunsCode:
 			sure = surePart

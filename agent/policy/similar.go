@@ -108,7 +108,8 @@ func similarCommand(p Policy, r action.Rule, report shell.Report) (action.Rule, 
 
 // exactly fills in a rule that allows one command in one folder.
 func exactly(r action.Rule, c shell.Command) (action.Rule, bool) {
-	if slices.Contains([]shell.Effect{shell.Deletes, shell.Privileged, shell.Remote, shell.Network}, c.Effect) || len(c.Dirs) != 1 || !filepath.IsAbs(c.Dirs[0]) {
+	anywhere := c.Effect == shell.Network && c.Kind == "" // a scanner or a look-up knows its service
+	if anywhere || slices.Contains([]shell.Effect{shell.Deletes, shell.Privileged, shell.Remote}, c.Effect) || len(c.Dirs) != 1 || !filepath.IsAbs(c.Dirs[0]) {
 		return r, false
 	}
 	size := 0
