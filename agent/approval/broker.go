@@ -167,10 +167,11 @@ func (b *Broker) Grantable(act action.Action, most action.Mode) bool {
 }
 
 // Certainty returns how sure the policy is of an action's effect, and what could be done instead, see
-// [policy.Policy.Certainty]. most is as in Judge.
-func (b *Broker) Certainty(act action.Action, most action.Mode) (confidence string, alternatives []string) {
+// [policy.Certainty]. most is as in
+// [Broker.Judge].
+func Certainty(b *Broker, act action.Action, most action.Mode) (confidence string, alternatives []string) {
 	p, mode := b.rules(most)
-	return p.Certainty(act, mode)
+	return policy.Certainty(p, act, mode)
 }
 
 // context returns the details of an action for its approval dialog.

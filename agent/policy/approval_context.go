@@ -20,7 +20,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	everywhere := p
 	p, a, v, report := j.on, j.action, j.verdict, j.report
 	c := action.ApprovalContext{Why: v.Reason, Rule: v.Rule, Risk: action.Low, Reversible: true}
-	p.describe(&c, a, report)
+	describe(&c, p, a, report)
 	c.Effect, c.Because, c.Production = effectOf(p, a, report), because(p, a, report, v), p.guarded
 	if isCommand(a.Kind) {
 		c.Kept = p.kept(a)
@@ -45,7 +45,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 }
 
 // describe adds the facts that depend only on the kind of a and on the commands in report.
-func (p Policy) describe(c *action.ApprovalContext, a action.Action, report shell.Report) {
+func describe(c *action.ApprovalContext, p Policy, a action.Action, report shell.Report) {
 	switch a.Kind {
 	case action.Shell, action.Git, action.PaneKeys:
 		commandContext(c, report)
@@ -189,12 +189,28 @@ func higher(a, b action.Risk) action.Risk {
 	return a
 }
 
-// outcomes maps the effects of commands to the risk, whether the effect can be undone, and the consequence.
-var outcomes = map[shell.Effect]struct {
+// outcome holds the risk of a command, whether its effect can be undone, and its consequence.
+type outcome struct {
 	risk       action.Risk
 	reversible bool
 	meaning    string
-}{
+}
+
+// outcomeOf returns the outcome of a command by its kind, if that says more than its effect.
+func outcomeOf(cmd shell.Command) outcome {
+	o := outcomes[cmd.Effect]
+	k, ok := kinds[cmd.Kind]
+	switch {
+	case ok && (cmd.Effect == shell.Unknown || cmd.Effect == shell.Network):
+		return outcome{k.risk, k.examines, k.meaning}
+	case ok && !k.examines:
+		o.risk, o.meaning = higher(o.risk, k.risk), k.meaning
+	}
+	return o
+}
+
+// outcomes maps the effects of commands to their outcomes.
+var outcomes = map[shell.Effect]outcome{
 	shell.Unknown:    {action.Medium, false, "buddy doesn't know what it does"},
 	shell.Writes:     {action.Medium, false, "it changes files or settings"},
 	shell.Network:    {action.Medium, false, "it sends data to another machine or gets data from there"},
@@ -253,13 +269,7 @@ func commandContext(c *action.ApprovalContext, report shell.Report) {
 		if cmd.ReadOnly {
 			continue
 		}
-		o := outcomes[cmd.Effect]
-		examines := cmd.Effect == shell.Unknown || cmd.Effect == shell.Network
-		if k, ok := kinds[cmd.Kind]; ok && examines {
-			o.risk, o.reversible, o.meaning = k.risk, k.examines, k.meaning
-		} else if ok && !k.examines {
-			o.risk, o.meaning = higher(o.risk, k.risk), k.meaning
-		}
+		o := outcomeOf(cmd)
 		c.Risk = higher(c.Risk, o.risk)
 		two := cmd.Name()
 		if len(cmd.Argv) > 1 {

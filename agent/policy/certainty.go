@@ -7,7 +7,7 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// The answers of [Policy.Certainty].
+// The answers of [Certainty].
 const (
 	sureAll  = "high"
 	surePart = "medium"
@@ -17,10 +17,10 @@ const (
 // Certainty returns how sure the policy is of an action's effect, and what could be done instead. It is high if the
 // tables describe the whole action, medium if a part runs code that nobody has read, and low if a part is unknown. It
 // runs no git and counts no files, so it is cheap enough for every call.
-func (p Policy) Certainty(a action.Action, mode action.Mode) (confidence string, alternatives []string) {
+func Certainty(p Policy, a action.Action, mode action.Mode) (confidence string, alternatives []string) {
 	j := p.strictest(a, mode)
 	var c action.ApprovalContext
-	j.on.describe(&c, j.action, j.report)
+	describe(&c, j.on, j.action, j.report)
 	if j.report.Safer != "" && !slices.Contains(c.Alternatives, j.report.Safer) {
 		c.Alternatives = append(c.Alternatives, j.report.Safer)
 	}

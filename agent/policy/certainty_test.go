@@ -23,7 +23,7 @@ func TestCertaintyOfActions(t *testing.T) {
 		{action.Action{Kind: action.Shell, Command: "git status && frobnicate", Cwd: "/w"}, "low", false},
 		{action.Action{Kind: action.PaneKeys, Command: "y", Cwd: "/w"}, "low", false},
 	} {
-		got, others := p.Certainty(tt.action, action.ModeAsk)
+		got, others := Certainty(p, tt.action, action.ModeAsk)
 		if got != tt.want || (len(others) > 0) != tt.other {
 			t.Errorf("%s %s: %s %q, want %s", tt.action.Kind, tt.action.Command, got, slices.Clip(others), tt.want)
 		}

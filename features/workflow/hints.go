@@ -23,12 +23,18 @@ type commandHint struct {
 var commandHints = []commandHint{
 	{Suggestion: logs, text: "`journalctl -u UNIT -n 200 --no-pager` or `docker logs --tail 200 NAME`", unix: true},
 	{Suggestion: logs, text: "`log show --last 1h --predicate 'process == \"NAME\"'`", mac: true},
-	{Suggestion: workflow.NewSuggestion("archive", "unpack|extract|untar|unzip|inside|list|look archive|tarball|zip|.zip|.gz|.tgz|.tar|.xz|.zst|.jar"),
-		text: "list archives before you unpack them: `tar -tf FILE`, `unzip -l FILE`"},
-	{Suggestion: workflow.NewSuggestion("clipboard", "my|the|from|to|into|paste|copy clipboard|pasteboard"),
-		text: "`pbpaste` prints the clipboard, `pbcopy` fills it", mac: true},
-	{Suggestion: workflow.NewSuggestion("open", "open|show browser|finder|preview|app|application", "reveal finder|folder|file"),
-		text: "`open FILE` shows a file in its program, `open -R FILE` in Finder", mac: true},
+	{
+		Suggestion: workflow.NewSuggestion("archive", "unpack|extract|untar|unzip|inside|list|look archive|tarball|zip|.zip|.gz|.tgz|.tar|.xz|.zst|.jar"),
+		text:       "list archives before you unpack them: `tar -tf FILE`, `unzip -l FILE`",
+	},
+	{
+		Suggestion: workflow.NewSuggestion("clipboard", "my|the|from|to|into|paste|copy clipboard|pasteboard"),
+		text:       "`pbpaste` prints the clipboard, `pbcopy` fills it", mac: true,
+	},
+	{
+		Suggestion: workflow.NewSuggestion("open", "open|show browser|finder|preview|app|application", "reveal finder|folder|file"),
+		text:       "`open FILE` shows a file in its program, `open -R FILE` in Finder", mac: true,
+	},
 }
 
 var logs = workflow.NewSuggestion("logs", "service|daemon|unit|container|systemd|journal|nginx|postgres|docker log|logs|journal|journald", "service|daemon|unit|container crash|crashing|failing|restarting")
