@@ -163,7 +163,7 @@ var sentenceEnd = texts.Regexp(`[!?;\n]+|\.(?:\s|$)`)
 
 // beside matches sentences that ask for no work like that of a workflow: they say what not to do, ask for an
 // explanation, or are about code and texts to write.
-var beside = texts.Regexp(`\b(?:not|never|without|explain|function|method|class|variable|regex|struct|parser|message|button|column|implement|refer to)\b` +
+var beside = texts.Regexp(`\b(?:not|never|without|explain|function|method|class|variable|regex|struct|parser|logging|message|button|column|implement|refer to)\b` +
 	`|^\s*(?:what (?:is|are) the difference|what (?:does|do|is an?)\b|how (?:does|do)\b|can you tell me what)`)
 
 // sentencesOf returns the stems of a prompt's sentences that may ask for a workflow.

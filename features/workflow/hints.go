@@ -80,6 +80,7 @@ func (p *Part) Brief(ctx context.Context, b turn.Briefing) {
 	if p.Fitting == nil || b.Subagent() {
 		return
 	}
+	wanted := b.First() && !b.Short() && !b.Off(reminder.Hints)
 	for _, prompt := range b.Prompts() {
 		if prompt.Kind == event.Typed {
 			continue
@@ -92,14 +93,15 @@ func (p *Part) Brief(ctx context.Context, b turn.Briefing) {
 				p.suggest(&all[0])
 			}
 		})
-		if b.First() && !b.Short() && !b.Off(reminder.Hints) {
-			p.tell(ctx, b, prompt.Text, found)
+		if wanted && p.tell(ctx, b, prompt.Text, found) {
+			wanted = false // one hint per exchange
 		}
 	}
 }
 
-// tell adds the hints about a prompt for the model. The same hints as the last ones are left out.
-func (p *Part) tell(ctx context.Context, b turn.Briefing, prompt string, found chan []workflow.Workflow) {
+// tell adds the hints about a prompt for the model, and reports whether there are any. The same hints as the last ones
+// are left out.
+func (p *Part) tell(ctx context.Context, b turn.Briefing, prompt string, found chan []workflow.Workflow) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	var all []workflow.Workflow
@@ -114,6 +116,7 @@ func (p *Part) tell(ctx context.Context, b turn.Briefing, prompt string, found c
 	if text != "" {
 		b.TellState(reminder.Hints, strings.Join(names, ","), text)
 	}
+	return text != ""
 }
 
 // suggest names a workflow to the person, once.
