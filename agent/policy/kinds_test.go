@@ -51,3 +51,14 @@ func TestKindsOfCommands(t *testing.T) {
 		}
 	}
 }
+
+// Keys and clicks do something else on another screen, so they are never allowed in advance or tried.
+func TestGUIAutomationIsAskedEachTime(t *testing.T) {
+	p := Policy{Workspace: "/w", Confined: true, Fence: func() error { return nil }, Tries: func() error { return nil }}
+	for command, want := range map[string]bool{"xdotool key Return": false, "osascript -e beep": false, "bandit -r .": true} {
+		c := p.Explain(action.ModeAsk, "local", command, "/w").Context
+		if (c.Similar != "") != want || c.Try.Offered != want {
+			t.Errorf("%s: similar %q, try %+v", command, c.Similar, c.Try)
+		}
+	}
+}
