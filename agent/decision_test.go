@@ -42,26 +42,27 @@ func TestCallsAreExplained(t *testing.T) {
 		"the model says nothing": {
 			"", read, action.ModeAsk,
 			event.AnswerApproval{},
-			event.DecisionExplained{Rules: []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}}},
+			event.DecisionExplained{Reasoning: "reads a file in the workspace", From: event.FromPolicy, Confidence: "high",
+				Rules: []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}}, Computed: []string{"reasoning", "confidence"}},
 		},
 		"a person approves it": {
 			"Now.", run, action.ModeAsk,
 			event.AnswerApproval{Decision: event.Once},
-			event.DecisionExplained{Reasoning: "Now.", From: event.FromText, Rules: []event.DecisionRule{
+			event.DecisionExplained{Reasoning: "Now.", From: event.FromText, Confidence: "medium", Computed: []string{"confidence"}, Rules: []event.DecisionRule{
 				{Rule: "shell", Text: "ask: runs the program ./echo"}, {Rule: "person", Text: "approved"},
 			}},
 		},
 		"a person denies it": {
 			"Now.", run, action.ModeAsk,
 			event.AnswerApproval{Decision: event.Deny, Reason: "use make"},
-			event.DecisionExplained{Reasoning: "Now.", From: event.FromText, Rules: []event.DecisionRule{
+			event.DecisionExplained{Reasoning: "Now.", From: event.FromText, Confidence: "medium", Computed: []string{"confidence"}, Rules: []event.DecisionRule{
 				{Rule: "shell", Text: "ask: runs the program ./echo"}, {Rule: "person", Text: "denied: use make"},
 			}},
 		},
 		"the mode denies it": {
 			"Now.", run, action.ModeNone,
 			event.AnswerApproval{},
-			event.DecisionExplained{Reasoning: "Now.", From: event.FromText, Rules: []event.DecisionRule{
+			event.DecisionExplained{Reasoning: "Now.", From: event.FromText, Confidence: "medium", Computed: []string{"confidence"}, Rules: []event.DecisionRule{
 				{Rule: "none mode", Text: "deny: none mode denies everything that needs approval: runs the program ./echo"},
 			}},
 		},
@@ -91,7 +92,7 @@ func TestCallsAreExplained(t *testing.T) {
 
 func same(a, b event.DecisionExplained) bool {
 	return a.CallID == b.CallID && a.Reasoning == b.Reasoning && a.From == b.From && a.Confidence == b.Confidence &&
-		slices.Equal(a.Alternatives, b.Alternatives) && slices.Equal(a.Rules, b.Rules)
+		slices.Equal(a.Computed, b.Computed) && slices.Equal(a.Alternatives, b.Alternatives) && slices.Equal(a.Rules, b.Rules)
 }
 
 // A call that starts while the answer streams is explained by the text before it. A call with invalid arguments is

@@ -8,6 +8,8 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/turn"
+	"buddy/extensions"
+	steps "buddy/extensions/workflow"
 	"buddy/features/workflow"
 	"buddy/tools"
 )
@@ -15,11 +17,11 @@ import (
 // TestAWorkflowIsSuggestedOnce: one line for each workflow that a prompt fits, and none is started.
 func TestAWorkflowIsSuggestedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := New(Options{Session: "s", Model: &script{}, Tools: tools.NewRegistry(), Features: turn.Features{Parts: []turn.Part{workflow.New(workflow.Options{Fitting: func(prompt string) (name, usage string) {
+		r := New(Options{Session: "s", Model: &script{}, Tools: tools.NewRegistry(), Features: turn.Features{Parts: []turn.Part{workflow.New(workflow.Options{Fitting: func(prompt string) (found []steps.Workflow) {
 			if strings.Contains(prompt, "review") {
-				return "code_review", "code_review [base=main]"
+				found = append(found, steps.Workflow{Item: extensions.Item{Name: "code_review"}, Inputs: []steps.Input{{Name: "base", Default: "main"}}})
 			}
-			return "", ""
+			return found
 		}})}}})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

@@ -166,6 +166,14 @@ func (b *Broker) Grantable(act action.Action, most action.Mode) bool {
 	return p.Grantable(act, mode)
 }
 
+// Certainty returns how sure the policy is of an action's effect, and what could be done instead, see
+// [policy.Certainty]. most is as in
+// [Broker.Judge].
+func Certainty(b *Broker, act action.Action, most action.Mode) (confidence string, alternatives []string) {
+	p, mode := b.rules(most)
+	return policy.Certainty(p, act, mode)
+}
+
 // context returns the details of an action for its approval dialog.
 func (b *Broker) context(act action.Action, most action.Mode) action.ApprovalContext {
 	p, mode := b.rules(most)

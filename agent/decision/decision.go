@@ -1,7 +1,8 @@
-// Package decision explains tool calls with the model's own words and the rules that decided. It adds nothing:
-// confidence and alternatives come from lines with these labels in the model's text, and stay empty without them.
+// Package decision explains tool calls with the model's own words and the rules that decided. Confidence and
+// alternatives come from lines with these labels in the model's text. What the model does not say comes from the
+// policy, and the explanation marks it.
 //
-//	e, ok := decision.Explain(call, act.Why, decision.Output{Text: text}, rules, redact)
+//	e, ok := decision.Explain(call, act.Why, decision.Output{Text: text}, rules, redact, computed)
 //	if ok { publish(e) }
 package decision
 
@@ -34,9 +35,16 @@ type Output struct {
 	Reasoning string
 }
 
+// Computed holds what the policy knows about a call.
+type Computed struct {
+	Reasoning    string
+	Confidence   string // how sure the policy is of the call's effect: high, medium, low
+	Alternatives []string
+}
+
 // Explain returns the explanation of a call, at most 1 KiB of JSON; ok is false when it is empty. why is the reason
-// in the call's arguments, redact removes secrets from the model's text.
-func Explain(callID, why string, output Output, rules []event.DecisionRule, redact func(string) string) (e event.DecisionExplained, ok bool) {
+// in the call's arguments, redact removes secrets from texts. computed fills what the model did not state.
+func Explain(callID, why string, output Output, rules []event.DecisionRule, redact func(string) string, computed Computed) (e event.DecisionExplained, ok bool) {
 	clean := func(s string) string { return redact(printable(s)) }
 	text, reasoning := read(clean(lastLines(output.Text))), read(clean(lastLines(output.Reasoning)))
 	e = event.DecisionExplained{CallID: callID, Confidence: text.confidence, Alternatives: text.alternatives}
@@ -59,8 +67,26 @@ func Explain(callID, why string, output Output, rules []event.DecisionRule, reda
 			Rule: texts.ClipBytes(texts.OneLine(clean(r.Rule)), maxRule), Text: texts.ClipBytes(texts.OneLine(clean(r.Text)), maxRuleText),
 		})
 	}
+	computed.fill(&e, clean)
 	bound(&e)
 	return e, e.Reasoning != "" || e.Confidence != "" || len(e.Alternatives) > 0 || len(e.Rules) > 0
+}
+
+// fill sets the empty parts of an explanation and marks them.
+func (c Computed) fill(e *event.DecisionExplained, clean func(string) string) {
+	if reason := texts.OneLine(clean(c.Reasoning)); e.Reasoning == "" && reason != "" {
+		e.Reasoning, e.From = texts.ClipBytes(reason, maxRuleText), event.FromPolicy
+		e.Computed = append(e.Computed, event.ComputedReasoning)
+	}
+	if e.Confidence == "" && c.Confidence != "" {
+		e.Confidence, e.Computed = c.Confidence, append(e.Computed, event.ComputedConfidence)
+	}
+	if len(e.Alternatives) == 0 && len(c.Alternatives) > 0 {
+		for _, one := range c.Alternatives {
+			e.Alternatives = append(e.Alternatives, texts.OneLine(clean(one)))
+		}
+		e.Computed = append(e.Computed, event.ComputedAlternatives)
+	}
 }
 
 // bound cuts the parts of an explanation, and then drops the least important ones until its JSON fits.

@@ -72,18 +72,43 @@ func TestWhatAModelSaidOfACall(t *testing.T) {
 		},
 	} {
 		tt.want.CallID = "c1"
-		e, ok := Explain("c1", tt.why, tt.output, nil, same)
+		e, ok := Explain("c1", tt.why, tt.output, nil, same, Computed{})
 		if !ok || fmt.Sprintf("%+v", e) != fmt.Sprintf("%+v", tt.want) {
 			t.Errorf("%s: %+v, want %+v", name, e, tt.want)
 		}
 	}
 }
 
+// What a model does not state comes from the policy, marked; what it states stays its own.
+func TestThePolicyFillsWhatAModelDoesNotState(t *testing.T) {
+	policy := Computed{Reasoning: "runs code from\x1b this folder", Confidence: "medium", Alternatives: []string{"go vet first"}}
+	for name, tt := range map[string]struct {
+		output Output
+		want   event.DecisionExplained
+	}{
+		"nothing": {Output{}, event.DecisionExplained{
+			Reasoning: "runs code from this folder", From: event.FromPolicy, Confidence: "medium", Alternatives: []string{"go vet first"},
+			Computed: []string{event.ComputedReasoning, event.ComputedConfidence, event.ComputedAlternatives},
+		}},
+		"a reason": {Output{Text: "Now the tests."}, event.DecisionExplained{
+			Reasoning: "Now the tests.", From: event.FromText, Confidence: "medium", Alternatives: []string{"go vet first"},
+			Computed: []string{event.ComputedConfidence, event.ComputedAlternatives},
+		}},
+		"all": {Output{Text: "Reason: r\nConfidence: low\nAlternatives: wait"}, event.DecisionExplained{
+			Reasoning: "r", From: event.FromText, Confidence: "low", Alternatives: []string{"wait"},
+		}},
+	} {
+		if e, ok := Explain("", "", tt.output, nil, same, policy); !ok || fmt.Sprintf("%+v", e) != fmt.Sprintf("%+v", tt.want) {
+			t.Errorf("%s: %+v, want %+v", name, e, tt.want)
+		}
+	}
+}
+
 func TestNothingIsExplainedWithoutWordsAndRules(t *testing.T) {
-	if e, ok := Explain("c1", " \n", Output{Text: "```\ncode\n```", Reasoning: "\t"}, nil, same); ok {
+	if e, ok := Explain("c1", " \n", Output{Text: "```\ncode\n```", Reasoning: "\t"}, nil, same, Computed{}); ok {
 		t.Errorf("made up: %+v", e)
 	}
-	e, ok := Explain("c1", "", Output{}, []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}}, same)
+	e, ok := Explain("c1", "", Output{}, []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}}, same, Computed{})
 	if !ok || e.Reasoning+e.Confidence != "" || len(e.Alternatives) > 0 || len(e.Rules) != 1 || e.Rules[0].Said() != "allow: reads a file in the workspace (workspace)" {
 		t.Errorf("rules only: %+v", e)
 	}
@@ -96,7 +121,7 @@ func TestExplanationsAreSmall(t *testing.T) {
 		long := strings.Repeat(c, 100_000)
 		text := long + "\nReason: " + strings.Repeat(c, 500) + "\nConfidence: " + strings.Repeat(c, 200) + "\nAlternatives:\n" + strings.Repeat("- "+strings.Repeat(c, 60)+"\n", 10)
 		rules := slices.Repeat([]event.DecisionRule{{Rule: long, Text: long}}, 50)
-		e, ok := Explain("call_1234567890", "", Output{Text: text, Reasoning: long}, rules, same)
+		e, ok := Explain("call_1234567890", "", Output{Text: text, Reasoning: long}, rules, same, Computed{})
 		raw, err := texts.JSON(e)
 		if !ok || err != nil || len(raw) > maxEvent || e.Reasoning == "" || len(e.Rules) == 0 || strings.Contains(string(raw), "�") {
 			t.Errorf("%s: %d bytes, %v: %.300s", c, len(raw), err, raw)
@@ -110,7 +135,7 @@ func TestExplanationsOfHostileText(t *testing.T) {
 	hostile := "see\x1b[31m \x1b]52,c,ZXZpbA==\x07\u202elive\u202c\u200b\x00\r " + secret + " end"
 	clean := redact.New().Text
 	output := Output{Text: "Confidence: " + hostile + "\nAlternative: " + hostile + "\nReason: " + hostile}
-	e, ok := Explain("c1", "", output, []event.DecisionRule{{Rule: hostile, Text: hostile}}, clean)
+	e, ok := Explain("c1", "", output, []event.DecisionRule{{Rule: hostile, Text: hostile}}, clean, Computed{})
 	if !ok || e.Rules[0].Rule == "" {
 		t.Fatalf("%+v", e)
 	}
@@ -120,7 +145,7 @@ func TestExplanationsOfHostileText(t *testing.T) {
 			t.Errorf("%q", part)
 		}
 	}
-	if e, _ := Explain("c1", secret, Output{}, nil, clean); e.Reasoning == "" || strings.Contains(e.Reasoning, "0123456789") {
+	if e, _ := Explain("c1", secret, Output{}, nil, clean, Computed{}); e.Reasoning == "" || strings.Contains(e.Reasoning, "0123456789") {
 		t.Errorf("the reason of the call: %q", e.Reasoning)
 	}
 	if !strings.ContainsFunc(hostile, unicode.IsControl) || clean(hostile) == hostile { // the control
@@ -132,7 +157,7 @@ func FuzzExplain(f *testing.F) {
 	f.Add("why", "Reason: a\nConfidence: 1\nAlternatives:\n- b", "c")
 	f.Add("", "```\n**Alternative:** \xff\n", "\x1b")
 	f.Fuzz(func(t *testing.T, why, text, reasoning string) {
-		e, _ := Explain("c1", why, Output{text, reasoning}, []event.DecisionRule{{Rule: why, Text: text}}, same)
+		e, _ := Explain("c1", why, Output{text, reasoning}, []event.DecisionRule{{Rule: why, Text: text}}, same, Computed{})
 		if raw, err := texts.JSON(e); err != nil || len(raw) > maxEvent {
 			t.Errorf("%d bytes, %v", len(raw), err)
 		}

@@ -1,7 +1,9 @@
 package event
 
-// DecisionExplained explains a call and the decision about it: the model's own words and the rules that decided. It
-// contains no guesses: what the model did not state is empty. It has at most 1 KiB.
+import "slices"
+
+// DecisionExplained explains a call and the decision about it: the model's own words and the rules that decided. What
+// the model did not state is computed from the policy's verdict, and Computed names it. It has at most 1 KiB.
 type DecisionExplained struct {
 	CallID       string         `json:"call_id"`
 	Reasoning    string         `json:"reasoning,omitempty"`    // the model's reason, untrusted text
@@ -9,6 +11,7 @@ type DecisionExplained struct {
 	Confidence   string         `json:"confidence,omitempty"`   // the model's own word, from a line with this label
 	Alternatives []string       `json:"alternatives,omitempty"` // from lines with this label
 	Rules        []DecisionRule `json:"rules,omitempty"`        // the rules that decided
+	Computed     []string       `json:"computed,omitempty"`     // fields that the policy filled, by their names in JSON
 }
 
 // DecisionRule is a rule that decided about a call.
@@ -25,7 +28,22 @@ func (r DecisionRule) Said() string {
 	return r.Text + " (" + r.Rule + ")"
 }
 
-// ReasonSource tells where the model gave its reason for a call.
+// The fields that [DecisionExplained.Computed] may name.
+const (
+	ComputedReasoning    = "reasoning"
+	ComputedConfidence   = "confidence"
+	ComputedAlternatives = "alternatives"
+)
+
+// Own returns a mark for a field that the policy filled, "" if the model stated it.
+func (d *DecisionExplained) Own(field string) string {
+	if slices.Contains(d.Computed, field) {
+		return " (computed from the policy)"
+	}
+	return ""
+}
+
+// ReasonSource tells where the reason for a call comes from.
 type ReasonSource string
 
 // The sources, in order of precedence.
@@ -33,4 +51,5 @@ const (
 	FromWhy       ReasonSource = "why"       // an argument of the call
 	FromText      ReasonSource = "text"      // the answer before the call
 	FromReasoning ReasonSource = "reasoning" // the reasoning before the call
+	FromPolicy    ReasonSource = "policy"    // not from the model: the policy's reason
 )

@@ -20,22 +20,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	everywhere := p
 	p, a, v, report := j.on, j.action, j.verdict, j.report
 	c := action.ApprovalContext{Why: v.Reason, Rule: v.Rule, Risk: action.Low, Reversible: true}
-	switch a.Kind {
-	case action.Shell, action.Git, action.PaneKeys:
-		commandContext(&c, report)
-		if a.Kind == action.PaneKeys {
-			note(&c, action.Medium, "", "whatever program runs in the pane gets the text")
-			c.Reversible = false
-		}
-	case action.FileRead, action.FileWrite, action.FileDelete:
-		p.fileContext(&c, a)
-	case action.Network, action.Browser:
-		networkContext(&c, a)
-	case action.Connect:
-		connectContext(&c)
-	default:
-		otherContext(&c, a)
-	}
+	describe(&c, p, a, report)
 	c.Effect, c.Because, c.Production = effectOf(p, a, report), because(p, a, report, v), p.guarded
 	if isCommand(a.Kind) {
 		c.Kept = p.kept(a)
@@ -57,6 +42,26 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	}
 	setSimilar(&c, everywhere, whole, j)
 	return c
+}
+
+// describe adds the facts that depend only on the kind of a and on the commands in report.
+func describe(c *action.ApprovalContext, p Policy, a action.Action, report shell.Report) {
+	switch a.Kind {
+	case action.Shell, action.Git, action.PaneKeys:
+		commandContext(c, report)
+		if a.Kind == action.PaneKeys {
+			note(c, action.Medium, "", "whatever program runs in the pane gets the text")
+			c.Reversible = false
+		}
+	case action.FileRead, action.FileWrite, action.FileDelete:
+		p.fileContext(c, a)
+	case action.Network, action.Browser:
+		networkContext(c, a)
+	case action.Connect:
+		connectContext(c)
+	default:
+		otherContext(c, a)
+	}
 }
 
 // setSimilar sets the rules that "allow similar" would add, with examples. p is the policy for all targets, j the
@@ -184,12 +189,28 @@ func higher(a, b action.Risk) action.Risk {
 	return a
 }
 
-// outcomes maps the effects of commands to the risk, whether the effect can be undone, and the consequence.
-var outcomes = map[shell.Effect]struct {
+// outcome holds the risk of a command, whether its effect can be undone, and its consequence.
+type outcome struct {
 	risk       action.Risk
 	reversible bool
 	meaning    string
-}{
+}
+
+// outcomeOf returns the outcome of a command by its kind, if that says more than its effect.
+func outcomeOf(cmd shell.Command) outcome {
+	o := outcomes[cmd.Effect]
+	k, ok := kinds[cmd.Kind]
+	switch {
+	case ok && (cmd.Effect == shell.Unknown || cmd.Effect == shell.Network):
+		return outcome{k.risk, k.examines, k.meaning}
+	case ok && !k.examines:
+		o.risk, o.meaning = higher(o.risk, k.risk), k.meaning
+	}
+	return o
+}
+
+// outcomes maps the effects of commands to their outcomes.
+var outcomes = map[shell.Effect]outcome{
 	shell.Unknown:    {action.Medium, false, "buddy doesn't know what it does"},
 	shell.Writes:     {action.Medium, false, "it changes files or settings"},
 	shell.Network:    {action.Medium, false, "it sends data to another machine or gets data from there"},
@@ -197,6 +218,22 @@ var outcomes = map[shell.Effect]struct {
 	shell.Deletes:    {action.High, false, "anything it deletes or ends is gone for good unless you have a copy"},
 	shell.Remote:     {action.High, false, "it changes another machine or a shared service"},
 	shell.Privileged: {action.High, false, "it runs with elevated privileges"},
+}
+
+// kinds maps the kinds of commands to their risk and consequence. examines means that commands of the kind that only
+// read or use the network leave nothing to undo; the others of such a kind have the risk of their effect.
+var kinds = map[shell.Kind]struct {
+	risk     action.Risk
+	examines bool
+	meaning  string
+}{
+	shell.SecurityScan:  {action.Low, true, "a scanner examines files, and may get rules from the network, send findings there or run the build"},
+	shell.VulnLookup:    {action.Low, true, "the names and versions of packages are sent to a service"},
+	shell.Compliance:    {action.Low, true, "it examines files or settings and reports what breaks a rule"},
+	shell.Inference:     {action.Medium, false, "a model may need many GB of disk and memory, and its files come from the network"},
+	shell.Training:      {action.Medium, false, "it runs the training code, which may take hours, fill the disk and cost money"},
+	shell.DataPipeline:  {action.Medium, false, "it runs the code of a pipeline, which reads and changes data elsewhere"},
+	shell.GUIAutomation: {action.High, false, "it acts with your rights on whatever is on the screen"},
 }
 
 // undos maps commands to instructions for undoing them.
@@ -232,7 +269,7 @@ func commandContext(c *action.ApprovalContext, report shell.Report) {
 		if cmd.ReadOnly {
 			continue
 		}
-		o := outcomes[cmd.Effect]
+		o := outcomeOf(cmd)
 		c.Risk = higher(c.Risk, o.risk)
 		two := cmd.Name()
 		if len(cmd.Argv) > 1 {

@@ -108,7 +108,9 @@ func similarCommand(p Policy, r action.Rule, report shell.Report) (action.Rule, 
 
 // exactly fills in a rule that allows one command in one folder.
 func exactly(r action.Rule, c shell.Command) (action.Rule, bool) {
-	if slices.Contains([]shell.Effect{shell.Deletes, shell.Privileged, shell.Remote, shell.Network}, c.Effect) || len(c.Dirs) != 1 || !filepath.IsAbs(c.Dirs[0]) {
+	// A scanner or a look-up knows its service. The same keys or clicks do something else on another screen.
+	anywhere := c.Effect == shell.Network && c.Kind == "" || c.Kind == shell.GUIAutomation
+	if anywhere || slices.Contains([]shell.Effect{shell.Deletes, shell.Privileged, shell.Remote}, c.Effect) || len(c.Dirs) != 1 || !filepath.IsAbs(c.Dirs[0]) {
 		return r, false
 	}
 	size := 0

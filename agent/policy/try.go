@@ -71,6 +71,8 @@ func untriable(r shell.Report) string {
 			return visible(c.Git.Name) + " " + c.Git.Does + ", and a try has no network"
 		case c.Effect == shell.Remote || name == "rsync" && slices.ContainsFunc(c.Argv[1:], onHost):
 			return name + " acts on another machine or a service, which a try can't reach"
+		case c.Kind == shell.GUIAutomation:
+			return name + " acts on the screen, which a try can't show"
 		case c.Effect == shell.Network:
 			return name + " uses the network, which a try does not have"
 		}

@@ -1,6 +1,9 @@
 package turn
 
 import (
+	"strings"
+
+	"buddy/agent/approval"
 	"buddy/agent/decision"
 	"buddy/agent/event"
 )
@@ -11,7 +14,10 @@ func explain(b *batch, j *job) {
 	if len(j.rules) == 0 {
 		return
 	}
-	if e, ok := decision.Explain(j.call.ID, j.call.Planned.Why, b.text, j.rules, b.loop.o.Redact.Text); ok {
+	_, reason, _ := strings.Cut(j.rules[0].Text, ": ") // "allow: reads a file in the workspace"
+	computed := decision.Computed{Reasoning: reason}
+	computed.Confidence, computed.Alternatives = approval.Certainty(b.loop.p.Approvals, j.call.Planned, b.loop.agent.Most)
+	if e, ok := decision.Explain(j.call.ID, j.call.Planned.Why, b.text, j.rules, b.loop.o.Redact.Text, computed); ok {
 		b.publish(e)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,15 +24,26 @@ func printDecisions(w io.Writer, all []trace.Decision) {
 	rows := [][]string{{"event", "call", "confidence", "alternatives", "decided by", "reason"}}
 	for _, d := range shown {
 		rows = append(rows, []string{
-			fmt.Sprint(d.Seq), markup.Shorten(d.Name+" "+d.What, 40), markup.Shorten(cmp.Or(d.Confidence, "–"), 12), fmt.Sprint(len(d.Alternatives)),
+			fmt.Sprint(d.Seq), markup.Shorten(d.Name+" "+d.What, 40), markup.Shorten(cmp.Or(d.Confidence, "–")+starOf(&d.DecisionExplained), 12), fmt.Sprint(len(d.Alternatives)),
 			markup.Shorten(cmp.Or(rulesOf(d.DecisionExplained), "–"), 60), markup.Shorten(cmp.Or(d.Reasoning, "–"), 120),
 		})
 	}
 	title := "Decisions"
+	if slices.ContainsFunc(shown, func(d trace.Decision) bool { return starOf(&d.DecisionExplained) != "" }) {
+		defer func() { _, _ = fmt.Fprintln(w, "* the model did not say; computed from the policy") }()
+	}
 	if len(all) > len(shown) {
 		title = fmt.Sprintf("Decisions (the latest %d)", len(shown))
 	}
 	table(w, title, rows)
+}
+
+// starOf returns a star for a confidence that buddy computed.
+func starOf(d *event.DecisionExplained) string {
+	if d.Own(event.ComputedConfidence) != "" {
+		return "*"
+	}
+	return ""
 }
 
 // rulesOf returns the rules that decided about a call on one line.
@@ -58,10 +70,14 @@ func printExplained(w io.Writer, t turnMessages) {
 				_, _ = fmt.Fprintf(w, "%s: %s\n", name, markup.Plain(texts.OneLine(text)))
 			}
 		}
-		line("reason, from its "+string(d.From), d.Reasoning)
-		line("confidence", d.Confidence)
+		if d.From == event.FromPolicy {
+			line("reason, from the policy", d.Reasoning)
+		} else {
+			line("reason, from its "+string(d.From), d.Reasoning)
+		}
+		line("confidence"+d.Own(event.ComputedConfidence), d.Confidence)
 		for _, a := range d.Alternatives {
-			line("alternative", a)
+			line("alternative"+d.Own(event.ComputedAlternatives), a)
 		}
 		for _, r := range d.Rules {
 			line("rule", r.Said())

@@ -117,7 +117,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	p.Checks = p.newChecks(deferred)
 	p.files = project.NewExtensions(first.Files, p.Dest.Name == slash.ThisMachine)
 	p.files.Plugins = p.Project().PluginTexts
-	p.Workflows = workflow.Of(p.files, p.Targets, WorkflowTools(), p.Config.Project.Dir, p.Config.UI.SuggestWorkflows && !f.Headless)
+	p.Workflows = workflow.Of(p.files, p.Targets, WorkflowTools(), p.Config.Project.Dir, p.Config.UI.SuggestWorkflows && !f.Headless, strings.EqualFold(p.Env.OS, "darwin"))
 	p.Skills = skills.Of(&p.Config, p.files, skill.Facts{Project: p.Env.Dir, Session: p.ID})
 	parts := p.newParts(f, &judge, feature.Session{
 		Config: &p.Config, ID: p.ID, Dir: p.dir(), Attended: !f.Headless, Publish: p.Live.Publish,

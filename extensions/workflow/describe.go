@@ -80,14 +80,20 @@ func (in Input) about() string {
 	return text
 }
 
-// Usage returns the command that starts a run: "deployment version=… canary=… rest=… [service=app]".
-func (w *Workflow) Usage() string {
+// Needs returns the shortest command that starts a run: "deployment version=… canary=… rest=…".
+func (w *Workflow) Needs() string {
 	words := []string{w.Name}
 	for _, in := range w.Inputs {
 		if in.Required() {
 			words = append(words, in.Name+"=…")
 		}
 	}
+	return strings.Join(words, " ")
+}
+
+// Usage returns the command that starts a run: "deployment version=… canary=… rest=… [service=app]".
+func (w *Workflow) Usage() string {
+	words := []string{w.Needs()}
 	for _, in := range w.Inputs {
 		switch {
 		case in.Required():

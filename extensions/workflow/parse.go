@@ -217,7 +217,7 @@ func (r *reader) condition(n *yaml.Node, key string) *Condition {
 
 // The allowed keys of each part of a file.
 var (
-	topKeys   = []string{"name", "description", "version", "inputs", "steps", "outputs"}
+	topKeys   = []string{"name", "description", "phrases", "version", "inputs", "steps", "outputs"}
 	inputKeys = []string{"type", "optional", "default", "pattern", "description"}
 	stepKeys  = []string{"id", "tool", "params", "why", "target", "each", "at_once", "stop_after", "needs", "condition", "timeout", "on_error", "gate"}
 	gateKeys  = []string{"type", "when", "message", "timeout", "default"}
@@ -261,8 +261,24 @@ func (r *reader) about(e entry, key string) {
 		if r.w.Description = texts.Clip(texts.OneLine(s), 300); r.w.Description == "" {
 			r.wrong(e.line, key, "is empty")
 		}
+	case "phrases":
+		r.phrases(e.node, key)
 	case "version":
 		r.w.Version = r.number(e.node, key, 1<<30)
+	}
+}
+
+// phrases checks the phrases, which [Suggestions] reads. One word would fit too many prompts.
+func (r *reader) phrases(n *yaml.Node, key string) {
+	if n.Kind != yaml.SequenceNode || len(n.Content) > maxPhrases {
+		r.wrong(n.Line, key, "is not a list of at most %d texts", maxPhrases)
+		return
+	}
+	for _, one := range n.Content {
+		s, ok := r.scalar(one, key)
+		if words := len(strings.Fields(s)); ok && (words < 2 || words > maxApart || len(s) > maxPhrase) {
+			r.wrong(one.Line, key, "%q is not a phrase of 2 to %d words and at most %d bytes", texts.Clip(s, 80), maxApart, maxPhrase)
+		}
 	}
 }
 

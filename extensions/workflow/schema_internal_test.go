@@ -20,10 +20,14 @@ func Schema() []byte {
 	schema := mapping(topKeys, object{
 		"name":        object{"type": "string", "pattern": validName().String(), "maxLength": 64, "description": "the name of the file, without .yaml"},
 		"description": object{"type": "string", "minLength": 1, "description": "what the workflow does, on one line"},
-		"version":     object{"type": "integer", "minimum": 1},
-		"inputs":      object{"type": "object", "maxProperties": maxInputs, "propertyNames": object{"pattern": validID().String()}, "additionalProperties": inputSchema()},
-		"steps":       object{"type": "array", "minItems": 1, "maxItems": MaxSteps, "items": stepSchema()},
-		"outputs":     object{"type": "object", "maxProperties": maxOutputs, "propertyNames": object{"pattern": validID().String()}, "additionalProperties": value},
+		"phrases": object{
+			"type": "array", "maxItems": maxPhrases, "items": object{"type": "string", "maxLength": maxPhrase},
+			"description": "words of prompts that the workflow fits, such as update|bump dependency|package",
+		},
+		"version": object{"type": "integer", "minimum": 1},
+		"inputs":  object{"type": "object", "maxProperties": maxInputs, "propertyNames": object{"pattern": validID().String()}, "additionalProperties": inputSchema()},
+		"steps":   object{"type": "array", "minItems": 1, "maxItems": MaxSteps, "items": stepSchema()},
+		"outputs": object{"type": "object", "maxProperties": maxOutputs, "propertyNames": object{"pattern": validID().String()}, "additionalProperties": value},
 	}, "name", "description", "steps")
 	schema["$schema"] = "http://json-schema.org/draft-07/schema#"
 	schema["title"] = "A workflow of buddy"

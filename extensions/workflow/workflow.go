@@ -24,6 +24,8 @@ import (
 const (
 	MaxFile    = extensions.MaxWorkflow // bytes
 	MaxSteps   = 50
+	maxPhrases = 20
+	maxPhrase  = 200 // bytes
 	maxInputs  = 30
 	maxOutputs = 30
 	maxItems   = 200       // per step

@@ -16,6 +16,7 @@ var tools = workflow.Tools{
 	"write_file": {{Name: "path", Type: "string", Required: true}, {Name: "content", Type: "string", Required: true}},
 	"read_file":  {{Name: "path", Type: "string", Required: true}, {Name: "limit", Type: "integer"}},
 	"send-keys":  {{Name: "pane", Type: "string", Required: true}, {Name: "literal_text", Type: "string"}},
+	"fetch_url":  {{Name: "url", Type: "string", Required: true}},
 }
 
 // parse parses a valid file.

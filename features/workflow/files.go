@@ -20,8 +20,10 @@ import (
 type Options struct {
 	All    func(context.Context) (Set, error)
 	Exists func(ctx context.Context, target, path string) (bool, error) // whether a file exists; target "" is the current one
-	// Fitting returns the name and usage of a workflow that fits a prompt, or ""; nil: none is suggested.
-	Fitting func(prompt string) (name, usage string)
+	// Fitting returns the workflows that fit a prompt, the best first; nil: none is suggested.
+	Fitting func(prompt string) []workflow.Workflow
+	Quiet   bool           // suggests no workflow to the person
+	Mac     func() bool    // whether commands run on a Mac; nil: they don't
 	Single  string         // name of the only target, "" if there are several
 	Tools   workflow.Tools // tools that steps may call
 	Dirs    []string       // folders for drafts
@@ -57,8 +59,9 @@ func Read(ctx context.Context, files *project.Extensions, tools workflow.Tools) 
 }
 
 // Of returns the workflows of a session. Drafts are written to the project in folder, if that is on this machine, or to
-// the person's configuration.
-func Of(files *project.Extensions, targets *target.Set, tools workflow.Tools, folder string, suggest bool) *Part {
+// the person's configuration. suggest tells the person which workflows fit prompts; mac means that the first
+// target is a Mac.
+func Of(files *project.Extensions, targets *target.Set, tools workflow.Tools, folder string, suggest, mac bool) *Part {
 	p := New(Options{
 		All: func(ctx context.Context) (Set, error) { return Read(ctx, files, tools) }, Tools: tools, Away: !files.Local,
 		Exists: func(ctx context.Context, name, path string) (bool, error) {
@@ -79,32 +82,28 @@ func Of(files *project.Extensions, targets *target.Set, tools workflow.Tools, fo
 	if all := targets.Names(); len(all) == 1 {
 		p.Single = all[0]
 	}
-	if suggest {
-		p.Fitting = p.fitting(files)
-	}
+	p.Fitting, p.Quiet = p.fitting(files), !suggest
+	p.Mac = func() bool { return mac && targets.Current() == targets.Targets()[0].Name }
 	return p
 }
 
-// fitting returns a function that finds a workflow for a prompt. It reads the descriptions once, with the first prompt.
-func (p *Part) fitting(files *project.Extensions) func(prompt string) (name, usage string) {
+// fitting returns a function that finds workflows for a prompt. It reads the descriptions once, with the first prompt.
+func (p *Part) fitting(files *project.Extensions) func(prompt string) []workflow.Workflow {
 	read := sync.OnceValue(func() []workflow.Suggestion {
 		ctx, cancel := context.WithTimeout(context.Background(), readTime)
 		defer cancel()
 		items, _, _ := files.Unnamed(ctx, extensions.Workflow) // files that can't be read are not suggested
 		return workflow.Suggestions(items)
 	})
-	return func(prompt string) (name, usage string) {
-		fits := workflow.Fitting(read(), prompt)
-		if fits == nil {
-			return "", ""
-		}
+	return func(prompt string) (found []workflow.Workflow) {
 		ctx, cancel := context.WithTimeout(context.Background(), readTime)
 		defer cancel()
-		found, err := p.Find(ctx, fits.Name)
-		if err != nil { // its file is invalid or gone
-			return "", ""
+		for _, s := range workflow.Fitting(read(), prompt) {
+			if w, err := p.Find(ctx, s.Name); err == nil { // otherwise its file is invalid or gone
+				found = append(found, *w)
+			}
 		}
-		return found.Name, found.Usage()
+		return found
 	}
 }
 

@@ -46,28 +46,6 @@ func (p *Part) Bind(d turn.Driving) { p.Driving, p.book.stream, p.book.now = d, 
 // Replay applies a stored event of an earlier process.
 func (p *Part) Replay(env event.Envelope) { p.book.Replay(env) }
 
-// Brief suggests to the person a workflow that fits a prompt, each workflow once. It does not wait for files, so the
-// line may appear during the answer.
-func (p *Part) Brief(_ context.Context, b turn.Briefing) {
-	if p.Fitting == nil || b.Subagent() {
-		return
-	}
-	for _, prompt := range b.Prompts() {
-		if prompt.Kind == event.Typed {
-			continue
-		}
-		p.session.Work.Go(func() {
-			name, usage := p.Fitting(prompt.Text)
-			if name == "" {
-				return
-			}
-			if _, known := p.suggested.LoadOrStore(name, true); !known {
-				p.note("a workflow may help: /workflow " + usage)
-			}
-		})
-	}
-}
-
 // note publishes a notice about workflows.
 func (p *Part) note(text string) {
 	p.Stream.Publish(0, 0, event.Notice{Text: text, Code: "workflow"})

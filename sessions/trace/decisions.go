@@ -34,6 +34,10 @@ func bounded(p event.DecisionExplained) event.DecisionExplained {
 		p.Reasoning = begin(p.Reasoning)
 	}
 	p.CallID, p.From, p.Confidence = begin(p.CallID), event.ReasonSource(begin(string(p.From))), begin(p.Confidence)
+	p.Computed = slices.Clone(p.Computed[:min(len(p.Computed), most)])
+	for i, c := range p.Computed {
+		p.Computed[i] = begin(c)
+	}
 	p.Alternatives = slices.Clone(p.Alternatives[:min(len(p.Alternatives), most)])
 	for i, a := range p.Alternatives {
 		p.Alternatives[i] = begin(a)

@@ -139,15 +139,17 @@ func putCorrections(t *markup.Text, c *state.Call) {
 	putFields(t, fieldsOf(texts.OneLine(slips), "corrected"))
 }
 
-// putDecision adds the model's reasoning about a call, except for the call's why, and the rules that decided about the
+// putDecision adds the reasons for a call, except for the call's why, and the rules that decided about the
 // call.
 func putDecision(t *markup.Text, d *event.DecisionExplained) {
-	if d.From != event.FromWhy {
+	if d.From != event.FromWhy && d.From != event.FromPolicy { // the rules below have the policy's reason
 		putFields(t, fieldsOf(texts.OneLine(d.Reasoning), "reason"))
 	}
-	putFields(t, fieldsOf(texts.OneLine(d.Confidence), "confidence"))
+	if d.Confidence != "" {
+		putFields(t, fieldsOf(texts.OneLine(d.Confidence)+d.Own(event.ComputedConfidence), "confidence"))
+	}
 	for _, a := range d.Alternatives {
-		putFields(t, fieldsOf(texts.OneLine(a), "alternative"))
+		putFields(t, fieldsOf(texts.OneLine(a)+d.Own(event.ComputedAlternatives), "alternative"))
 	}
 	for _, r := range d.Rules {
 		putFields(t, fieldsOf(texts.OneLine(r.Said()), "rule"))

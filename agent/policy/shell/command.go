@@ -160,6 +160,9 @@ func (a *analyser) exhausted(via []string) bool {
 func (a *analyser) record(words []arg, via []string, effect Effect, reason string) {
 	c := Command{Argv: public(words), Via: slices.Clone(via), Effect: effect, ReadOnly: effect == Reads, Reason: reason, Dirs: slices.Clone(a.folders.cwds)}
 	runs := ""
+	if _, p, ok := purposeOf(c.Name(), words); ok && !c.ReadOnly {
+		c.Kind, c.does = p.kind, p.does
+	}
 	if !c.ReadOnly && c.Name() == "git" {
 		c.Git, runs = a.folders.gitAct(words, via)
 	}
@@ -191,6 +194,9 @@ type effect struct {
 }
 
 func effectOf(name string, words []arg) effect {
+	if said, p, ok := purposeOf(name, words); ok {
+		return effect{p.effect, strings.Join(strings.Fields(name+" "+said+" "+p.does), " ")}
+	}
 	for _, w := range words[1:] { // the subcommand may follow flags
 		second, _ := w.lit()
 		if e, ok := effects[name+" "+second]; ok {

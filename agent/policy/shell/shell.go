@@ -86,12 +86,14 @@ type Command struct {
 	Via      []string `json:"via,omitempty"` // its wrappers, outermost first: sudo, xargs, sh -c
 	ReadOnly bool     `json:"read_only"`
 	Effect   Effect   `json:"effect"`
+	Kind     Kind     `json:"kind,omitempty"`
 	Reason   string   `json:"reason"` // one line: why it is or is not read-only
 	// Git describes the effect of a git command on history and uncommitted work; nil if none.
 	Git *GitAct `json:"git,omitempty"`
 	// Dirs lists the folders in which it may start; "" is an unknown one.
 	Dirs []string `json:"-"`
 
+	does   string // of its kind: what it does
 	spec   string // name of the read-only row
 	beyond string // why it is not in the literal core, whatever its words
 }
@@ -109,6 +111,9 @@ const NotKnown = "is not known to be read-only"
 func (c Command) Does() string {
 	if c.Git != nil {
 		return c.Git.Does
+	}
+	if c.does != "" {
+		return c.does
 	}
 	does, ok := strings.CutPrefix(c.Reason, c.Name()+" ")
 	if !ok {
