@@ -53,7 +53,7 @@ func reference(defs []model.ToolDef) string {
 		"names the file. If `edit_file` finds only a text that looks the same, the error shows the difference and the exact text.\n" +
 		"\n" +
 		"**Files left out.** `glob` and `grep` name in one line the files that they skip: files ignored by git, links, files with\n" +
-		"possible secrets, binary and large files. A pattern that starts with the path of such a folder searches it, and an exact\n" +
+		"possible secrets, binary and large files. A pattern that starts with the path of a skipped folder searches it, and an exact\n" +
 		"path is always found. A file behind a link that leads out of the folder needs the same approval as under its own name.\n" +
 		"\n" +
 		"This page is generated: `go test ./tools/toolset -run Docs -update`.\n")
