@@ -103,7 +103,7 @@ func (m *merging) look(ctx context.Context) (err error) {
 	if log == "" {
 		text := fmt.Sprintf("the branch %s has no commit that %s has not", m.Branch, m.Into)
 		if n := len(m.changed); n > 0 {
-			text += fmt.Sprintf("; %s not committed: commit them first", isOrAre(n, "changed file"))
+			text += fmt.Sprintf("; %s not committed: commit first", isOrAre(n, "changed file"))
 		}
 		return errors.New(text)
 	}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"buddy/tmux/pane/try/enter"
 )
 
 // TestConflicts: if others changed what a command did, nothing is kept, and the error names the paths. Other changes
@@ -79,13 +81,15 @@ func TestConflictWhileItRuns(t *testing.T) {
 	p.sh("echo 1 >a; echo 2 >b")
 	done := make(chan *Result)
 	go func() {
-		r, err := Run(context.Background(), p.Config, Command{Shell: "/bin/bash", Line: "sleep 1; echo n >>a; rm b", Dir: p.work})
+		r, err := Run(context.Background(), p.Config, Command{Shell: "/bin/bash", Line: "echo >started; sleep 3; echo n >>a; rm b", Dir: p.work})
 		if err != nil {
 			t.Error(err)
 		}
 		done <- r
 	}()
-	time.Sleep(500 * time.Millisecond)
+	for started := []string(nil); len(started) == 0; time.Sleep(5 * time.Millisecond) { // a real process
+		started, _ = filepath.Glob(filepath.Join(p.Layers, "*", "*", enter.Upper, "started"))
+	}
 	p.sh("echo 3 >b")
 	r := <-done
 	if conflict, ok := errors.AsType[*ConflictError](r.Keep()); !ok || !slices.Equal(conflict.Paths, []string{"b"}) {
