@@ -33,5 +33,8 @@ func failIfClosed(stdout *os.File) error {
 		return err
 	}
 	defer unwritable.Close() //nolint:errcheck // stdout has its own descriptor
-	return unix.Dup3(int(unwritable.Fd()), int(stdout.Fd()), 0)
+	return dupOver(int(unwritable.Fd()), int(stdout.Fd()))
 }
+
+// dupOver makes the descriptor to a copy of from.
+func dupOver(from, to int) error { return unix.Dup3(from, to, 0) }

@@ -15,6 +15,9 @@ func placeOf(s socket.Screen) string {
 	if s.Looks {
 		parts = append(parts, "buddy approve") // the only program without a screen that answers
 	}
+	if s.Editor {
+		parts = append(parts, "editor over ACP")
+	}
 	// Inside tmux or screen, SSH_CONNECTION may belong to a connection that ended long ago.
 	if s.Terminal != "" && s.Env["SSH_TTY"] == "/dev/"+s.Terminal {
 		from, _, _ := strings.Cut(s.Env["SSH_CONNECTION"], " ")

@@ -22,7 +22,16 @@ import (
 // stored one with that id. If the session runs already, Start joins it. Start returns at once; the greeting reports
 // whether the start succeeded. looks marks a program without a user.
 func Start(options *compose.Options, store sessions.Store, resume, looks bool) (*Process, error) {
-	p := &Process{Secret: rand.Text(), looks: looks, report: reportFile(options.Session)}
+	return start(&Process{looks: looks}, options, store, resume)
+}
+
+// StartForEditor is Start for a program that shows the session in an editor.
+func StartForEditor(options *compose.Options, store sessions.Store, resume bool) (*Process, error) {
+	return start(&Process{editor: true}, options, store, resume)
+}
+
+func start(p *Process, options *compose.Options, store sessions.Store, resume bool) (*Process, error) {
+	p.Secret, p.report = rand.Text(), reportFile(options.Session)
 	var note *sessions.HostNote // nil if the session has no file yet, or its folder is not writable
 	if _, err := os.Lstat(store.File(options.Session)); err == nil && resume {
 		if note, err = sessions.HoldHost(store, options.Session, true); err == nil {
@@ -93,6 +102,7 @@ type Process struct {
 	Joined bool   // whether it was running already
 	Secret string // of this start, for programs without a terminal that connect; "" if joined
 	looks  bool   // nothing is shown to a user
+	editor bool   // an editor shows it
 	report string // the file with the host's last errors
 }
 
@@ -103,7 +113,7 @@ func (p *Process) join(path string) error {
 }
 
 func (p *Process) dial(path string) error {
-	screen, err := socket.Dial(path, socket.Screen{Version: version.Number, Looks: p.looks, Env: terminal(), Secret: p.Secret})
+	screen, err := socket.Dial(path, socket.Screen{Version: version.Number, Looks: p.looks, Editor: p.editor, Env: terminal(), Secret: p.Secret})
 	if err != nil {
 		return p.explained(err)
 	}

@@ -30,6 +30,7 @@ type Screen struct {
 	Looks    bool              `json:"looks,omitempty"`  // it shows nothing to a user, so it does not count as attended
 	Env      map[string]string `json:"env,omitempty"`    // variables of its terminal that commands need, such as SSH_AUTH_SOCK
 	Secret   string            `json:"secret,omitempty"` // of the process that started the host, see [Server]
+	Editor   bool              `json:"editor,omitempty"` // an editor shows the session
 
 	// Set by the host, from the kernel.
 	PID      int    `json:"-"` // of its process

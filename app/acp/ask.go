@@ -1,0 +1,219 @@
+package acp
+
+import (
+	"context"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/agent/plan"
+	"buddy/app/client"
+	"buddy/app/plain"
+	"buddy/texts"
+	"buddy/views/words"
+)
+
+// askOpen asks the editor what was already open when it connected. The caller holds s.mu.
+func (s *session) askOpen() {
+	for _, a := range s.state.Approvals {
+		s.askApproval(a)
+	}
+	for _, q := range s.state.Questions {
+		s.askQuestion(q)
+	}
+}
+
+// ask asks the editor about an approval or a question, or withdraws one that somebody has answered. The caller holds
+// s.mu.
+func (s *session) ask(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.ApprovalAsked:
+		s.askApproval(p)
+	case event.QuestionAsked:
+		s.askQuestion(p)
+	case event.ApprovalAnswered:
+		s.withdraw(p.ID)
+	case event.QuestionAnswered:
+		s.withdraw(p.ID)
+	}
+}
+
+func (s *session) withdraw(id string) {
+	if cancel := s.asked[id]; cancel != nil {
+		cancel()
+		delete(s.asked, id)
+	}
+}
+
+// show calls f in its own goroutine, with a context that ends when somebody else answers. The caller holds s.mu.
+func (s *session) show(id string, f func(context.Context)) {
+	if s.watches {
+		return
+	}
+	s.updates.flush()
+	ctx, cancel := context.WithCancel(s.conn.ctx)
+	s.withdraw(id)
+	s.asked[id] = cancel
+	go func() {
+		defer cancel()
+		f(ctx)
+	}()
+}
+
+// callOf returns the id of a call as the editor knows it. The caller holds s.mu.
+func (s *session) callOf(id string) string {
+	if c := s.updates.calls[id]; c != nil && !c.hidden {
+		return c.id
+	}
+	return id
+}
+
+// kindsOf maps decisions to the protocol's kinds of options.
+var kindsOf = map[event.Decision]string{event.Once: "allow_once", event.Keep: "allow_once", event.Similar: "allow_always", event.Try: "allow_once", event.Deny: "reject_once"}
+
+// denyWhy is the option that asks for a reason.
+const denyWhy = "deny_why"
+
+// askApproval asks the editor to approve a call. The caller holds s.mu.
+func (s *session) askApproval(a event.ApprovalAsked) {
+	var options []permission
+	for _, one := range words.Answers(a, false) {
+		if one.Decision != event.Deny {
+			options = append(options, permission{string(one.Decision), clean(texts.OneLine(one.Label)), kindsOf[one.Decision]})
+		}
+	}
+	options = append(options, permission{string(event.Deny), "No", "reject_once"})
+	if s.forms {
+		options = append(options, permission{denyWhy, "No, and tell the agent why", "reject_once"})
+	}
+	shown := toolCall{ID: s.callOf(a.CallID), Kind: kindOf(a.Action.Tool, a.Action), Status: "pending", Content: diffs(a.Action, s.updates.cwd)}
+	question, counts := words.Question(a)
+	if shown.Title = clean(strings.TrimSpace(question + " " + counts)); len(shown.Content) == 0 {
+		shown.Title = clean(texts.OneLine(words.Asked(a).Line()))
+		shown.Content = output([]byte(plain.ApprovalText(a)))
+	}
+	s.show(a.ID, func(ctx context.Context) {
+		chosen := s.permit(ctx, shown, options)
+		answer := event.AnswerApproval{ID: a.ID, Decision: event.Decision(chosen)}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case chosen == "":
+			s.process.Send(event.Cancel{})
+			return
+		case chosen == denyWhy:
+			answer.Decision = event.Deny
+			answer.Reason, _ = s.form(ctx, "Why not? The agent gets your reason.", nil)
+			if ctx.Err() != nil {
+				return
+			}
+		}
+		s.process.Send(answer)
+	})
+}
+
+// permit asks the editor for permission, and returns the chosen option; "" for none.
+func (s *session) permit(ctx context.Context, shown toolCall, options []permission) string {
+	var result permissionOutcome
+	err := s.conn.ask(ctx, "session/request_permission", map[string]any{"sessionId": s.id, "toolCall": shown, "options": options}, &result)
+	if err != nil || result.Outcome.Outcome != "selected" {
+		return ""
+	}
+	for _, o := range options {
+		if o.ID == result.Outcome.Option {
+			return o.ID
+		}
+	}
+	return ""
+}
+
+// otherField is the field of a form for an answer that is not among the choices.
+const otherField = "other"
+
+// form asks the editor for a text, which may be one of the choices.
+func (s *session) form(ctx context.Context, message string, choices []string) (text string, ok bool) {
+	fields := map[string]any{"answer": map[string]any{"type": "string", "title": "Answer"}}
+	if len(choices) > 0 {
+		fields["answer"] = map[string]any{"type": "string", "title": "Answer", "enum": choices}
+		fields[otherField] = map[string]any{"type": "string", "title": "Or your own answer"}
+	}
+	var result formAnswer
+	err := s.conn.ask(ctx, "elicitation/create", map[string]any{
+		"sessionId": s.id, "mode": "form", "message": clean(message),
+		"requestedSchema": map[string]any{"type": "object", "properties": fields},
+	}, &result)
+	if err != nil || result.Action != "accept" {
+		return "", false
+	}
+	for _, field := range []string{otherField, "answer"} {
+		if text, _ := result.Content[field].(string); strings.TrimSpace(text) != "" {
+			return strings.TrimSpace(text), true
+		}
+	}
+	return "", true
+}
+
+// askQuestion asks the editor a question of the model, of a server or of a workflow. A plan and a gate are questions
+// that every editor can show. The caller holds s.mu.
+func (s *session) askQuestion(q event.QuestionAsked) {
+	id := s.callOf(q.CallID)
+	s.show(q.ID, func(ctx context.Context) {
+		if q.Plan != "" || q.Gate != "" {
+			s.choose(ctx, id, q)
+			return
+		}
+		if !s.forms {
+			s.unanswered(ctx, q)
+			return
+		}
+		message := q.Text
+		if q.From != "" {
+			message = q.From + " asks: " + q.Text
+		}
+		text, ok := s.form(ctx, message, q.Choices)
+		if ctx.Err() == nil {
+			s.process.Send(event.Answer{ID: q.ID, Text: text, Nobody: !ok})
+		}
+	})
+}
+
+// unanswered answers a question that the editor can't show as if nobody was there, unless another screen can show it.
+func (s *session) unanswered(ctx context.Context, q event.QuestionAsked) {
+	d, err := client.Ask[client.Description](ctx, s.process, client.Describe{})
+	if err == nil && d.Screens > 1 {
+		return
+	}
+	s.mu.Lock()
+	s.updates.say(plain.QuestionText(q) + "\n\nThis editor can't show questions, so it was not answered.")
+	s.mu.Unlock()
+	s.process.Send(event.Answer{ID: q.ID, Nobody: true})
+}
+
+// choose asks about a plan, or about the gate of a workflow.
+func (s *session) choose(ctx context.Context, id string, q event.QuestionAsked) {
+	shown := toolCall{ID: id, Title: plan.Question, Kind: "switch_mode", Status: "pending"}
+	text := plan.Shown(q.Text)
+	if q.Plan == "" {
+		shown.Title, shown.Kind, text = clean(texts.OneLine(q.Text)), "other", plain.QuestionText(q)
+	}
+	shown.Content = []callContent{{Type: "content", Content: textBlock(text)}}
+	var options []permission
+	for _, c := range q.Choices {
+		kind := "allow_once"
+		if c == event.PlanKeep || c == event.PlanDiscard || c == event.GateDeny {
+			kind = "reject_once"
+		}
+		label := c
+		if q.Plan != "" {
+			label = plan.Label(c, q.Before)
+		}
+		options = append(options, permission{c, clean(texts.OneLine(label)), kind})
+	}
+	chosen := s.permit(ctx, shown, options)
+	switch {
+	case ctx.Err() != nil:
+	case chosen == "":
+		s.process.Send(event.Cancel{})
+	default:
+		s.process.Send(event.Answer{ID: q.ID, Text: chosen})
+	}
+}

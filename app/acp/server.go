@@ -1,0 +1,375 @@
+// Package acp lets editors run sessions: it speaks the Agent Client Protocol, version 1, on stdin and stdout. Each of its
+// sessions runs in its own host, as it does for a screen; this process only translates events and commands.
+//
+//	err := acp.Serve(os.Stdin, stdout, &options)
+//
+// A request from the editor, and an update for it, each on one line:
+//
+//	→ {"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"7f3a…","prompt":[{"type":"text","text":"hi"}]}}
+//	← {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"7f3a…","update":{"sessionUpdate":"agent_message_chunk",…}}}
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"buddy/app/client"
+	"buddy/app/compose"
+	"buddy/app/host"
+	"buddy/app/version"
+	"buddy/sessions"
+)
+
+const (
+	// startTime limits how long a session may take to start.
+	startTime = time.Minute
+
+	// endTime limits how long idle sessions may take to end when the editor has gone.
+	endTime = 10 * time.Second
+)
+
+// server serves one editor.
+type server struct {
+	conn    *conn
+	options *compose.Options
+	folder  sync.Mutex // held while the working directory of this process is the one of a session
+
+	mu       sync.Mutex // guards the fields below
+	greeted  bool
+	editor   clientCapabilities
+	sessions map[string]*session
+}
+
+// Serve serves an editor until it closes its end or can't be written to. Sessions with running work continue; those
+// that this process has started and that are idle end.
+func Serve(in io.Reader, out io.Writer, options *compose.Options) {
+	s := &server{conn: newConn(out), options: options, sessions: make(map[string]*session)}
+	s.conn.serve(in, s)
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	s.mu.Lock()
+	open := slices.Collect(maps.Values(s.sessions))
+	s.mu.Unlock()
+	var all sync.WaitGroup
+	for _, one := range open {
+		all.Go(func() { one.leave(ctx) })
+	}
+	all.Wait()
+}
+
+// slow holds the requests that may take a while. They run in their own goroutines.
+var slow = map[string]func(*server, *sessionParams) (any, func(), error){
+	"session/new":               (*server).newSession,
+	"session/load":              (*server).loadSession,
+	"session/resume":            (*server).resumeSession,
+	"session/list":              (*server).list,
+	"session/close":             (*server).closeSession,
+	"session/delete":            (*server).deleteSession,
+	"session/set_mode":          (*server).setMode,
+	"session/set_config_option": (*server).setOption,
+}
+
+// request implements [handler].
+func (s *server) request(method string, params json.RawMessage, answer reply) {
+	run := slow[method]
+	switch {
+	case method == "initialize":
+		answer(s.initialize(params))
+		return
+	case run == nil && method != "authenticate" && method != "session/prompt":
+		answer(nil, failf(codeNoMethod, "unknown method %q", clip(method)))
+		return
+	case !s.ready():
+		answer(nil, failf(codeInvalid, "%s came before initialize", method))
+		return
+	case method == "authenticate":
+		answer(struct{}{}, nil) // logging in happens in a terminal
+		return
+	}
+	var p sessionParams
+	if err := json.Unmarshal(params, &p); err != nil {
+		answer(nil, failf(codeParams, "%s: %v", method, err))
+		return
+	}
+	if method == "session/prompt" {
+		if one, err := s.find(p.SessionID); err != nil {
+			answer(nil, err)
+		} else {
+			one.prompt(p.Prompt, answer)
+		}
+		return
+	}
+	go func() {
+		result, after, err := run(s, &p)
+		answer(result, err)
+		if err == nil && after != nil {
+			after()
+		}
+	}()
+}
+
+// notify implements [handler]. Unknown notifications are ignored.
+func (s *server) notify(method string, params json.RawMessage) {
+	var p sessionParams
+	if method != "session/cancel" || json.Unmarshal(params, &p) != nil {
+		return
+	}
+	if one, err := s.find(p.SessionID); err == nil {
+		one.stop()
+	}
+}
+
+func (s *server) ready() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.greeted
+}
+
+// initialize answers the first request.
+func (s *server) initialize(params json.RawMessage) (any, error) {
+	var p initializeParams
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, failf(codeParams, "initialize: %v", err)
+	}
+	s.mu.Lock()
+	s.greeted, s.editor = true, p.ClientCapabilities
+	s.mu.Unlock()
+	auth := []any{}
+	if p.ClientCapabilities.Auth.Terminal {
+		auth = append(auth, map[string]any{"type": "terminal", "id": "login", "name": "Add an API key", "description": "asks for a provider's key in a terminal", "args": []string{"--login"}})
+	}
+	yes := struct{}{}
+	return map[string]any{
+		"protocolVersion": 1,
+		"agentInfo":       map[string]string{"name": "buddy", "title": "buddy", "version": version.Number},
+		"authMethods":     auth,
+		"agentCapabilities": map[string]any{
+			"loadSession":         true,
+			"promptCapabilities":  map[string]bool{"image": true, "embeddedContext": true},
+			"sessionCapabilities": map[string]any{"list": yes, "resume": yes, "close": yes, "delete": yes, "additionalDirectories": yes},
+		},
+	}, nil
+}
+
+// find returns an open session.
+func (s *server) find(id string) (*session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one := s.sessions[id]; one != nil {
+		return one, nil
+	}
+	return nil, failf(codeNotFound, "session %q is not open here; use session/new, session/load or session/resume first", clip(id))
+}
+
+// newSession starts a session.
+func (s *server) newSession(p *sessionParams) (any, func(), error) {
+	return s.open(p, "", false)
+}
+
+// loadSession opens a stored session, and repeats its conversation first.
+func (s *server) loadSession(p *sessionParams) (any, func(), error) {
+	return s.open(p, p.SessionID, true)
+}
+
+// resumeSession opens a stored session.
+func (s *server) resumeSession(p *sessionParams) (any, func(), error) {
+	return s.open(p, p.SessionID, false)
+}
+
+// open opens a session: a new one if id is "".
+func (s *server) open(p *sessionParams, id string, replay bool) (any, func(), error) {
+	if id != "" && sessions.CheckID(id) != nil {
+		return nil, nil, failf(codeNotFound, "there is no session %q", clip(id))
+	}
+	if !filepath.IsAbs(p.Cwd) {
+		return nil, nil, failf(codeParams, "cwd must be an absolute path, not %q", clip(p.Cwd))
+	}
+	s.mu.Lock()
+	old, forms := s.sessions[id], s.editor.forms()
+	delete(s.sessions, id)
+	s.mu.Unlock()
+	if old != nil { // it is opened again
+		old.disconnect()
+	}
+	one := &session{conn: s.conn, forms: forms, asked: make(map[string]context.CancelFunc)}
+	if err := s.start(one, p, id); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(s.conn.ctx, startTime)
+	defer cancel()
+	answer, err := one.begin(ctx, id != "", replay)
+	if err != nil {
+		one.disconnect()
+		return nil, nil, err
+	}
+	s.mu.Lock()
+	s.sessions[one.id] = one
+	s.mu.Unlock()
+	if id == "" {
+		answer.SessionID = one.id
+	}
+	return answer, func() { one.follow(p.MCPServers) }, nil
+}
+
+// start starts the host of a session, or connects to it.
+func (s *server) start(one *session, p *sessionParams, id string) error {
+	s.folder.Lock()
+	defer s.folder.Unlock()
+	back, err := os.Getwd()
+	if err != nil {
+		back = "/"
+	}
+	if err := os.Chdir(p.Cwd); err != nil {
+		return failf(codeParams, "cwd: %v", err)
+	}
+	defer os.Chdir(back) //nolint:errcheck // each session enters its own folder first
+	options := *s.options
+	options.Also = slices.Concat(options.Also, p.AdditionalDirectories)
+	if options.Dir == "" && len(options.Targets) == 0 && options.SSH == "" && options.Container == "" {
+		options.Dir = p.Cwd
+	}
+	d, err := compose.NewDestination(&options)
+	if err != nil {
+		return err
+	}
+	defer d.Close() //nolint:errcheck // nothing was connected
+	if one.setup, err = compose.NewSetup(&options, d.Name, id); err != nil {
+		if id != "" {
+			return failf(codeNotFound, "%v", err)
+		}
+		return err
+	}
+	if c := one.setup.Config; one.setup.Problem != "" && (c.Active == nil || c.Active.Bundled()) {
+		return failf(codeAuthRequired, "%s", compose.NoModel(&options, c))
+	}
+	one.id, options.Session = one.setup.ID, one.setup.ID
+	one.process, err = host.StartForEditor(&options, one.setup.Store, id != "")
+	return err
+}
+
+// list lists the stored sessions of a folder, or of all folders.
+func (s *server) list(p *sessionParams) (any, func(), error) {
+	stores, err := s.stores(p.Cwd)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := []sessionInfo{}
+	for _, store := range stores {
+		entries, err := store.List()
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, e := range entries {
+			if e.Problem == "" && (p.Cwd == "" || e.Header.Cwd == p.Cwd) {
+				all = append(all, sessionInfo{e.ID, e.Header.Cwd, clean(e.Title), e.Used.UTC().Format(time.RFC3339)})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b sessionInfo) int { return -compareText(a.UpdatedAt, b.UpdatedAt) })
+	return page(all, p.Cursor)
+}
+
+// pageSize is the number of sessions in one answer.
+const pageSize = 200
+
+// page returns the sessions after a cursor, which is the id of the last one before it.
+func page(all []sessionInfo, cursor string) (any, func(), error) {
+	if cursor != "" {
+		i := slices.IndexFunc(all, func(one sessionInfo) bool { return one.SessionID == cursor })
+		if i < 0 {
+			return nil, nil, failf(codeParams, "unknown cursor %q; list again without one", clip(cursor))
+		}
+		all = all[i+1:]
+	}
+	answer := map[string]any{"sessions": all}
+	if len(all) > pageSize {
+		answer["sessions"], answer["nextCursor"] = all[:pageSize], all[pageSize-1].SessionID
+	}
+	return answer, nil, nil
+}
+
+// stores returns the stores of a folder, or all if it is "".
+func (s *server) stores(cwd string) ([]sessions.Store, error) {
+	if cwd == "" {
+		return sessions.Folders()
+	}
+	s.folder.Lock()
+	defer s.folder.Unlock()
+	back, err := os.Getwd()
+	if err != nil {
+		back = "/"
+	}
+	if err := os.Chdir(cwd); err != nil {
+		return nil, failf(codeParams, "cwd: %v", err)
+	}
+	defer os.Chdir(back) //nolint:errcheck // as in start
+	store, err := compose.Sessions()
+	return append([]sessions.Store{store}, store.Others()...), err
+}
+
+// closeSession leaves a session.
+func (s *server) closeSession(p *sessionParams) (any, func(), error) {
+	one, err := s.find(p.SessionID)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.forget(one)
+	ctx, cancel := context.WithTimeout(s.conn.ctx, endTime)
+	defer cancel()
+	one.leave(ctx)
+	return struct{}{}, nil, nil
+}
+
+func (s *server) forget(one *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, one.id)
+}
+
+// deleteSession moves a session to the trash. It succeeds if there is none.
+func (s *server) deleteSession(p *sessionParams) (any, func(), error) {
+	if err := sessions.CheckID(p.SessionID); err != nil {
+		return nil, nil, failf(codeParams, "%v", err)
+	}
+	if one, err := s.find(p.SessionID); err == nil {
+		s.forget(one)
+		ctx, cancel := context.WithTimeout(s.conn.ctx, endTime)
+		defer cancel()
+		if _, err := client.Ask[client.CloseReply](ctx, one.process, client.Close{}); err != nil && !errors.Is(err, context.Canceled) {
+			return nil, nil, err
+		}
+		one.disconnect()
+	}
+	stores, err := sessions.Folders()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, store := range stores {
+		if _, err := os.Lstat(store.File(p.SessionID)); err != nil {
+			continue
+		}
+		if err := removeSoon(store, p.SessionID); err != nil {
+			return nil, nil, err
+		}
+	}
+	return struct{}{}, nil, nil
+}
+
+// removeSoon removes a session whose host may need a moment to end.
+func removeSoon(store sessions.Store, id string) (err error) {
+	for range 20 {
+		if _, err = store.Remove(id); !errors.Is(err, sessions.ErrLocked) {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
+}

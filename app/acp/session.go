@@ -1,0 +1,381 @@
+package acp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/client"
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/host"
+	"buddy/app/state"
+	"buddy/texts"
+	"buddy/views/markup"
+)
+
+// pace is the interval of streamed text.
+const pace = 36 * time.Millisecond
+
+// session is a session that the editor has opened.
+type session struct {
+	conn    *conn
+	id      string
+	setup   compose.Setup
+	process *host.Process
+	forms   bool   // the editor shows forms
+	watches bool   // the editor may only watch: see [client.Hello]
+	told    setting
+	batches <-chan []event.Envelope
+	first   [][]event.Envelope // received before the editor knew the session
+
+	mu      sync.Mutex // guards the fields below
+	state   state.State
+	updates updates
+	prompts []*prompt                     // without an answer
+	asked   map[string]context.CancelFunc // approvals and questions shown to the editor
+	waiting []chan<- event.Event          // get the next event that ends a change of the settings
+}
+
+// prompt is a prompt of the editor without an answer. The fields are guarded by the session.
+type prompt struct {
+	text    string
+	task    event.TaskKind // instead of text: the prompt is the command that starts the next task of this kind
+	id      int            // of the prompt in the session; 0 until it was accepted
+	taskID  int            // 0 until its task has started
+	stopped bool           // the editor has cancelled it
+	answer  reply
+}
+
+// begin connects to the session. A stored one is read first, and repeated for the editor if replay is set.
+func (s *session) begin(ctx context.Context, stored, replay bool) (*opened, error) {
+	hello, err := s.process.Hello(ctx)
+	if hello.Failed != nil {
+		return nil, exit.Failure(*hello.Failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.watches = hello.Watches
+	s.updates = updates{send: s.update, cwd: hello.Cwd, calls: make(map[string]*call)}
+	last, err := s.read(stored, replay)
+	if err != nil {
+		return nil, err
+	}
+	if s.batches, err = s.process.Subscribe(context.Background(), last, pace); err != nil {
+		return nil, err
+	}
+	now := s.state.Info
+	for now.Mode == "" || now.Event.Profile == "" || !s.process.Joined && len(s.first) == 0 {
+		select {
+		case batch, open := <-s.batches:
+			if !open {
+				return nil, cmp.Or(s.process.Err(), error(failf(codeInternal, "the session has ended")))
+			}
+			s.first = append(s.first, batch)
+			for _, env := range batch {
+				foldInfo(&now, env.Payload)
+			}
+		case <-ctx.Done():
+			return nil, failf(codeInternal, "the session did not start within %v", startTime)
+		}
+	}
+	s.told = settingOf(now)
+	return &opened{Modes: s.modes(now), Options: s.options(now)}, nil
+}
+
+// foldInfo applies an event about the session's mode and model.
+func foldInfo(now *state.Info, e event.Event) {
+	switch p := e.(type) {
+	case event.SessionCreated:
+		now.Event = p
+	case event.SessionResumed:
+		now.Event.Profile, now.Event.Model, now.Event.Effort, now.Mode = p.Profile, p.Model, p.Effort, action.ModeAsk
+	case event.ModelSwitched:
+		now.Event.Profile, now.Event.Model, now.Event.Effort = p.Profile, p.Model, p.Effort
+	case event.ModeChanged:
+		now.Mode = p.Mode
+	}
+}
+
+// read reads the stored events of the session, and returns the number of the last one.
+func (s *session) read(stored, replay bool) (last uint64, err error) {
+	if !stored {
+		return 0, nil
+	}
+	j, err := s.setup.Store.View(s.id)
+	if err != nil {
+		if s.process.Joined {
+			return 0, nil // it has no file before its first prompt
+		}
+		return 0, err
+	}
+	defer j.Close() //nolint:errcheck // only read
+	s.updates.replaying, s.updates.silent = true, !replay
+	err = j.Range(0, func(env event.Envelope) bool {
+		s.apply(env)
+		last = env.Seq
+		return true
+	})
+	s.updates.replaying = false
+	s.updates.flush()
+	s.updates.silent = false
+	return last, err
+}
+
+// follow passes the session's events to the editor, in the background, until there are no more.
+func (s *session) follow(servers []named) {
+	s.updates.commands(&s.state)
+	if s.watches {
+		s.updates.say("This session was started elsewhere, and this editor has no terminal, so it can only watch and stop the session. To allow more, set `[host] without_terminal = true` in your settings.")
+	}
+	if len(servers) > 0 {
+		s.updates.say("buddy does not use the MCP servers of the editor. Add them with `buddy mcp add`.")
+	}
+	s.mu.Lock()
+	if s.process.Joined {
+		s.askOpen()
+	}
+	s.mu.Unlock()
+	go func() {
+		for _, batch := range s.first {
+			s.handle(batch)
+		}
+		s.first = nil
+		for batch := range s.batches {
+			s.handle(batch)
+		}
+		s.end(s.process.Err())
+	}()
+}
+
+// handle handles a batch of events.
+func (s *session) handle(batch []event.Envelope) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, env := range batch {
+		s.own(env)
+		s.apply(env)
+		s.settings(env.Payload)
+		s.ask(env)
+		s.settle(env)
+	}
+	s.updates.flush()
+}
+
+// apply folds an event into the state, and tells the editor about it. The caller holds s.mu.
+func (s *session) apply(env event.Envelope) {
+	changed := s.state.Apply(env)
+	s.updates.event(env)
+	if changed&state.Tasks != 0 {
+		s.updates.plan(s.state.Steps)
+	}
+	if changed&state.Commands != 0 && !s.updates.replaying {
+		s.updates.commands(&s.state)
+	}
+}
+
+// settings tells the editor about changed modes and models. The caller holds s.mu.
+func (s *session) settings(e event.Event) {
+	switch e.(type) {
+	case event.ModeChanged, event.ModelSwitched:
+		s.tell(s.state.Info)
+	case event.Error:
+	default:
+		return
+	}
+	for _, w := range s.waiting {
+		w <- e // has room for one
+	}
+	s.waiting = nil
+}
+
+// setting holds what the editor knows about the settings.
+type setting struct{ mode, model, effort string }
+
+func settingOf(now state.Info) setting {
+	return setting{string(now.Mode), now.Event.Profile, now.Event.Effort}
+}
+
+// tell tells the editor about the settings, if it doesn't know them. The caller holds s.mu.
+func (s *session) tell(now state.Info) {
+	was := s.told
+	if s.told = settingOf(now); s.told == was {
+		return
+	}
+	if s.told.mode != was.mode {
+		s.update(update{Update: "current_mode_update", Mode: s.told.mode})
+	}
+	s.update(update{Update: "config_option_update", Options: s.options(now)})
+}
+
+// update sends an update.
+func (s *session) update(u any) {
+	s.conn.notify("session/update", struct {
+		SessionID string `json:"sessionId"`
+		Update    any    `json:"update"`
+	}{s.id, u})
+}
+
+// own marks the prompts of this editor, so that they are not repeated. The caller holds s.mu.
+func (s *session) own(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.PromptSubmitted:
+		for _, one := range s.prompts {
+			if one.taskID != 0 || one.id != p.ID && (one.id != 0 || one.task != "" || one.text != p.Text) {
+				continue
+			}
+			s.updates.ownPrompt = p.ID
+			if one.id = p.ID; !p.Queued {
+				s.started(one, env.Task)
+			}
+			return
+		}
+	case event.TaskStarted:
+		for _, one := range s.prompts {
+			if one.taskID == 0 && one.task == p.Kind {
+				s.started(one, p.ID)
+				return
+			}
+		}
+	}
+}
+
+// started records the task of a prompt. The caller holds s.mu.
+func (s *session) started(one *prompt, task int) {
+	if one.taskID = task; one.stopped {
+		s.process.Send(event.Cancel{})
+	}
+}
+
+// settle answers prompts whose work has ended. The caller holds s.mu.
+func (s *session) settle(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.TaskFinished:
+		s.answer(func(one *prompt) bool { return one.taskID == p.ID }, outcome(p, s.updates.fault))
+		s.updates.fault = ""
+	case event.PromptWithdrawn:
+		s.answer(func(one *prompt) bool { return one.id == p.ID }, stopped("cancelled"))
+	case event.PromptBlocked:
+		s.updates.say(strings.TrimSuffix("The prompt was not sent: "+cmp.Or(p.Reason, "a hook refused it"), "."))
+		s.answer(func(one *prompt) bool { return one.id == p.ID }, stopped("refusal"))
+	case event.Error:
+		if p.Code == event.BadCommand {
+			s.answer(func(one *prompt) bool { return one.id == 0 && one.taskID == 0 }, func(answer reply) {
+				answer(nil, failf(codeInvalid, "%s", clean(texts.WithNext(p.Text, p.NextStep))))
+			})
+		}
+	}
+}
+
+// answer answers all prompts that match. The caller holds s.mu.
+func (s *session) answer(match func(*prompt) bool, how func(reply)) {
+	var left []*prompt
+	for _, one := range s.prompts {
+		if match(one) {
+			s.updates.flush()
+			how(one.answer)
+		} else {
+			left = append(left, one)
+		}
+	}
+	s.prompts = left
+}
+
+// stopped answers with a reason to stop.
+func stopped(reason string) func(reply) {
+	return func(answer reply) { answer(map[string]string{"stopReason": reason}, nil) }
+}
+
+// outcome returns the answer to a prompt whose task has ended. fault is the last error of the session.
+func outcome(p event.TaskFinished, fault string) func(reply) {
+	switch p.Outcome {
+	case event.Cancelled:
+		return stopped("cancelled")
+	case event.MaxTurns, event.MaxCost, event.GoalLimit:
+		return stopped("max_turn_requests")
+	case event.ContextLimit:
+		return stopped("max_tokens")
+	case event.Failed:
+		return func(answer reply) {
+			answer(nil, failf(codeInternal, "%s", clean(cmp.Or(fault, p.Error, "the task failed"))))
+		}
+	}
+	return stopped("end_turn")
+}
+
+// end answers what is left when the session has ended. err is nil if it was ended properly.
+func (s *session) end(err error) {
+	text := "the session has ended"
+	if err != nil {
+		text = err.Error()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer(func(*prompt) bool { return true }, func(answer reply) { answer(nil, failf(codeInternal, "%s", clean(text))) })
+	for _, cancel := range s.asked {
+		cancel()
+	}
+	for _, w := range s.waiting {
+		w <- nil
+	}
+	s.waiting = nil
+}
+
+// stop cancels the prompts of the editor.
+func (s *session) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.prompts {
+		if one.stopped = true; one.id != 0 && one.taskID == 0 {
+			s.process.Send(event.Unqueue{ID: one.id})
+		}
+	}
+	s.process.Send(event.Cancel{})
+}
+
+// leave disconnects from the session. If this process has started it and nothing runs or waits, it ends, unless another
+// screen is attached.
+func (s *session) leave(ctx context.Context) {
+	if !s.process.Joined && !s.watches {
+		d, err := client.Ask[client.Description](ctx, s.process, client.Describe{})
+		if err == nil && (d.State == client.Idle || d.State == client.Failed) {
+			_, err = client.Ask[client.CloseReply](ctx, s.process, client.Close{}) // it ends by itself, too, only later
+			defer s.gone(ctx, err == nil)
+		}
+	}
+	s.disconnect()
+}
+
+// gone waits until the process of a session that was closed has ended, so that the session can be opened again. It keeps
+// running if another screen is attached.
+func (s *session) gone(ctx context.Context, closed bool) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for closed && ctx.Err() == nil && host.Runs(s.setup.Store, s.id) {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// disconnect leaves the session as it is.
+func (s *session) disconnect() { s.process.Leave() }
+
+// clean makes text of models and files harmless for editors in terminals.
+func clean(text string) string { return markup.Answer(strings.ToValidUTF8(text, "\uFFFD")) }
+
+func clip(text string) string { return markup.Shorten(text, 60) }
+
+func compareText(a, b string) int { return cmp.Compare(a, b) }
+
+// rawObject returns a text as JSON, nil if it is none.
+func rawObject(text string) json.RawMessage {
+	if !json.Valid([]byte(text)) {
+		return nil
+	}
+	return texts.PrintableJSON([]byte(text))
+}
