@@ -122,9 +122,7 @@ func (s *session) read(stored, replay bool) (last uint64, err error) {
 		last = env.Seq
 		return true
 	})
-	s.updates.replaying = false
-	s.updates.flush()
-	s.updates.silent = false
+	s.updates.replayed()
 	return last, err
 }
 

@@ -39,6 +39,7 @@ type updates struct {
 	live          []*call          // have output that the editor does not have
 	usage         update
 	steps         state.Steps
+	announced     string // the commands
 }
 
 // stream is an unfinished text of the model.
@@ -174,6 +175,16 @@ func (u *updates) flush() {
 		u.call(c, toolCall{Content: output(c.tail)})
 	}
 	u.live = nil
+}
+
+// replayed ends the events of the session's file, in the middle of an answer if the session runs.
+func (u *updates) replayed() {
+	u.replaying = false
+	u.flush()
+	if u.usage.Used != nil {
+		u.emit(u.usage)
+	}
+	u.silent = false
 }
 
 // messages counts the messages of all sessions of this process.
@@ -362,7 +373,7 @@ func (u *updates) used(e event.Event) {
 			u.usage.Cost = &cost{float64(p.SessionCost) / 1e6, "USD"}
 		}
 	}
-	if u.usage.Update = "usage_update"; u.usage.Used != nil && !sameUsage(before, u.usage) {
+	if u.usage.Update = "usage_update"; u.usage.Used != nil && !u.replaying && !sameUsage(before, u.usage) {
 		u.emit(u.usage)
 	}
 }
@@ -404,5 +415,8 @@ func (u *updates) commands(s *state.State) {
 	for _, c := range slices.Concat(slash.Typed(s.Info.Commands), s.Info.Prompts) {
 		add(c.Name, c.Args, slash.CustomHelp(event.CustomCommand{Help: c.Help, Origin: c.Origin}))
 	}
-	u.emit(update{Update: "available_commands_update", Commands: &all})
+	if list := fmt.Sprint(all); list != u.announced {
+		u.announced = list
+		u.emit(update{Update: "available_commands_update", Commands: &all})
+	}
 }
