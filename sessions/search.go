@@ -252,7 +252,7 @@ func (q *query) in(e event.Event) (line string, ok bool) {
 	}
 	switch p := e.(type) {
 	case event.TaskQueued, event.TaskStarted, event.Checkpoint, event.ApprovalAsked, event.DecisionExplained,
-		event.QuestionAsked, event.QuestionAnswered, event.PlanExited: // the call or its result has the same text
+		event.QuestionAsked, event.QuestionAnswered, event.PlanExited, event.TodoChanged: // the call or its result has the same text
 		return "", false
 	case event.BranchStarted, event.ContextUsage, event.HookRan, event.ReminderAttached: // nobody wrote them
 		return "", false

@@ -62,12 +62,9 @@ func (k *known) remember(states map[string]string) {
 	maps.Copy(k.states, states)
 }
 
-// stepsTool is the tool that writes the model's step list.
-const stepsTool = "todo"
-
 // wrote records the step list in a result.
 func (k *known) wrote(e event.ToolResult) {
-	if e.Name != stepsTool || e.IsError {
+	if e.Name != event.TodoTool || e.IsError {
 		return
 	}
 	k.steps = reminder.Steps{}

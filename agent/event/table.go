@@ -104,6 +104,7 @@ func (MCPServer) kind() kind         { return kind{"mcp.server", durable} }
 func (MCPReady) kind() kind          { return kind{"mcp.ready", durable} }
 func (MCPCallStarted) kind() kind    { return kind{"mcp.call_started", durable} }
 func (MCPCallFinished) kind() kind   { return kind{"mcp.call_finished", durable} }
+func (TodoChanged) kind() kind       { return kind{"todo.changed", durable} }
 func (SkillLoaded) kind() kind       { return kind{"skill.loaded", durable} }
 func (CommandsListed) kind() kind    { return kind{"commands.listed", transient} }
 func (PaneOpened) kind() kind        { return kind{"pane.opened", durable} }
@@ -204,6 +205,7 @@ var All = []Event{
 	MCPReady{},
 	MCPCallStarted{},
 	MCPCallFinished{},
+	TodoChanged{},
 	SkillLoaded{},
 	CommandsListed{},
 	PaneOpened{},

@@ -100,7 +100,7 @@ func passOver(e event.Event) {
 		event.RequestStarted, event.CallDelta, event.OpenText, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ModelReading, event.FallbackEnded,
 		event.ToolWaits, event.TargetConnecting, event.HookStarted, event.HookRan,
 		event.FileKept, event.FileRestoring, event.FileRestored, event.FileUnchanged, event.EffectApplying, event.EffectApplied, event.ReminderAttached,
-		event.MCPServer, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.SkillLoaded, event.PaneHistory,
+		event.TodoChanged, event.MCPServer, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.SkillLoaded, event.PaneHistory,
 		event.ContextCompacting, event.ContextCompacted, event.MicroCompacted, event.ContextPinned,
 		event.InstructionsRead, event.ResultSpilled, event.BudgetWarning, event.BudgetExceeded, event.PlanEntered, event.PlanExited,
 		event.WorkflowStarted, event.WorkflowStepped, event.ReviewFinished, event.GoalChanged,

@@ -324,6 +324,9 @@ func (b *batch) finish(j *job, res tools.Result) {
 		conversation.Worked(b.x.conv, c.Planned)
 	}
 	b.x.conv.StoreResult(b.x.task, b.turn, c.Arguments, e)
+	if list, ok := event.TodoOf(e); ok {
+		b.publish(list)
+	}
 	b.loop.p.Ledger.Result(&b.x.used, counted(c), res.Content)
 	g.sent = len(res.Content)
 	b.x.mu.Lock()

@@ -58,6 +58,8 @@ func (s *State) fold(env event.Envelope) Changed {
 		return s.applyInfo(env)
 	case event.GoalChanged:
 		return applyGoal(s, env, p)
+	case event.TodoChanged:
+		return applySteps(s, env, p)
 	case event.SkillLoaded, event.CommandsListed, event.MCPServer, event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		return applyExtension(s, env)
 	case event.BranchStarted, event.HistoryRewound:
@@ -167,7 +169,7 @@ func (s *State) requestCall(env event.Envelope, p event.ToolRequested) Changed {
 	if s.calls[p.CallID] != nil {
 		return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action, c.On = p.Arguments, p.Action, on })
 	}
-	if p.Name == todo { // the list itself shows; a block appears only if it could not be written
+	if p.Name == event.TodoTool { // the list itself shows; a block appears only if it could not be written
 		s.calls = withCall(s.calls, &Block{Kind: ToolBlock, Call: newCall(p, on)})
 		return 0
 	}
@@ -248,7 +250,7 @@ func answeredState(p event.ApprovalAnswered) CallState {
 }
 
 func (s *State) finishCall(env event.Envelope, p event.ToolResult) Changed {
-	if p.Name != todo {
+	if p.Name != event.TodoTool {
 		return endCall(s, p)
 	}
 	if p.IsError {
@@ -258,12 +260,8 @@ func (s *State) finishCall(env event.Envelope, p event.ToolResult) Changed {
 		}
 		return endCall(s, p)
 	}
-	was := s.Steps
-	s.Steps = stepsOf(p.Tail)
-	if n := len(s.Steps); n > 0 && s.Steps.Done() == n && (len(was) == 0 || was.Done() < len(was)) {
-		s.add(env, NoticeBlock, s.Steps.Text())
-	}
-	return endCall(s, p) | Tasks
+	list, _ := event.TodoOf(p) // sessions of older versions have no event of their own
+	return applySteps(s, env, list) | endCall(s, p)
 }
 
 // endCall shows the result of a call.

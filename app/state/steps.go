@@ -3,7 +3,6 @@ package state
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"buddy/agent/event"
 )
@@ -64,23 +63,20 @@ func (s Steps) Current() int {
 	return len(s) - 1
 }
 
-// todo is the tool with which a model writes its steps.
-const todo = "todo"
+// stepStates maps the states in events.
+var stepStates = map[event.TodoState]StepState{event.TodoPending: StepOpen, event.TodoInProgress: StepWorking, event.TodoCompleted: StepDone}
 
-// stepSigns are the line prefixes of the tool todo, by state of the step.
-var stepSigns = [...]string{StepOpen: "[ ] ", StepWorking: "[>] ", StepDone: "[x] "}
-
-// stepsOf parses the list that the tool todo prints.
-func stepsOf(shown string) Steps {
-	var steps Steps
-	for line := range strings.Lines(shown) {
-		for state, sign := range stepSigns {
-			if text, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), sign); ok {
-				steps = append(steps, Step{text, StepState(state)})
-			}
-		}
+// applySteps replaces the list, and shows it as a notice when its last step is done.
+func applySteps(s *State, env event.Envelope, p event.TodoChanged) Changed {
+	was := s.Steps
+	s.Steps = nil
+	for _, step := range p.Steps {
+		s.Steps = append(s.Steps, Step{step.Text, stepStates[step.State]})
 	}
-	return steps
+	if n := len(s.Steps); n > 0 && s.Steps.Done() == n && (len(was) == 0 || was.Done() < len(was)) {
+		s.add(env, NoticeBlock, s.Steps.Text())
+	}
+	return Tasks
 }
 
 // plannedSteps returns the steps of an approved plan.

@@ -15,6 +15,7 @@ func TestStepsFollowThePlanAndTheModel(t *testing.T) {
 	wrote := func(list string) event.Event {
 		return event.ToolResult{CallID: "c", Name: "todo", Result: "{}", Tail: list}
 	}
+	changed := func(steps ...event.TodoStep) event.Event { return event.TodoChanged{Steps: steps} }
 	fix := Steps{{"reproduce", StepDone}, {"fix", StepWorking}, {"run all", StepOpen}}
 	for _, tt := range []struct {
 		name   string
@@ -24,6 +25,8 @@ func TestStepsFollowThePlanAndTheModel(t *testing.T) {
 		{"approved", []event.Event{event.PlanExited{Approved: true, Plan: "p", Steps: []event.PlanStep{{Description: "a"}, {Description: "b"}}}}, Steps{{Text: "a"}, {Text: "b"}}},
 		{"discarded", []event.Event{wrote("[ ] a\n"), event.PlanExited{}}, Steps{{Text: "a"}}},
 		{"written", []event.Event{wrote("[x] reproduce\n[>] fix\n[ ] run all\n")}, fix},
+		{"changed", []event.Event{changed(event.TodoStep{Text: "reproduce", State: event.TodoCompleted}, event.TodoStep{Text: "fix", State: event.TodoInProgress}, event.TodoStep{Text: "run all", State: event.TodoPending})}, fix},
+		{"written and changed", []event.Event{wrote("[x] reproduce\n[>] fix\n[ ] run all\n"), changed(event.TodoStep{Text: "run all", State: event.TodoPending})}, Steps{{Text: "run all"}}},
 		{"resumed", []event.Event{wrote("[x] reproduce\n[>] fix\n[ ] run all\n"), event.SessionResumed{}}, fix},
 		{"a prompt while some are open", []event.Event{wrote("[x] a\n[ ] b\n"), event.PromptSubmitted{ID: 2, Text: "go on"}}, Steps{{"a", StepDone}, {Text: "b"}}},
 		{"all done", []event.Event{wrote("[x] a\n")}, Steps{{"a", StepDone}}},
