@@ -44,17 +44,23 @@ func (s *session) submit(c event.Submit, answer reply) {
 // submission returns the prompt in the blocks of the editor.
 func (s *session) submission(blocks []contentBlock) (c event.Submit, err error) {
 	var text, attached strings.Builder
+	apart := func(word string) { // a mention ends at a space
+		if t := text.String(); t != "" && !strings.HasSuffix(t, " ") && !strings.HasSuffix(t, "\n") {
+			text.WriteByte(' ')
+		}
+		text.WriteString(word + " ")
+	}
 	for _, b := range blocks {
 		switch b.Type {
 		case "text":
 			text.WriteString(b.Text)
 		case "resource_link":
-			text.WriteString(s.link(b.URI, b.Name))
+			apart(s.link(b.URI, b.Name))
 		case "resource":
 			if b.Resource == nil {
 				return c, failf(codeParams, "a block of the type resource has no resource")
 			}
-			text.WriteString(s.embedded(b.Resource, &attached))
+			apart(s.embedded(b.Resource, &attached))
 		case "image":
 			image, err := imageOf(b)
 			if err != nil {
@@ -65,7 +71,7 @@ func (s *session) submission(blocks []contentBlock) (c event.Submit, err error) 
 			return c, failf(codeParams, "a block of the type %q is not supported (have: text, image, resource, resource_link)", clip(b.Type))
 		}
 	}
-	c.Text = strings.ToValidUTF8(text.String()+attached.String(), "\uFFFD")
+	c.Text = strings.ToValidUTF8(strings.TrimSpace(text.String())+attached.String(), "\uFFFD")
 	if strings.TrimSpace(c.Text) == "" && len(c.Images) == 0 {
 		return c, failf(codeParams, "the prompt is empty")
 	}

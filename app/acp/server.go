@@ -52,7 +52,8 @@ type server struct {
 // that this process has started and that are idle end.
 func Serve(in io.Reader, out io.Writer, options *compose.Options) {
 	s := &server{conn: newConn(out), options: options, sessions: make(map[string]*session)}
-	s.conn.serve(in, s)
+	go s.conn.serve(in, s)
+	<-s.conn.ctx.Done() // in may stay open although the editor reads nothing any more
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	s.mu.Lock()

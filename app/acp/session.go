@@ -28,8 +28,8 @@ type session struct {
 	id      string
 	setup   compose.Setup
 	process *host.Process
-	forms   bool   // the editor shows forms
-	watches bool   // the editor may only watch: see [client.Hello]
+	forms   bool // the editor shows forms
+	watches bool // the editor may only watch: see [client.Hello]
 	told    setting
 	batches <-chan []event.Envelope
 	first   [][]event.Envelope // received before the editor knew the session
@@ -170,7 +170,7 @@ func (s *session) handle(batch []event.Envelope) {
 func (s *session) apply(env event.Envelope) {
 	changed := s.state.Apply(env)
 	s.updates.event(env)
-	if changed&state.Tasks != 0 {
+	if _, emptied := env.Payload.(event.TodoChanged); changed&state.Tasks != 0 && (emptied || len(s.state.Steps) > 0) {
 		s.updates.plan(s.state.Steps)
 	}
 	if changed&state.Commands != 0 && !s.updates.replaying {
