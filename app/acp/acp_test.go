@@ -85,7 +85,7 @@ func connect(t *testing.T, options *compose.Options) *editor {
 	toEditor, fromServer := io.Pipe()
 	e := &editor{t: t, conn: newConn(fromEditor), in: fromEditor, done: make(chan struct{}), seen: make(map[string]chan struct{})}
 	go func() { Serve(toServer, fromServer, options); _ = fromServer.Close(); close(e.done) }()
-	go e.conn.serve(toEditor, e)
+	go func() { e.conn.serve(toEditor, e); e.conn.cancel() }()
 	t.Cleanup(e.close)
 	e.must("initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": map[string]any{"elicitation": map[string]any{"form": map[string]any{}}}})
 	return e

@@ -37,7 +37,7 @@ func Check(options *compose.Options, out io.Writer) error {
 	p := &probe{conn: newConn(fromEditor), dir: dir, out: out}
 	var ends sync.WaitGroup
 	ends.Go(func() { Serve(toServer, fromServer, &demo); _ = fromServer.Close() })
-	ends.Go(func() { p.conn.serve(toEditor, p) })
+	ends.Go(func() { p.conn.serve(toEditor, p); p.conn.cancel() })
 	for _, s := range p.steps() {
 		if err = p.step(s.name, s.run); err != nil {
 			break

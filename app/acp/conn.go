@@ -88,9 +88,8 @@ func newConn(out io.Writer) *conn {
 	return c
 }
 
-// serve passes messages to h until in ends or the other side can't be written to.
+// serve passes messages to h until in ends or the connection has ended. Answers can still be sent.
 func (c *conn) serve(in io.Reader, h handler) {
-	defer c.cancel()
 	r := &lines{r: bufio.NewReaderSize(in, 64<<10)}
 	for c.ctx.Err() == nil {
 		line, err := r.next()

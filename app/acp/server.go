@@ -40,7 +40,8 @@ const (
 type server struct {
 	conn    *conn
 	options *compose.Options
-	folder  sync.Mutex // held while the working directory of this process is the one of a session
+	slow    sync.WaitGroup // requests in goroutines of their own
+	folder  sync.Mutex     // held while the working directory of this process is the one of a session
 
 	mu       sync.Mutex // guards the fields below
 	greeted  bool
@@ -52,8 +53,12 @@ type server struct {
 // that this process has started and that are idle end.
 func Serve(in io.Reader, out io.Writer, options *compose.Options) {
 	s := &server{conn: newConn(out), options: options, sessions: make(map[string]*session)}
-	go s.conn.serve(in, s)
-	<-s.conn.ctx.Done() // in may stay open although the editor reads nothing any more
+	go func() {
+		s.conn.serve(in, s)
+		s.slow.Wait() // their answers can still be read
+		s.conn.cancel()
+	}()
+	<-s.conn.ctx.Done() // in may stay open although the editor can't be written to any more
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	s.mu.Lock()
@@ -108,13 +113,13 @@ func (s *server) request(method string, params json.RawMessage, answer reply) {
 		}
 		return
 	}
-	go func() {
+	s.slow.Go(func() {
 		result, after, err := run(s, &p)
 		answer(result, err)
 		if err == nil && after != nil {
 			after()
 		}
-	}()
+	})
 }
 
 // notify implements [handler]. Unknown notifications are ignored.
