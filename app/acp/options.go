@@ -24,8 +24,8 @@ var modeTexts = map[action.Mode]string{
 	action.ModeNone:   "denies everything that needs approval",
 }
 
-// modes returns the permission modes, for editors that have a menu for them.
-func (s *session) modes(now state.Info) *modes {
+// modesOf returns the permission modes, for editors that have a menu for them.
+func modesOf(now state.Info) *modes {
 	m := &modes{Current: string(now.Mode)}
 	for _, one := range action.Modes {
 		m.Available = append(m.Available, mode{string(one), one.Label(), modeTexts[one]})

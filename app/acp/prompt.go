@@ -14,7 +14,7 @@ import (
 
 // prompt submits a prompt of the editor. It is answered when its work has ended.
 func (s *session) prompt(blocks []contentBlock, answer reply) {
-	submit, err := s.submission(blocks)
+	submit, err := submission(s.updates.cwd, blocks)
 	if err != nil {
 		answer(nil, err)
 		return
@@ -41,8 +41,8 @@ func (s *session) submit(c event.Submit, answer reply) {
 	s.process.Send(c)
 }
 
-// submission returns the prompt in the blocks of the editor.
-func (s *session) submission(blocks []contentBlock) (c event.Submit, err error) {
+// submission returns the prompt in the blocks of the editor, in a session with the folder cwd.
+func submission(cwd string, blocks []contentBlock) (c event.Submit, err error) {
 	var text, attached strings.Builder
 	apart := func(word string) { // a mention ends at a space
 		if t := text.String(); t != "" && !strings.HasSuffix(t, " ") && !strings.HasSuffix(t, "\n") {
@@ -55,12 +55,12 @@ func (s *session) submission(blocks []contentBlock) (c event.Submit, err error) 
 		case "text":
 			text.WriteString(b.Text)
 		case "resource_link":
-			apart(s.link(b.URI, b.Name))
+			apart(link(cwd, b.URI, b.Name))
 		case "resource":
 			if b.Resource == nil {
 				return c, failf(codeParams, "a block of the type resource has no resource")
 			}
-			apart(s.embedded(b.Resource, &attached))
+			apart(embedded(cwd, b.Resource, &attached))
 		case "image":
 			image, err := imageOf(b)
 			if err != nil {
@@ -95,28 +95,28 @@ func imageOf(b contentBlock) (model.Image, error) {
 }
 
 // link returns the mention of a resource. The session reads a file by the rules of its workspace.
-func (s *session) link(uri, name string) string {
-	if path, ok := s.path(uri); ok {
+func link(cwd, uri, name string) string {
+	if path, ok := pathOf(cwd, uri); ok {
 		return texts.Mention{Name: path}.String()
 	}
 	return "[" + texts.OneLine(name) + " at " + texts.OneLine(uri) + ", which was not read]"
 }
 
-// path returns the file that a URI names, relative to the session's folder if it is below it.
-func (s *session) path(uri string) (path string, ok bool) {
+// pathOf returns the file that a URI names, relative to the session's folder if it is below it.
+func pathOf(cwd, uri string) (path string, ok bool) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || !filepath.IsAbs(u.Path) {
 		return "", false
 	}
-	if rel, err := filepath.Rel(s.updates.cwd, u.Path); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(cwd, u.Path); err == nil && filepath.IsLocal(rel) {
 		return rel, true
 	}
 	return u.Path, true
 }
 
 // embedded returns the name of a resource that the editor has read, and adds its text to attached.
-func (s *session) embedded(r *resource, attached *strings.Builder) string {
-	name, ok := s.path(r.URI)
+func embedded(cwd string, r *resource, attached *strings.Builder) string {
+	name, ok := pathOf(cwd, r.URI)
 	if !ok {
 		name = texts.OneLine(r.URI)
 	}

@@ -86,7 +86,7 @@ func (s *session) begin(ctx context.Context, stored, replay bool) (*opened, erro
 		}
 	}
 	s.told = settingOf(now)
-	return &opened{Modes: s.modes(now), Options: s.options(now)}, nil
+	return &opened{Modes: modesOf(now), Options: s.options(now)}, nil
 }
 
 // foldInfo applies an event about the session's mode and model.
@@ -344,7 +344,7 @@ func (s *session) leave(ctx context.Context) {
 		d, err := client.Ask[client.Description](ctx, s.process, client.Describe{})
 		if err == nil && (d.State == client.Idle || d.State == client.Failed) {
 			_, err = client.Ask[client.CloseReply](ctx, s.process, client.Close{}) // it ends by itself, too, only later
-			defer s.gone(ctx, err == nil)
+			defer gone(ctx, s, err == nil)
 		}
 	}
 	s.disconnect()
@@ -352,7 +352,7 @@ func (s *session) leave(ctx context.Context) {
 
 // gone waits until the process of a session that was closed has ended, so that the session can be opened again. It keeps
 // running if another screen is attached.
-func (s *session) gone(ctx context.Context, closed bool) {
+func gone(ctx context.Context, s *session, closed bool) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	for closed && ctx.Err() == nil && host.Runs(s.setup.Store, s.id) {

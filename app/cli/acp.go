@@ -13,7 +13,7 @@ import (
 	"buddy/app/socket"
 )
 
-func (s *cli) acpCommand() *cobra.Command {
+func acpCommand(s *cli) *cobra.Command {
 	check, login := false, false
 	c := &cobra.Command{
 		Use:   "acp",
@@ -34,7 +34,7 @@ func (s *cli) acpCommand() *cobra.Command {
 			if check {
 				return exit.Failure(acp.Check(s.options, s.out))
 			}
-			return s.serveEditor()
+			return serveEditor(s)
 		},
 	}
 	c.Flags().BoolVar(&check, "check", false, "test the protocol with the built-in demo, and print what works")
@@ -44,7 +44,7 @@ func (s *cli) acpCommand() *cobra.Command {
 }
 
 // serveEditor serves the editor. Nothing else may print on stdout: it becomes stderr.
-func (s *cli) serveEditor() error {
+func serveEditor(s *cli) error {
 	fd, err := unix.FcntlInt(s.out.Fd(), unix.F_DUPFD_CLOEXEC, 3)
 	if err == nil {
 		err = dupOver(int(s.err.Fd()), int(s.out.Fd()))
