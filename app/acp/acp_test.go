@@ -510,13 +510,17 @@ func TestPromptBlocks(t *testing.T) {
 	e.prompt(id, textOf("look at "),
 		map[string]any{"type": "resource_link", "uri": "file://" + dir + "/note.txt", "name": "note.txt"},
 		map[string]any{"type": "resource_link", "uri": "https://example.com/x", "name": "a page"},
-		map[string]any{"type": "resource", "resource": map[string]any{"uri": "file://" + dir + "/unsaved.go", "text": "package unsaved"}},
+		map[string]any{"type": "resource", "resource": map[string]any{"uri": "file://" + dir + "/unsaved.go", "text": "package unsaved\nvar key = \"ghp_0123456789abcdefghijABCDEFGHIJ012345\""}},
+		map[string]any{"type": "resource", "resource": map[string]any{"uri": "file://" + dir + "/.env#L1", "text": "PASSWORD=opensesame"}},
 		map[string]any{"type": "image", "mimeType": "image/png", "data": picture})
 	body := string(s.Requests()[0].Body)
 	for _, want := range []string{"remember the milk", "a page at https://example.com/x, which was not read", "package unsaved", picture[:20]} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the request has no %q", want)
 		}
+	}
+	if strings.Contains(body, "ghp_0123") || strings.Contains(body, "opensesame") || !strings.Contains(body, ".env (L1), which was not sent") {
+		t.Error("secrets of the editor's files reach the model")
 	}
 	for name, bad := range map[string]map[string]any{
 		"empty":     textOf(" "),

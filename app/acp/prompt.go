@@ -8,13 +8,14 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/policy"
 	"buddy/app/slash"
 	"buddy/texts"
 )
 
 // prompt submits a prompt of the editor. It is answered when its work has ended.
 func (s *session) prompt(blocks []contentBlock, answer reply) {
-	submit, err := submission(s.updates.cwd, blocks)
+	submit, err := submission(s.updates.cwd, s.redact, blocks)
 	if err != nil {
 		answer(nil, err)
 		return
@@ -41,8 +42,9 @@ func (s *session) submit(c event.Submit, answer reply) {
 	s.process.Send(c)
 }
 
-// submission returns the prompt in the blocks of the editor, in a session with the folder cwd.
-func submission(cwd string, blocks []contentBlock) (c event.Submit, err error) {
+// submission returns the prompt in the blocks of the editor, in a session with the folder cwd. hide removes secrets from
+// the texts of files.
+func submission(cwd string, hide func(string) string, blocks []contentBlock) (c event.Submit, err error) {
 	var text, attached strings.Builder
 	apart := func(word string) { // a mention ends at a space
 		if t := text.String(); t != "" && !strings.HasSuffix(t, " ") && !strings.HasSuffix(t, "\n") {
@@ -60,7 +62,7 @@ func submission(cwd string, blocks []contentBlock) (c event.Submit, err error) {
 			if b.Resource == nil {
 				return c, failf(codeParams, "a block of the type resource has no resource")
 			}
-			apart(embedded(cwd, b.Resource, &attached))
+			apart(embedded(cwd, hide, b.Resource, &attached))
 		case "image":
 			image, err := imageOf(b)
 			if err != nil {
@@ -115,7 +117,7 @@ func pathOf(cwd, uri string) (path string, ok bool) {
 }
 
 // embedded returns the name of a resource that the editor has read, and adds its text to attached.
-func embedded(cwd string, r *resource, attached *strings.Builder) string {
+func embedded(cwd string, hide func(string) string, r *resource, attached *strings.Builder) string {
 	name, ok := pathOf(cwd, r.URI)
 	if !ok {
 		name = texts.OneLine(r.URI)
@@ -123,10 +125,18 @@ func embedded(cwd string, r *resource, attached *strings.Builder) string {
 	if r.Text == nil {
 		return "[" + name + ", which is not a text]"
 	}
+	why := policy.Secret(name)
+	if u, err := url.Parse(r.URI); err == nil && u.Fragment != "" {
+		name += " (" + texts.OneLine(u.Fragment) + ")" // the selected lines
+	}
+	if why != "" {
+		return "[" + name + ", which was not sent because " + why + " suggests secrets]"
+	}
+	text := hide(*r.Text)
 	fence := "```"
-	for strings.Contains(*r.Text, fence) {
+	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	attached.WriteString("\n\n" + name + " in the editor:\n" + fence + "\n" + strings.TrimSuffix(*r.Text, "\n") + "\n" + fence)
+	attached.WriteString("\n\n" + name + " in the editor:\n" + fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence)
 	return name
 }

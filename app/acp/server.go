@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"buddy/agent/redact"
 	"buddy/app/client"
 	"buddy/app/compose"
 	"buddy/app/host"
@@ -256,6 +257,7 @@ func (s *server) start(one *session, p *sessionParams, id string) error {
 	if c := one.setup.Config; one.setup.Problem != "" && (c.Active == nil || c.Active.Bundled()) {
 		return failf(codeAuthRequired, "%s", compose.NoModel(&options, c))
 	}
+	one.redact = redact.New(one.setup.Config.Secrets()...).Text
 	one.id, options.Session = one.setup.ID, one.setup.ID
 	one.process, err = host.StartForEditor(&options, one.setup.Store, id != "")
 	return err

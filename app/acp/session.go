@@ -31,6 +31,7 @@ type session struct {
 	forms   bool // the editor shows forms
 	watches bool // the editor may only watch: see [client.Hello]
 	told    setting
+	redact  func(string) string
 	batches <-chan []event.Envelope
 	first   [][]event.Envelope // received before the editor knew the session
 
