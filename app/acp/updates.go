@@ -72,17 +72,8 @@ func (u *updates) event(env event.Envelope) {
 		if env.Branch == 0 {
 			u.model(env)
 		}
-	case event.ToolRequested:
-		u.requested(env, p)
-	case event.ToolStarted:
-		if c := u.calls[p.CallID]; c != nil {
-			c.tail = nil
-			u.call(c, toolCall{Status: "in_progress"})
-		}
-	case event.ToolOutput:
-		u.output(p)
-	case event.ToolResult:
-		u.result(p)
+	case event.ToolRequested, event.ToolStarted, event.ToolOutput, event.ToolResult:
+		u.tool(env)
 	case event.ContextUsage, event.MetricsUsage:
 		if env.Branch == 0 {
 			u.used(p)
@@ -98,6 +89,23 @@ func (u *updates) event(env event.Envelope) {
 		u.reset()
 	default:
 		u.remark(p)
+	}
+}
+
+// tool handles the events of a call.
+func (u *updates) tool(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.ToolRequested:
+		u.requested(env, p)
+	case event.ToolStarted:
+		if c := u.calls[p.CallID]; c != nil {
+			c.tail = nil
+			u.call(c, toolCall{Status: "in_progress"})
+		}
+	case event.ToolOutput:
+		u.output(p)
+	case event.ToolResult:
+		u.result(p)
 	}
 }
 

@@ -43,7 +43,7 @@ func (s *State) fold(env event.Envelope) Changed {
 		return s.applyQuestion(env)
 	case event.ApprovalAsked, event.ApprovalAnswered:
 		return applyApproval(s, env)
-	case event.ToolRequested, event.DecisionExplained, event.ToolStarted, event.ToolOutput, event.ToolWaits, event.ToolResult:
+	case event.ToolRequested, event.DecisionExplained, event.ToolStarted, event.ToolOutput, event.ToolWaits, event.ToolResult, event.TodoChanged:
 		return s.applyTool(env)
 	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling, event.TaskFinished, event.TurnFinished:
 		return s.applyTask(env)
@@ -58,8 +58,6 @@ func (s *State) fold(env event.Envelope) Changed {
 		return s.applyInfo(env)
 	case event.GoalChanged:
 		return applyGoal(s, env, p)
-	case event.TodoChanged:
-		return applySteps(s, env, p)
 	case event.SkillLoaded, event.CommandsListed, event.MCPServer, event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		return applyExtension(s, env)
 	case event.BranchStarted, event.HistoryRewound:
@@ -159,6 +157,8 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		return Output | Tasks
 	case event.ToolResult:
 		return s.finishCall(env, p)
+	case event.TodoChanged:
+		return applySteps(s, env, p)
 	}
 	return Conversation
 }
