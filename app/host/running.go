@@ -113,8 +113,12 @@ func describe(ctx context.Context, path string) (client.Description, error) {
 		return client.Description{}, err
 	}
 	defer s.Close()
-	if _, err := s.Hello(ctx); err != nil {
+	hello, err := s.Hello(ctx)
+	if err != nil {
 		return client.Description{}, err
+	}
+	if hello.About != nil {
+		return *hello.About, nil
 	}
 	return client.Ask[client.Description](ctx, s, client.Describe{})
 }
