@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -63,10 +64,18 @@ func Running(ctx context.Context) (all []client.Description, silent []Silent) {
 // recorded next to their sessions. A recorded host may run without answering.
 func sockets() (all map[string]string, silent []Silent) {
 	all = socket.Running(os.Getenv)
+	noted, silent := Noted(all)
+	maps.Copy(all, noted)
+	return all, silent
+}
+
+// Noted returns the sockets recorded next to sessions, without those that are known. It reads all folders of sessions.
+func Noted(known map[string]string) (all map[string]string, silent []Silent) {
+	all = make(map[string]string)
 	stores, _ := sessions.Folders() // sockets outside unreadable folders are still found
 	for _, store := range stores {
 		for id, noted := range sessions.Hosts(store) {
-			if all[id] != "" {
+			if known[id] != "" || all[id] != "" {
 				continue
 			}
 			path, err := awaitNoted(store, id, noted)

@@ -41,6 +41,7 @@ type Picker struct {
 	o       PickerOptions
 	rows    []show.Row
 	shown   []int // indexes of the matching rows
+	heads   []int // indexes in shown of the rows below a heading
 	cells   pickerCells
 	query   string
 	notice  string // notice until the next key
@@ -112,12 +113,36 @@ func (p *Picker) SetCell(id string, column int, text string) {
 
 // Visible returns the rows on the screen at the last draw.
 func (p *Picker) Visible() []show.Row {
-	from := max(0, min(p.window.Top, len(p.shown)))
 	var rows []show.Row
-	for _, n := range p.shown[from:min(from+p.place.h, len(p.shown))] {
-		rows = append(rows, p.rows[n])
+	for line := max(0, p.window.Top); line < p.window.Top+p.place.h; line++ {
+		if i, ok := p.rowAt(line); ok {
+			rows = append(rows, p.rows[p.shown[i]])
+		}
 	}
 	return rows
+}
+
+// lineOf returns the line of a row, both from 0: headings are lines, too.
+func (p *Picker) lineOf(i int) int {
+	n, heading := slices.BinarySearch(p.heads, i)
+	if heading {
+		n++
+	}
+	return i + n
+}
+
+// rowAt returns the row in a line; false if there is a heading, or none.
+func (p *Picker) rowAt(line int) (i int, ok bool) {
+	i = line
+	for _, head := range p.heads {
+		switch at := p.lineOf(head) - 1; {
+		case line == at:
+			return head, false
+		case line > at:
+			i--
+		}
+	}
+	return i, i >= 0 && i < len(p.shown)
 }
 
 // Select selects the row with an id, if it exists.
@@ -129,6 +154,15 @@ func (p *Picker) Select(id string) {
 
 // SetEmpty sets the text shown while there are no rows.
 func (p *Picker) SetEmpty(text string) { p.o.Empty = text }
+
+// SetTitle changes the title.
+func (p *Picker) SetTitle(title string) { p.o.Title = title }
+
+// OnKeys makes the keys of the selected row apply, as moving does; a list opens in its filter otherwise.
+func (p *Picker) OnKeys() { p.onKeys = p.o.Keys != "" }
+
+// Asks reports whether a question about a row is open.
+func (p *Picker) Asks() bool { return p.ask != nil }
 
 // SetNote sets the text after the title; "": the number of rows.
 func (p *Picker) SetNote(text string) { p.note = text }
@@ -185,10 +219,13 @@ func (p *Picker) Scope() keymap.Scope {
 
 // fit finds the rows that match the filter, best first.
 func (p *Picker) fit() {
-	p.shown = p.shown[:0]
+	p.shown, p.heads = p.shown[:0], p.heads[:0]
 	if p.query == "" || p.answers {
 		for i := range p.rows {
 			p.shown = append(p.shown, i)
+			if g := p.rows[i].Group; g != "" && (i == 0 || p.rows[i-1].Group != g) {
+				p.heads = append(p.heads, i)
+			}
 		}
 		p.at = min(p.at, max(0, len(p.shown)-1))
 		return
@@ -357,8 +394,8 @@ func (p *Picker) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(
 }
 
 func (p *Picker) click(x, y int) {
-	i := p.window.Top + y - p.place.y
-	if x < p.place.x || x >= p.place.x+p.place.w || y < p.place.y || y >= p.place.y+p.place.h || i >= len(p.shown) {
+	i, ok := p.rowAt(p.window.Top + y - p.place.y)
+	if x < p.place.x || x >= p.place.x+p.place.w || y < p.place.y || y >= p.place.y+p.place.h || !ok {
 		return
 	}
 	p.onKeys = p.o.Keys != ""
