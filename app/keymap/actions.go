@@ -145,6 +145,7 @@ const (
 	SessionSearch Action = "session-search"
 	SessionExec   Action = "session-exec"
 
+	BoardAttach  Action = "dashboard-attach"
 	BoardAnswer  Action = "dashboard-answer"
 	BoardNew     Action = "dashboard-new"
 	BoardStop    Action = "dashboard-stop"
@@ -271,7 +272,7 @@ var table = slices.Concat(promptTable, []row{
 
 	{PagerClose, in(Pager), "close", "Close the output", keys("q", "o")},
 
-	{Pick, choosing, "choose", "Choose the selected row", keys("Enter")},
+	{Pick, in(Picker, Sessions, Document), "choose", "Choose the selected row", keys("Enter")},
 	{PickUp, filtering, "", "Previous row", keys("Up", "Ctrl+P")},
 	{PickDown, filtering, "", "Next row", keys("Down", "Ctrl+N")},
 	{PickPageUp, filtering, "", "Page up", keys("PgUp")},
@@ -289,6 +290,7 @@ var table = slices.Concat(promptTable, []row{
 	{SessionExport, in(Sessions), "export", "Export the session to a Markdown file in this folder", keys("E")},
 	{SessionSearch, in(Sessions), "search", "Search the full text of all sessions; in the filter: type / first", keys("/")},
 	{SessionExec, in(Sessions), "exec sessions", "Switch between your sessions and those started by buddy exec", keys("e")},
+	{BoardAttach, in(Board), "attach", "Attach to the session; detaching comes back if you started with buddy dashboard", keys("Enter")},
 	{BoardAnswer, in(Board), "answer", "Answer the approval or the question that the session waits for", keys("a")},
 	{BoardNew, in(Board), "new", "Start a session in a folder, with a prompt, without a screen", keys("n")},
 	{BoardStop, in(Board), "stop", "Stop the session, which stays saved; asks first", keys("x")},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +88,8 @@ type answering struct {
 var boardColumns = []string{"title", "doing", "since", "cost", "where"}
 
 const (
-	doesWidth  = 26 // cells of what a session does
+	costColumn = 3
+	doesWidth  = 20 // characters of what a session does
 	whereWidth = 16
 )
 
@@ -159,16 +161,22 @@ func (b *board) update() {
 		rows = append(rows, b.row(s, now))
 		b.notify(s, before != nil)
 	}
-	title := "Dashboard"
+	notes := b.table.Notes()
 	if n := dashboard.Count(all, dashboard.Waiting); n > 0 {
-		title = fmt.Sprintf("Dashboard · %d waiting", n)
+		notes = slices.Insert(notes, 0, fmt.Sprintf("%d waiting", n))
 	}
-	b.p.SetTitle(title)
 	b.p.SetEmpty("no session is running; n starts one")
 	if len(all) == 0 && before == nil {
 		b.p.SetEmpty("looking for running sessions …")
 	}
-	b.p.SetNote(strings.Join(b.table.Notes(), " · "))
+	b.p.SetNote(strings.Join(notes, " · "))
+	b.p.SetColumns(boardColumns)
+	if !slices.ContainsFunc(rows, func(r show.Row) bool { return r.Cells[costColumn] != "" }) {
+		b.p.SetColumns(slices.Delete(slices.Clone(boardColumns), costColumn, costColumn+1))
+		for i := range rows {
+			rows[i].Cells = slices.Delete(rows[i].Cells, costColumn, costColumn+1)
+		}
+	}
 	b.p.SetRows(rows)
 	if r, ok := b.p.Selected(); ok {
 		b.look(r)
@@ -190,7 +198,7 @@ func (b *board) row(s dashboard.Session, now time.Time) show.Row {
 	}
 	title := titleOf(s)
 	return show.Row{
-		ID: s.Key(), Group: string(s.Group), Find: strings.Join([]string{title, s.Does(), s.Machine, s.Folder, s.ID}, " "),
+		ID: s.Key(), Group: string(s.Group), Find: strings.Join([]string{title, s.Does(), s.Machine, s.Folder}, " "),
 		Cells: []string{title, markup.Shorten(s.Does(), doesWidth), since, cost, markup.Shorten(where(s), whereWidth)},
 	}
 }
@@ -334,6 +342,8 @@ func (b *board) work(f func() (apply func())) {
 func (b *board) key(a keymap.Action, r show.Row) {
 	s, ok := b.sessions[r.ID]
 	switch {
+	case a == keymap.BoardAttach:
+		b.attach(r)
 	case a == keymap.BoardFilter:
 		b.p.SetQuery("")
 	case a == keymap.BoardNew:

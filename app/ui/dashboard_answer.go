@@ -21,7 +21,7 @@ import (
 func (b *board) ask(s dashboard.Session) {
 	switch {
 	case s.Group != dashboard.Waiting:
-		b.p.Say("this session is not waiting for you")
+		b.next()
 		return
 	case s.Machine != "":
 		b.attach(show.Row{ID: s.Key()})
@@ -46,6 +46,18 @@ func (b *board) ask(s dashboard.Session) {
 			}
 		}
 	})
+}
+
+// next selects the session that waits longest.
+func (b *board) next() {
+	for _, s := range b.table.Sessions() {
+		if s.Group == dashboard.Waiting {
+			b.p.Select(s.Key())
+			b.p.Say("that session is not waiting for you; this one is")
+			return
+		}
+	}
+	b.p.Say("no session is waiting for you")
 }
 
 // open shows the dialog, and follows the request until it is answered.

@@ -155,14 +155,8 @@ func (p *Picker) Select(id string) {
 // SetEmpty sets the text shown while there are no rows.
 func (p *Picker) SetEmpty(text string) { p.o.Empty = text }
 
-// SetTitle changes the title.
-func (p *Picker) SetTitle(title string) { p.o.Title = title }
-
 // OnKeys makes the keys of the selected row apply, as moving does; a list opens in its filter otherwise.
 func (p *Picker) OnKeys() { p.onKeys = p.o.Keys != "" }
-
-// Asks reports whether a question about a row is open.
-func (p *Picker) Asks() bool { return p.ask != nil }
 
 // SetNote sets the text after the title; "": the number of rows.
 func (p *Picker) SetNote(text string) { p.note = text }
