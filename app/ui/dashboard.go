@@ -70,6 +70,7 @@ type board struct {
 	preview  string                       // what shown was made of
 	calls    map[string]string            // by key: what was last said about the session
 	answer   answering
+	fresh    time.Time // until then or the first key, the first session is selected
 	closed   bool
 	close    func() // removes the overlay
 }
@@ -88,6 +89,7 @@ type answering struct {
 var boardColumns = []string{"title", "doing", "since", "cost", "where"}
 
 const (
+	freshTime  = 2 * time.Second
 	costColumn = 3
 	doesWidth  = 20 // characters of what a session does
 	whereWidth = 16
@@ -115,6 +117,7 @@ func newBoard(d boardDeps, close func()) *board {
 
 // watch starts to show the sessions.
 func (b *board) watch() {
+	b.fresh = b.d.Now().Add(freshTime)
 	b.table = b.d.Live.Watch(func() { b.d.Later(b.update) })
 	b.update()
 }
@@ -178,6 +181,9 @@ func (b *board) update() {
 		}
 	}
 	b.p.SetRows(rows)
+	if now.Before(b.fresh) && len(rows) > 0 { // sessions answer one after the other
+		b.p.Select(rows[0].ID)
+	}
 	if r, ok := b.p.Selected(); ok {
 		b.look(r)
 	}

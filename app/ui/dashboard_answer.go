@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strings"
+	"time"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
@@ -219,6 +220,7 @@ func (b *board) SetTheme(t *themes.Theme) {
 
 // Press passes a key to the view that has the keys.
 func (b *board) Press(p keymap.Press) {
+	b.fresh = time.Time{}
 	if b.handles(p) {
 		return
 	}

@@ -56,7 +56,10 @@ func Dashboard(ctx context.Context, s *screen.Screen, d DashboardScreen) (chosen
 		On:   screen.Handlers{Focus: func(on bool) { away = !on }, Background: colours.background},
 	})
 	b.watch()
-	b.p.Select(d.Selected)
+	if d.Selected != "" {
+		b.fresh = time.Time{}
+		b.p.Select(d.Selected)
+	}
 	if d.Message != "" {
 		b.p.Say(d.Message)
 	}

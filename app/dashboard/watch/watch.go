@@ -66,13 +66,15 @@ type row struct {
 func Open(ctx context.Context, machines []string, once bool) *Table {
 	t := &Table{once: once, changed: make(chan struct{}, 1), rows: make(map[string]*row), machines: make(map[string]*machine), notes: make(map[string]string)}
 	t.ctx, t.cancel = context.WithCancel(ctx)
-	w, err := fswatch.New()
-	if err != nil {
-		t.notes[""] = "new sessions appear when you open the dashboard again: " + err.Error()
-	}
-	t.scan(w, true)
-	if w != nil {
+	if w, err := fswatch.New(); err == nil {
+		t.scan(w.Add, true)
 		t.running.Go(func() { t.watch(w) })
+	} else {
+		d := newDirs()
+		if !t.scan(d.Add, true) {
+			t.notes[""] = "new sessions appear when you open the dashboard again: " + err.Error()
+		}
+		t.running.Go(func() { t.watchDirs(d) })
 	}
 	t.first.Add(1)
 	t.running.Go(func() { t.noted(t.first.Done) })
@@ -160,22 +162,44 @@ func (t *Table) watch(w *fswatch.Watcher) {
 			}
 		case <-w.Lost:
 		}
-		t.scan(w, false)
+		t.scan(w.Add, false)
 	}
 }
 
-// scan connects to the hosts of new sockets, and drops rows whose socket is gone. A nil w watches nothing.
-func (t *Table) scan(w *fswatch.Watcher, first bool) {
-	if w != nil {
-		for _, base := range pane.Bases(os.Getenv) {
-			_ = os.Mkdir(base, 0o700) // the first session makes it otherwise, unseen; socket.Dial checks who listens
-			_ = w.Add(base)           // a folder that can't be watched has no sessions of ours
+// watchDirs is watch without inotify.
+func (t *Table) watchDirs(d *dirs) {
+	defer d.Close()
+	for {
+		select {
+		case <-t.ctx.Done():
+			return
+		case <-d.changed:
+			t.scan(d.Add, false)
+			for name := range d.open {
+				if _, err := os.Lstat(pane.SocketPath(name)); err == nil || socket.OfHost(name) && !exists(name) {
+					d.Forget(name) // the connection reports the rest
+				}
+			}
 		}
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// scan connects to the hosts of new sockets, and drops rows whose socket is gone. watch watches a folder. It reports
+// whether any folder is watched in which sockets are made.
+func (t *Table) scan(watch func(name string) error, first bool) (watched bool) {
+	for _, base := range pane.Bases(os.Getenv) {
+		_ = os.Mkdir(base, 0o700) // the first session makes it otherwise, unseen; socket.Dial checks who listens
+		watched = watch(base) == nil || watched
 	}
 	paths := socket.Paths(os.Getenv)
 	t.mu.Lock()
 	for id, r := range t.rows {
-		if _, err := os.Lstat(r.path); r.dead && err != nil {
+		if r.dead && !exists(r.path) {
 			delete(t.rows, id)
 			t.signal()
 		}
@@ -188,13 +212,16 @@ func (t *Table) scan(w *fswatch.Watcher, first bool) {
 		if known {
 			continue
 		}
-		if w != nil {
-			_ = w.Add(filepath.Dir(path)) // before the look at the socket, which may not be there yet
+		if exists(path) && first {
+			t.begin(id, path, first)
+			continue
 		}
-		if _, err := os.Lstat(path); err == nil {
+		_ = watch(filepath.Dir(path)) // before the look at the socket, which may not be there yet
+		if exists(path) {
 			t.begin(id, path, first)
 		}
 	}
+	return watched
 }
 
 // noted connects to the hosts whose sockets are in other folders, and calls done.
