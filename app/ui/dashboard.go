@@ -86,12 +86,12 @@ type answering struct {
 }
 
 // The columns of the list.
-var boardColumns = []string{"title", "doing", "since", "cost", "where"}
+var boardColumns = []string{"title", "doing", "age", "cost", "where"}
 
 const (
 	freshTime  = 2 * time.Second
 	costColumn = 3
-	doesWidth  = 20 // characters of what a session does
+	doesWidth  = 18 // characters of what a session does
 	whereWidth = 16
 )
 
@@ -214,6 +214,8 @@ func titleOf(s dashboard.Session) string {
 	switch {
 	case s.Title != "":
 		return s.Title
+	case s.Prompt != "":
+		return texts.OneLine(s.Prompt)
 	case s.Problem != "":
 		return s.ID
 	}

@@ -125,20 +125,6 @@ func (s *ssh) command(ctx context.Context, argv []string) *exec.Cmd {
 	return cmd
 }
 
-// Terminal returns a command that runs argv on another machine in this process's terminal, over the existing connection
-// or a new one; nil for other targets. The user's ssh may ask on the terminal.
-func (h *Host) Terminal(argv ...string) *exec.Cmd {
-	s, ok := h.line.(*ssh)
-	if !ok {
-		return nil
-	}
-	s.mu.Lock()
-	sock := s.socket()
-	s.mu.Unlock()
-	all := s.argv("-t", "-o", "LogLevel=ERROR", "-o", "RemoteCommand=none", "-o", "ControlMaster=no", "-S", sock, "--", s.opt.Dest, Line(argv...))
-	return searchpath.Command(context.Background(), all[0], all[1:]...)
-}
-
 func (s *ssh) attach(argv []string) string {
 	there := Line(argv...)
 	if strings.Contains(there, "'") {

@@ -127,8 +127,9 @@ func (t *Table) take(name string, m *machine, line []byte) error {
 	return nil
 }
 
-// Attach returns the command that opens a session of another machine in this terminal, over the connection of the
-// table; nil if the machine is not connected.
+// Attach returns the command that opens a session of another machine in this terminal; nil if the machine is not
+// connected. It makes a connection of its own: that of the table is in the background, where the kernel stops readers
+// of the terminal.
 func (t *Table) Attach(s dashboard.Session) *exec.Cmd {
 	t.mu.Lock()
 	m := t.machines[s.Machine]
@@ -136,7 +137,7 @@ func (t *Table) Attach(s dashboard.Session) *exec.Cmd {
 	if m == nil {
 		return nil
 	}
-	return m.host.Terminal(argv("attach", s.ID)...)
+	return exec.Command("/bin/sh", "-c", m.host.Attach(argv("attach", s.ID)...)) //nolint:gosec // quoted by the host; the id is checked
 }
 
 // StopThere ends a session of another machine.
