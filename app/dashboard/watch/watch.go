@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -32,6 +33,7 @@ import (
 )
 
 const (
+	maxTries    = 5               // connections to a host that closes them at once
 	maxSessions = 512             // of this machine, and of each other one
 	answerTime  = 2 * time.Second // for the greeting of a host, after which its row says that it does not answer
 )
@@ -247,8 +249,7 @@ func (t *Table) begin(id, path string, first bool) {
 		t.notes["many"] = fmt.Sprintf("more than %d sessions run; the others are not shown", maxSessions)
 		return
 	}
-	r := &row{path: path}
-	t.rows[id] = r
+	t.rows[id] = &row{path: path}
 	greeted := func() {}
 	if first {
 		t.first.Add(1)
@@ -256,17 +257,36 @@ func (t *Table) begin(id, path string, first bool) {
 	}
 	t.running.Go(func() {
 		defer greeted()
-		problem := t.follow(id, path, greeted)
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if problem == nil {
-			delete(t.rows, id)
-		} else {
-			r.dead, r.shown = true, true
-			r.now = dashboard.Session{ID: id, Title: r.now.Title, Folder: r.now.Folder, Problem: problem.Error(), Group: dashboard.Failed}
+		var problem error
+		for try := 0; ; try++ {
+			if problem = t.follow(id, path, greeted); problem != nil || t.ctx.Err() != nil {
+				break
+			}
+			// A killed host leaves its socket. If one is still there, another host has just started, whose changes in
+			// the folder may have been seen too early.
+			if socket.RemoveStale(path); !exists(path) {
+				break
+			}
+			if try == maxTries {
+				problem = errors.New("the session closes every connection")
+				break
+			}
 		}
-		t.signal()
+		t.end(id, problem)
 	})
+}
+
+// end removes the row of a session that is gone. A problem keeps it without a connection.
+func (t *Table) end(id string, problem error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.rows[id]; problem == nil {
+		delete(t.rows, id)
+	} else {
+		r.dead, r.shown = true, true
+		r.now = dashboard.Session{ID: id, Title: r.now.Title, Folder: r.now.Folder, Problem: problem.Error(), Group: dashboard.Failed}
+	}
+	t.signal()
 }
 
 // show sets the row of a session. dead means that there is no connection.
@@ -284,11 +304,11 @@ func (t *Table) show(id string, s dashboard.Session, dead bool) {
 // error is for the row of a session that can't be watched; nil means that the session is gone.
 func (t *Table) follow(id, path string, greeted func()) error {
 	c, err := socket.Dial(path, socket.Screen{Version: version.Number, Looks: true})
-	if err != nil {
-		if errors.Is(err, syscall.ECONNREFUSED) {
-			socket.RemoveStale(path) // of a killed host, unless another is starting there
-		}
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
 		return nil
+	case err != nil:
+		return err
 	}
 	defer c.Close()
 	defer context.AfterFunc(t.ctx, c.Close)()

@@ -31,6 +31,30 @@ const limit = time.Minute // for anything that comes
 // session is a session that only has events.
 type session struct{ *stream.Stream }
 
+// memory is a journal.
+type memory struct {
+	mu     sync.Mutex
+	events []event.Envelope
+}
+
+func (m *memory) Append(env event.Envelope) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.events = append(m.events, env)
+	return nil
+}
+
+func (m *memory) Range(after uint64, f func(event.Envelope) bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, env := range m.events {
+		if env.Seq > after && !f(env) {
+			break
+		}
+	}
+	return nil
+}
+
 func (s session) Hello(context.Context) (client.Hello, error) {
 	return client.Hello{Protocol: client.Protocol, Session: "x", Last: s.Last(), About: &client.Description{Title: "taxes", State: client.Idle}}, nil
 }
@@ -67,7 +91,7 @@ func serve(id string) int {
 	if err != nil {
 		return 1
 	}
-	s := session{stream.New(id, time.Now, nil)}
+	s := session{stream.New(id, time.Now, &memory{})}
 	server := socket.Server{Connect: func(context.Context, socket.Screen) client.Session { return s }, WithoutTerminal: true}
 	go server.Serve(l)
 	fmt.Println("ready")
@@ -136,12 +160,12 @@ func await(t *testing.T, table *Table, id string, fits func(dashboard.Session) b
 		select {
 		case <-table.Changed():
 		case <-late:
-			t.Fatalf("not seen: %s in %+v, %q", id, all, table.Notes())
+			t.Fatalf("not seen: %s in %d sessions, %q", id, len(all), table.Notes())
 		}
 	}
 }
 
-func any1(dashboard.Session) bool { return true }
+func anyRow(dashboard.Session) bool { return true }
 
 // Sessions that run, start, change and end while the table is open.
 func TestSessionsComeAndGo(t *testing.T) {
@@ -151,14 +175,14 @@ func TestSessionsComeAndGo(t *testing.T) {
 	table := Open(t.Context(), nil, false)
 	defer table.Close()
 	table.Await(t.Context())
-	if s := await(t, table, first, any1); s.Title != "taxes" || s.Group != dashboard.Idle {
+	if s := await(t, table, first, anyRow); s.Title != "taxes" || s.Group != dashboard.Idle {
 		t.Errorf("%+v", s)
 	}
 	one(event.TaskStarted{ID: 1, Kind: event.MainTask})
 	one(event.QuestionAsked{ID: "q", Text: "Which?"})
 	await(t, table, first, func(s dashboard.Session) bool { return s.Group == dashboard.Waiting && s.Waits[0].Text == "Which?" })
 	two, _ := begin(t, second)
-	await(t, table, second, any1)
+	await(t, table, second, anyRow)
 	two(event.SessionClosed{})
 	await(t, table, second, nil)
 	crash()
@@ -196,7 +220,7 @@ func TestBadHostsDelayNobody(t *testing.T) {
 	begin(t, good)
 	table := Open(t.Context(), nil, false)
 	defer table.Close()
-	await(t, table, good, any1)
+	await(t, table, good, anyRow)
 	problem := func(text string) func(dashboard.Session) bool {
 		return func(s dashboard.Session) bool {
 			return strings.Contains(s.Problem, text) && s.Group == dashboard.Failed
@@ -245,7 +269,7 @@ func TestOtherMachines(t *testing.T) {
 	}
 	there(`echo '{"id":"7f3a-1","state":"waits for approval","title":"far","waits":[{"id":"a","kind":"approval","text":"rm x"}]}'; echo '{"id":"7f3a-2"}'; echo '{"id":"7f3a-2","gone":true}'; exec sleep 600`)
 	table := Open(t.Context(), []string{srv.Dest}, false)
-	far := await(t, table, "7f3a-1", any1)
+	far := await(t, table, "7f3a-1", anyRow)
 	if far.Machine != srv.Dest || far.Group != dashboard.Waiting || far.Title != "far" {
 		t.Errorf("%+v", far)
 	}
