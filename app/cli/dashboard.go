@@ -27,7 +27,7 @@ func dashboardCommand(s *cli) *cobra.Command {
 	follow := false
 	c := &cobra.Command{
 		Use:   "dashboard",
-		Short: "show all running sessions, and answer what waits for you",
+		Short: "show all running sessions, and answer those that are waiting",
 		Long: "dashboard shows the running sessions of all folders on one screen: those that wait for you first,\n" +
 			"then failed, working and idle ones. Enter attaches to a session, and detaching comes back. In the\n" +
 			"list, a answers an approval or a question, n starts a session, and x stops one.\n" +
@@ -36,7 +36,7 @@ func dashboardCommand(s *cli) *cobra.Command {
 			"\"gone\": true marks a session that has ended.",
 		Example: "  buddy dashboard\n  buddy dashboard --on web-02 --on web-03\n  buddy dashboard --json | jq -r 'select(.group == \"waiting for you\").title'",
 		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(_ *cobra.Command, _ []string) error {
 			switch {
 			case s.json && follow:
 				return exit.Usage("--json and --watch can't be combined")

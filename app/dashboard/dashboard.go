@@ -172,7 +172,7 @@ func Begin(id string, hello client.Hello) *Fold {
 
 // Apply folds the next event. Its cost and memory do not depend on the length of the session.
 func (f *Fold) Apply(env event.Envelope) {
-	f.s.Latest.Apply(env)
+	f.s.Apply(env)
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		if f.s.Began == 0 {
@@ -182,6 +182,19 @@ func (f *Fold) Apply(env event.Envelope) {
 		f.s.Title = clip(p.Title)
 	case event.MetricsUsage:
 		f.s.Cost = p.SessionCost
+	case event.SessionResumed:
+		clear(f.tasks)
+		f.s.Waits = nil
+	case event.TaskStarted, event.TaskFinished:
+		f.task(p)
+	case event.ApprovalAsked, event.QuestionAsked, event.ApprovalAnswered, event.QuestionAnswered:
+		f.ask(p, env.Time)
+	}
+}
+
+// task folds the start or the end of a task.
+func (f *Fold) task(e event.Event) {
+	switch p := e.(type) {
 	case event.TaskStarted:
 		if p.Kind == event.MainTask {
 			f.main, f.fails = p.ID, false
@@ -194,13 +207,16 @@ func (f *Fold) Apply(env event.Envelope) {
 		if p.ID == f.main {
 			f.fails = p.Outcome == event.Failed
 		}
-	case event.SessionResumed:
-		clear(f.tasks)
-		f.s.Waits = nil
+	}
+}
+
+// ask folds a request or its answer, at a time in Unix milliseconds.
+func (f *Fold) ask(e event.Event, at int64) {
+	switch p := e.(type) {
 	case event.ApprovalAsked:
-		f.wait(Wait{ID: p.ID, Kind: Approval, Text: clip(cmp.Or(p.Action.Command, words.Asked(p).Line())), Agent: clip(p.Agent), Since: env.Time})
+		f.wait(Wait{ID: p.ID, Kind: Approval, Text: clip(cmp.Or(p.Action.Command, words.Asked(p).Line())), Agent: clip(p.Agent), Since: at})
 	case event.QuestionAsked:
-		w := Wait{ID: p.ID, Kind: Question, Text: clip(p.Text), Agent: clip(p.From), Since: env.Time}
+		w := Wait{ID: p.ID, Kind: Question, Text: clip(p.Text), Agent: clip(p.From), Since: at}
 		if p.Plan != "" {
 			w.Kind = Plan
 		}

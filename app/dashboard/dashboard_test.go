@@ -93,8 +93,12 @@ func TestRowsAreBounded(t *testing.T) {
 func TestOrder(t *testing.T) {
 	now := time.Now().UnixMilli()
 	all := []Session{
-		{ID: "a", Group: Idle, Latest: client.Latest{Since: now}}, {ID: "b", Group: Working}, {ID: "c", Group: Waiting, Latest: client.Latest{Since: now}},
-		{ID: "d", Group: Waiting, Latest: client.Latest{Since: now - 5}}, {ID: "e", Group: Failed}, {ID: "f", Group: Idle, Latest: client.Latest{Since: now + 1}},
+		{ID: "a", Group: Idle, Latest: client.Latest{Since: now}},
+		{ID: "b", Group: Working},
+		{ID: "c", Group: Waiting, Latest: client.Latest{Since: now}},
+		{ID: "d", Group: Waiting, Latest: client.Latest{Since: now - 5}},
+		{ID: "e", Group: Failed},
+		{ID: "f", Group: Idle, Latest: client.Latest{Since: now + 1}},
 	}
 	Sort(all)
 	got := ""

@@ -73,20 +73,27 @@ func Dashboard(f *compose.Options, machines []string) error {
 			return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("terminal: %v", err)}
 		case chosen == nil:
 			return nil
-		case chosen.Machine != "":
-			err = visitMachine(s, table, *chosen)
-		default:
-			err = visit(f, s, *chosen)
-			if e, coded := errors.AsType[exit.Error](err); coded && e.Code > 128 { // by a signal
-				return err
-			}
-			err = errors.Join(err, os.Chdir(here))
+		}
+		err = attachFrom(f, s, table, *chosen)
+		if back := os.Chdir(here); err == nil {
+			err = back
+		}
+		if e, coded := errors.AsType[exit.Error](err); coded && e.Code > 128 { // by a signal
+			return err
 		}
 		d.Selected, d.Message = chosen.Key(), ""
 		if err != nil {
 			d.Message = strings.ReplaceAll(err.Error(), "\n", " ")
 		}
 	}
+}
+
+// attachFrom shows the session that was chosen in a dashboard, until the user leaves it.
+func attachFrom(f *compose.Options, s *screen.Screen, table *watch.Table, one dashboard.Session) error {
+	if one.Machine != "" {
+		return visitMachine(s, table, one)
+	}
+	return visit(f, s, one)
 }
 
 // visit shows a session of this machine until the user leaves it.

@@ -21,7 +21,7 @@ import (
 	"buddy/views/transcript"
 )
 
-// LiveSessions is where a dashboard gets live sessions from, and what it does with them. Functions that return an error
+// LiveSessions gives a dashboard live sessions, and acts on them. Functions that return an error
 // may take long; the dashboard calls them in the background.
 type LiveSessions struct {
 	// Watch starts to watch the sessions. changed is called after changes, from any goroutine, until stop.
@@ -103,11 +103,10 @@ func newBoard(d boardDeps, close func()) *board {
 	}
 	b.shown.Primitive = tview.NewBox()
 	b.p = dialog.NewPicker(d.Theme, d.Keys, dialog.PickerOptions{
-		Title: "Dashboard", Hint: "type to filter", Columns: boardColumns, Preview: &b.shown, Keys: keymap.Board,
+		Title: "Dashboard", Hint: "type to filter", Columns: boardColumns, Preview: &b.shown, Keys: keymap.Board, OnKeys: true,
 		Empty:  "looking for running sessions …",
 		OnMove: b.look, OnChoose: b.attach, OnKey: b.key, OnClose: b.leave,
 	})
-	b.p.OnKeys()
 	b.approval.Highlighter = &markup.Highlighter{Background: d.Background}
 	b.approval.OnAnswer = func(a event.AnswerApproval) { b.send(a) }
 	b.approval.OnHint, b.question.OnHint = b.p.Say, b.p.Say

@@ -230,33 +230,43 @@ func (b *board) Press(p keymap.Press) {
 // handles handles the keys of the dialog that are not for its view, and reports whether p was one. A letter that
 // answers has to wait for the next key, because it may be the start of a word that was meant for the filter.
 func (b *board) handles(p keymap.Press) bool {
-	v := b.docked()
 	kept := b.answer.letter
 	b.answer.letter = nil
-	if v == nil || b.line.Open() {
+	if b.docked() == nil || b.line.Open() || b.approval.Typing() {
 		return false
 	}
-	q, isQuestion := b.answer.asked.Request.(event.QuestionAsked)
-	switch typing := b.approval.Typing(); {
-	case kept != nil && p.Text != "" && !typing: // two letters are a word
+	switch {
+	case kept != nil && p.Text != "": // two letters are a word
 		b.approval.Hear()
-		return true
-	case p.Action == keymap.Back && !typing:
+	case kept != nil && p.Action == keymap.ChoiceTake: // a digit, then Enter
+		b.pass(*kept)
+	case p.Action == keymap.Back:
 		b.drop("")
-	case p.Action == keymap.FullScreen && p.Text == "z" && !typing:
+	case p.Action == keymap.FullScreen:
 		b.answer.full = !b.answer.full
-	case isQuestion && p.Text != "" && (p.Types() || p.Action == keymap.ChoiceNumber && !b.question.Has(p.Text)):
+	case b.startsAnswer(p):
+		q, _ := b.answer.asked.Request.(event.QuestionAsked) // only a question is answered in words
 		b.answerInWords(q, p.Text, "")
-	case !typing && p.Text != "" && p.Text != " " && p.Bound() && p.Action != keymap.DenyWithReason && p.Action != keymap.Explain && !b.approval.Ignores(p):
+	case b.mustWait(p):
 		b.keep(p)
 	default:
-		if kept != nil && p.Action == keymap.ChoiceTake { // the digit, then Enter
-			b.pass(*kept)
-			return true
-		}
 		return false
 	}
 	return true
+}
+
+// startsAnswer reports whether a key types the start of an answer to a question in own words.
+func (b *board) startsAnswer(p keymap.Press) bool {
+	return b.question.Open() && p.Text != "" && (p.Types() || p.Action == keymap.ChoiceNumber && !b.question.Has(p.Text))
+}
+
+// mustWait reports whether a key is a letter or a digit that answers.
+func (b *board) mustWait(p keymap.Press) bool {
+	switch {
+	case p.Text == "", p.Text == " ", !p.Bound(), b.approval.Ignores(p):
+		return false
+	}
+	return p.Action != keymap.DenyWithReason && p.Action != keymap.Explain
 }
 
 // keep gives a letter to the dialog unless another key follows.

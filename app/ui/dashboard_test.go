@@ -58,7 +58,7 @@ func openTestBoard(t *testing.T, cols, rows int) *testBoard {
 			},
 			Ask: func(s dashboard.Session) (*dashboard.Asked, error) {
 				if b.request == nil {
-					return nil, errors.New("the session no longer waits for you")
+					return nil, errors.New("the session is no longer waiting")
 				}
 				answers := make(chan event.Event, 1)
 				b.answered = answers
@@ -154,7 +154,7 @@ func TestDashboardSaysWhoAnsweredFirst(t *testing.T) {
 		b.request = nil
 		b.Press("a")
 		b.Settle()
-		b.Want("the session no longer waits for you")
+		b.Want("the session is no longer waiting")
 	})
 }
 

@@ -25,6 +25,7 @@ type PickerOptions struct {
 	Empty   string          // shown while there are no rows
 	Preview tview.Primitive // drawn on the right if there is room, see OnMove
 	Keys    keymap.Scope    // of keys for the selected row, see OnKey; "": none
+	OnKeys  bool            // Keys apply at once, as after a move; else the list opens in its filter
 
 	OnChoose func(show.Row)
 	OnMove   func(show.Row)                // another row was selected
@@ -41,7 +42,7 @@ type Picker struct {
 	o       PickerOptions
 	rows    []show.Row
 	shown   []int // indexes of the matching rows
-	heads   []int // indexes in shown of the rows below a heading
+	heads   headings
 	cells   pickerCells
 	query   string
 	notice  string // notice until the next key
@@ -79,7 +80,7 @@ const maxFilter = 256
 
 // NewPicker returns an empty list.
 func NewPicker(theme *themes.Theme, keys *keymap.Map, o PickerOptions) *Picker {
-	return &Picker{Frame: draw.NewFrame(theme, keys), o: o}
+	return &Picker{Frame: draw.NewFrame(theme, keys), o: o, onKeys: o.OnKeys}
 }
 
 // SetRows sets the rows, in their order for an empty filter. The selected row stays selected if it is still there.
@@ -115,34 +116,11 @@ func (p *Picker) SetCell(id string, column int, text string) {
 func (p *Picker) Visible() []show.Row {
 	var rows []show.Row
 	for line := max(0, p.window.Top); line < p.window.Top+p.place.h; line++ {
-		if i, ok := p.rowAt(line); ok {
+		if i, ok := p.heads.rowAt(line, len(p.shown)); ok {
 			rows = append(rows, p.rows[p.shown[i]])
 		}
 	}
 	return rows
-}
-
-// lineOf returns the line of a row, both from 0: headings are lines, too.
-func (p *Picker) lineOf(i int) int {
-	n, heading := slices.BinarySearch(p.heads, i)
-	if heading {
-		n++
-	}
-	return i + n
-}
-
-// rowAt returns the row in a line; false if there is a heading, or none.
-func (p *Picker) rowAt(line int) (i int, ok bool) {
-	i = line
-	for _, head := range p.heads {
-		switch at := p.lineOf(head) - 1; {
-		case line == at:
-			return head, false
-		case line > at:
-			i--
-		}
-	}
-	return i, i >= 0 && i < len(p.shown)
 }
 
 // Select selects the row with an id, if it exists.
@@ -154,9 +132,6 @@ func (p *Picker) Select(id string) {
 
 // SetEmpty sets the text shown while there are no rows.
 func (p *Picker) SetEmpty(text string) { p.o.Empty = text }
-
-// OnKeys makes the keys of the selected row apply, as moving does; a list opens in its filter otherwise.
-func (p *Picker) OnKeys() { p.onKeys = p.o.Keys != "" }
 
 // SetNote sets the text after the title; "": the number of rows.
 func (p *Picker) SetNote(text string) { p.note = text }
@@ -388,7 +363,7 @@ func (p *Picker) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(
 }
 
 func (p *Picker) click(x, y int) {
-	i, ok := p.rowAt(p.window.Top + y - p.place.y)
+	i, ok := p.heads.rowAt(p.window.Top+y-p.place.y, len(p.shown))
 	if x < p.place.x || x >= p.place.x+p.place.w || y < p.place.y || y >= p.place.y+p.place.h || !ok {
 		return
 	}

@@ -159,7 +159,7 @@ func (p *Picker) drawRows(in draw.Area) {
 	if in.H == 0 {
 		return
 	}
-	line := p.lineOf(p.at)
+	line := p.heads.lineOf(p.at)
 	above := line
 	if _, ok := slices.BinarySearch(p.heads, p.at); ok {
 		above-- // its heading
@@ -175,7 +175,7 @@ func (p *Picker) drawRows(in draw.Area) {
 	}
 	for i := from; i < to; i++ {
 		row, role := in.Down(i-from), themes.Text
-		at, ok := p.rowAt(i)
+		at, ok := p.heads.rowAt(i, len(p.shown))
 		if !ok {
 			row.Spans(0, draw.Untrusted(themes.Accent, p.rows[p.shown[at]].Group)...)
 			continue

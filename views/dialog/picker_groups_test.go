@@ -13,8 +13,10 @@ import (
 // a filter hides the headings.
 func TestPickerGroups(t *testing.T) {
 	rows := []show.Row{
-		{ID: "a", Group: "waiting for you", Cells: []string{"alpha"}}, {ID: "b", Group: "waiting for you", Cells: []string{"beta"}},
-		{ID: "c", Group: viewtest.Hostile, Cells: []string{"gamma"}}, {ID: "d", Group: "idle", Cells: []string{"delta"}},
+		{ID: "a", Group: "waiting for you", Cells: []string{"alpha"}},
+		{ID: "b", Group: "waiting for you", Cells: []string{"beta"}},
+		{ID: "c", Group: viewtest.Hostile, Cells: []string{"gamma"}},
+		{ID: "d", Group: "idle", Cells: []string{"delta"}},
 	}
 	p := NewPicker(viewtest.Dark(t), keymap.Default(), PickerOptions{Title: "Dashboard", Columns: []string{"title"}})
 	p.Focus(nil)
@@ -59,9 +61,9 @@ func TestLinesOfGroups(t *testing.T) {
 		p.SetRows(rows)
 		seen := 0
 		for line := range len(p.shown) + len(p.heads) {
-			if i, ok := p.rowAt(line); ok {
-				if i != seen || p.lineOf(i) != line {
-					t.Errorf("%q: line %d has row %d, whose line is %d", groups, line, i, p.lineOf(i))
+			if i, ok := p.heads.rowAt(line, len(p.shown)); ok {
+				if i != seen || p.heads.lineOf(i) != line {
+					t.Errorf("%q: line %d has row %d, whose line is %d", groups, line, i, p.heads.lineOf(i))
 				}
 				seen++
 			}

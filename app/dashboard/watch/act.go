@@ -92,7 +92,7 @@ func pending(a *dashboard.Asked, hello client.Hello) (id string, err error) {
 		}
 	}
 	if id == "" {
-		return "", errors.New("the session no longer waits for you")
+		return "", errors.New("the session is no longer waiting")
 	}
 	a.Request, a.Of = oldest.Payload, len(r.Asked)
 	if p, ok := oldest.Payload.(event.ApprovalAsked); ok {
