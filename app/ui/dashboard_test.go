@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -245,4 +246,24 @@ func TestDashboardFollowsSessions(t *testing.T) {
 		b.Settle()
 		b.Want("web-03: buddy isn't installed there", "no session is running")
 	})
+}
+
+// onBoard opens a dashboard with many sessions, with a filter and a row in the middle.
+func onBoard(x *testUI) {
+	var all []dashboard.Session
+	for i := range 40 {
+		all = append(all, dashboard.Session{ID: fmt.Sprint(i), Group: dashboard.Working, State: client.Working, Title: fmt.Sprint("session ", i), Began: 1})
+	}
+	x.inside(func() {
+		x.u.deps.Live = LiveSessions{
+			Watch: func(func()) LiveTable {
+				return LiveTable{Sessions: func() []dashboard.Session { return all }, Notes: func() []string { return nil }, Stop: func() {}}
+			},
+			Attach: func(dashboard.Session) error { return errors.New("attached") },
+		}
+	})
+	x.Press("F7")
+	x.Type("s")
+	x.Press("Down", "Down")
+	x.Settle()
 }
