@@ -51,7 +51,7 @@ var uiSection = section{
 			name: "notify_command", short: "a command",
 			doc: "A command that `sh` runs on this machine when a session to which nobody is attached needs you or ends " +
 				"a task, such as `curl -d \"$BUDDY_TEXT\" ntfy.sh/my-topic`. Its environment has `BUDDY_SESSION`, " +
-				"`BUDDY_EVENT` (`approval`, `question` or `finished`) and `BUDDY_TEXT`. It may take ten seconds.",
+				"`BUDDY_TITLE` (the session's title), `BUDDY_EVENT` (`approval`, `question`, `failed` or `finished`) and `BUDDY_TEXT`. It may take ten seconds.",
 			own:     true,
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.NotifyCommand },
 		},

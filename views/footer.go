@@ -75,7 +75,7 @@ func (f *Footer) hints() []draw.Hint {
 		return append(f.labels(f.scope), draw.Hint{Label: "all other keys go to the pane"})
 	case keymap.Secret: // no key reaches the views below the dialog
 		return f.labels(f.scope)
-	case keymap.Approval, keymap.Amend, keymap.Reason, keymap.Question, keymap.Confirm, keymap.Leaving, keymap.Picker, keymap.Sessions, keymap.Naming, keymap.Document: // each names its own keys
+	case keymap.Approval, keymap.Amend, keymap.Reason, keymap.Question, keymap.Confirm, keymap.Leaving, keymap.Picker, keymap.Sessions, keymap.Board, keymap.Naming, keymap.Document: // each names its own keys
 		return f.general(nil)
 	}
 	if f.scope != keymap.Global {

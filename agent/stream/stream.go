@@ -225,8 +225,9 @@ func (s *Stream) Subscribe(ctx context.Context) <-chan event.Envelope {
 
 // Join returns the events with numbers above after, without a gap, in batches: first those in the journal, then the
 // open parts of running work, then new events. every is the least time between two batches of transient events; with
-// 0 they come immediately, as durable ones always do. A reader may stop at any time and join again after the last number that it got. The
-// channel is closed after the last event, or when ctx ends. The reader owns the batch.
+// 0 they come immediately, as durable ones always do, and if it is negative they are left out. A reader may stop at
+// any time and join again after the last number that it got. The channel is closed after the last event, or when ctx
+// ends. The reader owns the batch.
 func (s *Stream) Join(ctx context.Context, after uint64, every time.Duration) <-chan []event.Envelope {
 	out := make(chan []event.Envelope)
 	s.add(&subscriber{gone: ctx.Done(), every: every, end: func() { close(out) }, hand: func(batch []event.Envelope) bool {

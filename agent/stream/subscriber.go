@@ -82,7 +82,7 @@ func sourceOf(env event.Envelope) (source, bool) {
 func (q *subscriber) put(env event.Envelope) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.ended || q.lagging {
+	if q.ended || q.lagging || q.skips(env) {
 		return
 	}
 	idle := len(q.queue) == 0
@@ -96,6 +96,11 @@ func (q *subscriber) put(env event.Envelope) {
 	if idle || q.hurries() { // otherwise forward has been woken, and waits for its interval
 		q.wake()
 	}
+}
+
+// skips reports whether the reader gets only durable events, and env is not one.
+func (q *subscriber) skips(env event.Envelope) bool {
+	return q.every < 0 && !event.Durable(env.Payload)
 }
 
 // add appends an event, merged with an earlier one of the same source if possible. Nothing is merged across a durable
@@ -377,6 +382,9 @@ const batchSize = 256 << 10
 // number. Later events are queued meanwhile.
 func (q *subscriber) join() bool {
 	newest, parts := q.stream.rejoin(q)
+	if q.every < 0 {
+		parts = nil
+	}
 	b := batcher{send: q.send}
 	var err error
 	if q.stream.journal != nil && newest > q.after {

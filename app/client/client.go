@@ -25,7 +25,8 @@ type Session interface {
 	Hello(context.Context) (Hello, error)
 	// Subscribe returns the events with numbers above after, in order and without a gap, in batches. Streamed text
 	// comes at most once per interval every (0: at once); durable events come at once. The channel is closed after the
-	// last event, when ctx ends and when the session is lost; Err returns the reason.
+	// last event, when ctx ends and when the session is lost; Err returns the reason. [DurableOnly] as every leaves out
+	// all but durable events, and does not start a session that no screen has started yet.
 	Subscribe(ctx context.Context, after uint64, every time.Duration) (<-chan []event.Envelope, error)
 	// Send sends a command. The events show its effect.
 	Send(event.Command)
@@ -34,6 +35,9 @@ type Session interface {
 	// Err returns why the events ended; nil when the session was closed or still runs.
 	Err() error
 }
+
+// DurableOnly is the interval of a subscription to durable events only.
+const DurableOnly time.Duration = -1
 
 // Hello describes a session to a screen that attaches to it.
 type Hello struct {
@@ -53,6 +57,8 @@ type Hello struct {
 	// questions), and the newest events that set model, mode and target. A screen that reads only the end of a long
 	// session needs them.
 	Open []event.Envelope `json:"open,omitempty"`
+	// About describes the session for a list; only a program that looks gets it, see socket.Screen.
+	About *Description `json:"about,omitempty"`
 	// Failed explains why there is no session, with the exit code; nil if there is a session.
 	Failed *exit.Error `json:"failed,omitempty"`
 }

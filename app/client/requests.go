@@ -39,6 +39,7 @@ type Description struct {
 	Began   int64       `json:"began_unix_ms"` // 0 before its first prompt
 	Cost    model.Money `json:"cost"`
 	Screens int         `json:"screens"` // attached screens
+	Latest
 
 	// Here is the folder on this machine where the session was started, and Options are its host's options
 	// (compose.Options). A screen that attaches uses both.

@@ -40,8 +40,7 @@ func Run(f *compose.Options, first slash.Next) error {
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return exit.Failure(err)
 	}
-	d, err := compose.NewDestination(f) // for its name: the session's host connects to it
-	if err != nil {
+	if _, err := compose.NewDestination(f); err != nil { // a mistake in the options is reported without the screen
 		return err
 	}
 	s, err := screen.Open()
@@ -53,10 +52,26 @@ func Run(f *compose.Options, first slash.Next) error {
 		s.Fini() // restores the terminal in every case
 		_, _ = said.WriteTo(os.Stderr)
 	}()
+	return sessionsFrom(f, s, first, &said, false)
+}
+
+// sessionsFrom shows a session, and others as long as the user changes to them. back keeps the screen for the dashboard
+// that follows.
+func sessionsFrom(f *compose.Options, s *screen.Screen, n slash.Next, said io.Writer, back bool) error {
 	options := *f
-	n := first
 	for n.Again = true; n.Again; options.Cleared = n.Resume == "" {
-		if n, err = oneSession(&options, d, s, n, &said); err != nil {
+		if n.Options != "" {
+			there, err := enterFolder(f, n)
+			if err != nil {
+				return exit.Failure(err)
+			}
+			options = *there
+		}
+		d, err := compose.NewDestination(&options) // for its name: the session's host connects to it
+		if err != nil {
+			return err
+		}
+		if n, err = oneSession(&options, d, s, n, said, back); err != nil {
 			return err
 		}
 	}
@@ -64,7 +79,7 @@ func Run(f *compose.Options, first slash.Next) error {
 }
 
 // oneSession runs the screen until the user leaves the session, which stays visible until the next one appears.
-func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n slash.Next, said io.Writer) (slash.Next, error) {
+func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n slash.Next, said io.Writer, back bool) (slash.Next, error) {
 	setup, err := compose.NewSetup(f, d.Name, n.Resume)
 	if err != nil {
 		return slash.Next{}, err
@@ -86,7 +101,7 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	defer cancel()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	w := &window{signals: make(chan os.Signal, 4), setup: &setup, far: d.Host != nil, folder: folderOf(f, d), screen: s, files: input.NewFileIndex(), events: make(chan event.Envelope, eventRoom)}
+	w := &window{back: back, signals: make(chan os.Signal, 4), setup: &setup, far: d.Host != nil, folder: folderOf(f, d), screen: s, files: input.NewFileIndex(), events: make(chan event.Envelope, eventRoom)}
 	w.ui = ui.New(w.deps(ctx, looks, keys))
 	w.ui.Prompt().SetVi(setup.Config.UI.Editor == "vi")
 	s.SetMouse(setup.Config.UI.Mouse)
@@ -177,6 +192,7 @@ type window struct {
 	draft  draft
 	files  *input.FileIndex // of this machine
 	next   slash.Next
+	back   bool // a dashboard follows
 
 	unwatched func() // reads settings that can't be watched; nil if they can
 
@@ -213,6 +229,7 @@ func (w *window) deps(ctx context.Context, looks ui.Looks, keys *keymap.Map) ui.
 		Shape:     loadShape(shapeFile(w.folder)),
 		KeepShape: w.keepShape,
 		Run:       func(now slash.Now, words []string) (show.Answer, error) { return w.run(ctx, now, words) },
+		Live:      w.live(ctx),
 		Saved:     ui.SavedSessions{Saved: slash.SavedIn(w.setup.Store), Running: runningStates},
 		File:      w.sessionFile(ctx),
 	}
@@ -269,7 +286,7 @@ func (w *window) print(text string) {
 // leave leaves the session for another one, or ends the screen.
 func (w *window) leave(n slash.Next) {
 	w.next = n
-	if n.Again {
+	if n.Again || w.back {
 		w.loop.HandOver()
 		return
 	}

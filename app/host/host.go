@@ -46,6 +46,7 @@ type Host struct {
 	ctx     context.Context   // of the session
 	cancel  context.CancelFunc
 	naming  naming
+	latest  latest
 	files   files
 	tmux    tmuxServer
 	awake   atomic.Pointer[func()] // called on any activity
@@ -107,6 +108,7 @@ func (h *Host) compose(resume bool) error {
 // note handles the events of the session, in order. It must not block.
 func (h *Host) note(env event.Envelope) {
 	h.touch()
+	h.latest.apply(env)
 	switch env.Payload.(type) {
 	case event.PromptSubmitted:
 		go h.socket.note() // the first one creates the session's file
@@ -133,7 +135,7 @@ func (h *Host) Connect(ctx context.Context, at socket.Screen) client.Session {
 
 // Look is Connect for a program without a user: the session does not count as attended because of it.
 func (h *Host) Look(_ context.Context, at socket.Screen) client.Session {
-	return &screen{host: h, place: placeOf(at)}
+	return &screen{host: h, looks: true, place: placeOf(at)}
 }
 
 // Over returns a channel that is closed when the session is over.
@@ -169,6 +171,7 @@ func (h *Host) describe() client.Description {
 	d.Here, _ = os.Getwd()             // if "", entering the folder reports an error
 	d.Options, _ = texts.JSON(h.flags) // data only
 	d.Title, d.Began = h.named()
+	d.Latest = h.latest.get()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d.Screens = len(h.screens)

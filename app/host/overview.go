@@ -65,6 +65,24 @@ func stateOf(r *record.Record) client.State {
 	return state
 }
 
+// latest holds the newest texts of the session. Any goroutine may use it.
+type latest struct {
+	mu sync.Mutex // guards all
+	client.Latest
+}
+
+func (l *latest) apply(env event.Envelope) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.Apply(env)
+}
+
+func (l *latest) get() client.Latest {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Latest
+}
+
 // naming caches the title and the start time of a session.
 type naming struct {
 	mu    sync.Mutex // guards all below

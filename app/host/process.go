@@ -29,6 +29,9 @@ const (
 	goodbye = 2 * time.Second
 )
 
+// Private keeps other processes of this user from reading this one, which will be a screen.
+func Private() { socket.Private() }
+
 // order describes the session that a host runs. It is sent through a pipe, because other users can read command lines
 // and environments.
 type order struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -63,10 +64,18 @@ func Running(ctx context.Context) (all []client.Description, silent []Silent) {
 // recorded next to their sessions. A recorded host may run without answering.
 func sockets() (all map[string]string, silent []Silent) {
 	all = socket.Running(os.Getenv)
+	noted, silent := Noted(all)
+	maps.Copy(all, noted)
+	return all, silent
+}
+
+// Noted returns the sockets recorded next to sessions, without those that are known. It reads all folders of sessions.
+func Noted(known map[string]string) (all map[string]string, silent []Silent) {
+	all = make(map[string]string)
 	stores, _ := sessions.Folders() // sockets outside unreadable folders are still found
 	for _, store := range stores {
 		for id, noted := range sessions.Hosts(store) {
-			if all[id] != "" {
+			if known[id] != "" || all[id] != "" {
 				continue
 			}
 			path, err := awaitNoted(store, id, noted)
@@ -113,8 +122,12 @@ func describe(ctx context.Context, path string) (client.Description, error) {
 		return client.Description{}, err
 	}
 	defer s.Close()
-	if _, err := s.Hello(ctx); err != nil {
+	hello, err := s.Hello(ctx)
+	if err != nil {
 		return client.Description{}, err
+	}
+	if hello.About != nil {
+		return *hello.About, nil
 	}
 	return client.Ask[client.Description](ctx, s, client.Describe{})
 }

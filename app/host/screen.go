@@ -19,6 +19,7 @@ import (
 // screen is one screen's connection to the session. The host's lock guards its fields.
 type screen struct {
 	host    *Host
+	looks   bool                     // it shows nothing to a user
 	place   string                   // its unique name
 	watched []string                 // panes whose contents it shows
 	fits    map[string]event.FitPane // by pane: the wanted size
@@ -28,6 +29,10 @@ type screen struct {
 func (s *screen) Hello(context.Context) (client.Hello, error) {
 	hello := s.host.hello()
 	hello.Screen = s.place
+	if s.looks && s.host.failed == nil {
+		about := s.host.describe()
+		hello.About = &about
+	}
 	return hello, nil
 }
 
@@ -37,7 +42,9 @@ func (s *screen) Subscribe(ctx context.Context, after uint64, every time.Duratio
 		return nil, *failed
 	}
 	batches := s.host.ready.Join(ctx, after, every)
-	s.host.begin()
+	if every != client.DurableOnly {
+		s.host.begin()
+	}
 	return batches, nil
 }
 

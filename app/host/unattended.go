@@ -81,7 +81,11 @@ func (h *Host) unattended(env event.Envelope) {
 	case event.TaskFinished:
 		main := 0
 		h.look(func(r *record.Record) { main = r.Main.ID })
-		if p.ID == main {
+		switch {
+		case p.ID != main:
+		case p.Outcome == event.Failed:
+			h.call("failed", cmp.Or(p.Error, string(p.Outcome)))
+		default:
 			h.call("finished", string(p.Outcome))
 		}
 	}
@@ -93,10 +97,11 @@ func (h *Host) call(kind, text string) {
 	if command == "" {
 		return
 	}
+	title, _ := h.named()
 	ctx, cancel := context.WithTimeout(context.Background(), h.alone.notify)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command) //nolint:gosec // the person's own settings name it
-	cmd.Env = append(os.Environ(), "BUDDY_SESSION="+h.program.ID, "BUDDY_EVENT="+kind, "BUDDY_TEXT="+texts.ClipBytes(markup.Plain(text), notifySize))
+	cmd.Env = append(os.Environ(), "BUDDY_SESSION="+h.program.ID, "BUDDY_EVENT="+kind, "BUDDY_TITLE="+texts.ClipBytes(markup.Plain(title), notifySize), "BUDDY_TEXT="+texts.ClipBytes(markup.Plain(text), notifySize))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with its child processes
 	cmd.WaitDelay = time.Second

@@ -99,6 +99,25 @@ func TestNotifyCommand(t *testing.T) {
 	}
 }
 
+// A failed task runs notify_command as failed, with the error, and every call has the session's title.
+func TestNotifyCommandOfAFailure(t *testing.T) {
+	h := openHost(t, compose.Options{})
+	file := filepath.Join(t.TempDir(), "notes")
+	h.program.Config.UI.NotifyCommand = fmt.Sprintf(`printf '%%s|%%s|%%s\n' "$BUDDY_TITLE" "$BUDDY_EVENT" "$BUDDY_TEXT" >> '%s'`, file)
+	h.program.Config.Sessions.IdleExit = 10
+	v := look(t, h)
+	v.Send(event.Submit{Text: "help"})
+	v.until("end of the exchange", finished)
+	v.leave()
+	eventually(t, "nobody is attached", func() bool { return !h.attended() })
+	hello := h.hello()
+	h.note(event.Envelope{Seq: hello.Last + 1, Payload: event.TaskFinished{ID: 1, Outcome: event.Failed, Error: "no key $(touch pwned)"}})
+	eventually(t, "failed", func() bool {
+		text, _ := os.ReadFile(file) // a missing file has no notes
+		return string(text) == "help|failed|no key $(touch pwned)\n"
+	})
+}
+
 // A notify_command that fails, hangs or is missing blocks nothing and leaves no process.
 func TestNotifyCommandThatFails(t *testing.T) {
 	for name, command := range map[string]string{

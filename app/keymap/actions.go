@@ -120,6 +120,7 @@ const (
 	FullScreen Action = "full-screen"
 
 	ShowSessions Action = "sessions"
+	ShowBoard    Action = "dashboard"
 	ShowPalette  Action = "palette"
 	Transcript   Action = "transcript"
 
@@ -143,8 +144,14 @@ const (
 	SessionExport Action = "session-export"
 	SessionSearch Action = "session-search"
 	SessionExec   Action = "session-exec"
-	NamingDone    Action = "naming-done"
-	NamingCancel  Action = "naming-cancel"
+
+	BoardAttach  Action = "dashboard-attach"
+	BoardAnswer  Action = "dashboard-answer"
+	BoardNew     Action = "dashboard-new"
+	BoardStop    Action = "dashboard-stop"
+	BoardFilter  Action = "dashboard-filter"
+	NamingDone   Action = "naming-done"
+	NamingCancel Action = "naming-cancel"
 
 	CopyChanges  Action = "copy-changes"
 	EditChanges  Action = "edit-changes"
@@ -168,8 +175,8 @@ var (
 	docked    = in(Approval, Question, Confirm, Leaving)
 	scrolling = in(Conversation, Panes, Pager, Changes)
 	paging    = append(slices.Clip(scrolling), docked...)
-	choosing  = in(Picker, Sessions, Document)
-	filtering = in(Picker, Sessions, Document, Help)
+	choosing  = in(Picker, Sessions, Board, Document)
+	filtering = in(Picker, Sessions, Board, Document, Help)
 )
 
 // table is the whole key map, in display order.
@@ -265,7 +272,7 @@ var table = slices.Concat(promptTable, []row{
 
 	{PagerClose, in(Pager), "close", "Close the output", keys("q", "o")},
 
-	{Pick, choosing, "choose", "Choose the selected row", keys("Enter")},
+	{Pick, in(Picker, Sessions, Document), "choose", "Choose the selected row", keys("Enter")},
 	{PickUp, filtering, "", "Previous row", keys("Up", "Ctrl+P")},
 	{PickDown, filtering, "", "Next row", keys("Down", "Ctrl+N")},
 	{PickPageUp, filtering, "", "Page up", keys("PgUp")},
@@ -276,13 +283,18 @@ var table = slices.Concat(promptTable, []row{
 	{PickClear, filtering, "", "Clear the search", keys("Ctrl+U")},
 	{TabNext, in(Document), "next tab", "Next tab", keys("Tab", "Right")},
 	{TabPrevious, in(Document), "", "Previous tab", keys("Shift+Tab", "Left")},
-	{PickKeys, in(Picker, Sessions), "", "In the session list: switch between the filter and the list's keys", keys("Tab")},
+	{PickKeys, in(Picker, Sessions, Board), "", "In the session list and the dashboard: switch between the filter and the list's keys", keys("Tab")},
 	{SessionFork, in(Sessions), "fork", "Fork the session at a prompt that you choose", keys("f")},
 	{SessionRename, in(Sessions), "rename", "Rename the session", keys("r")},
 	{SessionDelete, in(Sessions), "delete", "Move the session to the trash; asks first", keys("x")},
 	{SessionExport, in(Sessions), "export", "Export the session to a Markdown file in this folder", keys("E")},
 	{SessionSearch, in(Sessions), "search", "Search the full text of all sessions; in the filter: type / first", keys("/")},
 	{SessionExec, in(Sessions), "exec sessions", "Switch between your sessions and those started by buddy exec", keys("e")},
+	{BoardAttach, in(Board), "attach", "Attach to the session; detaching comes back if you started with buddy dashboard", keys("Enter")},
+	{BoardAnswer, in(Board), "answer", "Answer the approval or the question that the session waits for", keys("a")},
+	{BoardNew, in(Board), "new", "Start a session in a folder, with a prompt, without a screen", keys("n")},
+	{BoardStop, in(Board), "stop", "Stop the session, which stays saved; asks first", keys("x")},
+	{BoardFilter, in(Board), "filter", "Type a filter", keys("/")},
 	{PickClose, choosing, "close", "Close the list", keys("Esc", "Ctrl+G")},
 	{NamingDone, in(Naming), "accept", "Accept the text; an empty title is replaced by the first prompt", keys("Enter")},
 	{NamingCancel, in(Naming), "cancel", "Cancel without a change", keys("Esc")},
@@ -301,6 +313,7 @@ var table = slices.Concat(promptTable, []row{
 	{ShowHelp, in(Global), "help", "Show or close this help; ? on an empty prompt shows the most important keys", keys("F1")},
 	{Rewind, in(Global), "", "Rewind to before an earlier prompt: conversation, files or both. Esc twice does the same while nothing runs", keys("F9")},
 	{ShowSessions, in(Global), "", "Sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
+	{ShowBoard, in(Global), "", "Dashboard: all running sessions, in all folders; answer what waits, attach, start, stop", keys("F7")},
 	{Transcript, in(Global), "", "Show the whole transcript as the model sees it: prompts, reminders, calls and results", keys("Ctrl+O")},
 	{ShowPalette, in(Global), "", "Find and run a command or an action", keys("F2")},
 	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes), "", "Close a list, search, selection or dialog (not an approval); leave full screen, a pane or a subagent's view; if nothing is open, stop the agent. Never denies an approval", keys("Esc")},

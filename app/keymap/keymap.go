@@ -43,11 +43,12 @@ const (
 	Asking       Scope = "asking"   // a question for one line
 	Pager        Scope = "pager"    // a whole output
 	Help         Scope = "help"
-	Picker       Scope = "picker"   // choosing from a list that typing filters
-	Sessions     Scope = "sessions" // the list of sessions, while no filter is typed
-	Document     Scope = "document" // the dialog with status, context and settings
-	Naming       Scope = "naming"   // typing a name for the selected row
-	Changes      Scope = "changes"  // the dialog with all changes of the agent
+	Picker       Scope = "picker"    // choosing from a list that typing filters
+	Sessions     Scope = "sessions"  // the list of sessions, while no filter is typed
+	Board        Scope = "dashboard" // the list of live sessions, while no filter is typed
+	Document     Scope = "document"  // the dialog with status, context and settings
+	Naming       Scope = "naming"    // typing a name for the selected row
+	Changes      Scope = "changes"   // the dialog with all changes of the agent
 )
 
 // scopes lists every scope with its title, in the order of the documentation.
@@ -78,6 +79,7 @@ var scopes = []struct {
 	{Help, "Help"},
 	{Picker, "Lists to choose from"},
 	{Sessions, "Sessions: in the list"},
+	{Board, "Dashboard: in the list"},
 	{Document, "Status, context and settings"},
 	{Naming, "Sessions: while typing a title"},
 	{Changes, "Changes"},
@@ -117,7 +119,7 @@ func (s Scope) Chain() []Scope {
 // closes at once.
 func (s Scope) shadows() bool {
 	switch s {
-	case Popup, Vi, Search, Finding, Selecting, Reason, Amend, Secret, Typing, Confirm, Leaving, Asking, Picker, Sessions, Document, Naming:
+	case Popup, Vi, Search, Finding, Selecting, Reason, Amend, Secret, Typing, Confirm, Leaving, Asking, Picker, Sessions, Board, Document, Naming:
 		return true
 	}
 	return false

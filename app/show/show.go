@@ -85,6 +85,7 @@ type Row struct {
 	ID    string   `json:"id"` // does not change when other rows are added or removed
 	Cells []string `json:"cells"`
 	Find  string   `json:"find,omitempty"`    // the text for filters; "" is the cells
+	Group string   `json:"group,omitempty"`   // a heading over the first of adjacent rows with the same one; "" is none
 	Mark  bool     `json:"mark,omitempty"`    // it is in use, or waits for the person
 	Line  string   `json:"line,omitempty"`    // a line about the row, shown while it is selected
 	Title string   `json:"title,omitempty"`   // of the question which action to run; "" is the first cell

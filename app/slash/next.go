@@ -6,9 +6,13 @@ type Next struct {
 	Detach bool   // the session continues without this screen
 	Kill   bool   // end the commands that still run in panes
 	Resume string // the id of the next session; "" is a new one
-	Spot   Spot   // the place to show in it
-	Prompt string // the prompt to send to it
-	Browse bool   // open the list of sessions
+	// Folder and Options are those of a session that runs in another folder, as in client.Description; Options "": it
+	// belongs to the folder of the current one.
+	Folder  string
+	Options string
+	Spot    Spot   // the place to show in it
+	Prompt  string // the prompt to send to it
+	Browse  bool   // open the list of sessions
 }
 
 // Reason returns the reason for the end of the session as hooks get it.

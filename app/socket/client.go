@@ -17,6 +17,9 @@ import (
 // ErrGone reports that the host of a session has ended without ending the session.
 var ErrGone = errors.New("the process that ran this session has ended")
 
+// errGarbled reports a message that can't be read.
+var errGarbled = errors.New("the process that runs this session sent an unreadable message")
+
 // Client is one screen's connection to a session in a host. If the connection is lost, it reconnects without losing an
 // event. Close it.
 type Client struct {
@@ -112,14 +115,14 @@ func (c *Client) follow() {
 	for {
 		var heard bool
 		heard, err = c.read()
-		if !heard || c.over() || c.connect() != nil {
-			break // a host that sent nothing would send nothing after a reconnect
+		if !heard || errors.Is(err, errGarbled) || c.over() || c.connect() != nil {
+			break // a host that sent nothing, or garbage, would send the same after a reconnect
 		}
 	}
 	c.mu.Lock()
 	if !c.closed && c.ctx.Err() == nil && c.lost == nil {
 		c.lost = ErrGone
-		if errors.Is(err, errTooLong) {
+		if errors.Is(err, errTooLong) || errors.Is(err, errGarbled) {
 			c.lost = err
 		}
 	}
@@ -176,13 +179,13 @@ func (c *Client) read() (heard bool, err error) {
 			}
 			batch = nil
 			if err := c.handle(line); err != nil {
-				return heard, err
+				return heard, fmt.Errorf("%w: %w", errGarbled, err)
 			}
 			continue
 		}
 		env, err := event.Decode(line)
 		if err != nil {
-			return heard, err
+			return heard, fmt.Errorf("%w: %w", errGarbled, err)
 		}
 		batch = append(batch, env)
 		if in.more() && len(batch) < 256 {
@@ -300,7 +303,7 @@ func (c *Client) Subscribe(ctx context.Context, after uint64, every time.Duratio
 	if c.ctx.Err() != nil {
 		return nil, ErrGone
 	}
-	c.asked = &subscription{After: after, EveryMS: int(every / time.Millisecond)}
+	c.asked = &subscription{After: after, EveryMS: int(max(every, 0) / time.Millisecond), Durable: every == client.DurableOnly}
 	_ = c.out.message("subscribe", *c.asked) // a lost connection is replaced
 	context.AfterFunc(ctx, c.Close)
 	return c.batches, nil

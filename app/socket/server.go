@@ -231,7 +231,11 @@ func (c *connection) subscribe(s subscription) error {
 		return errors.New("a second subscription")
 	}
 	c.events = true
-	batches, err := c.session.Subscribe(c.ctx, s.After, time.Duration(min(max(s.EveryMS, 0), 1000))*time.Millisecond)
+	every := time.Duration(min(max(s.EveryMS, 0), 1000)) * time.Millisecond
+	if s.Durable {
+		every = client.DurableOnly
+	}
+	batches, err := c.session.Subscribe(c.ctx, s.After, every)
 	if err != nil {
 		return err
 	}
@@ -243,6 +247,10 @@ func (c *connection) subscribe(s subscription) error {
 			}
 		}
 		if c.ctx.Err() != nil {
+			return
+		}
+		if s.Durable { // nobody waits for a dashboard
+			c.cancel()
 			return
 		}
 		c.drain() // the reply to the request that ended the session

@@ -87,6 +87,28 @@ func Running(getenv func(string) string) map[string]string {
 	return all
 }
 
+// Paths returns the sockets that this user's hosts may have, by session, whether they listen or not.
+func Paths(getenv func(string) string) map[string]string {
+	all := make(map[string]string)
+	for _, base := range pane.Bases(getenv) {
+		dirs, _ := filepath.Glob(filepath.Join(base, folder+"*")) // the pattern is valid
+		for _, dir := range dirs {
+			if session := strings.TrimPrefix(filepath.Base(dir), folder); all[session] == "" {
+				all[session] = pane.SocketPath(dir)
+			}
+		}
+	}
+	return all
+}
+
+// OfHost reports whether a path is in the socket folder of a host, or is such a folder.
+func OfHost(path string) bool {
+	return strings.HasPrefix(filepath.Base(path), folder) || strings.HasPrefix(filepath.Base(filepath.Dir(path)), folder)
+}
+
+// RemoveStale removes the socket of a killed host and its folder, unless a host listens there.
+func RemoveStale(path string) { removeStale(path) }
+
 // Listens reports whether the host of a session listens at a recorded path. The record may come with a project, so the
 // path must not be writable for other users.
 func Listens(session, path string) bool {

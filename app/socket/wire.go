@@ -48,6 +48,7 @@ type message struct {
 type subscription struct {
 	After   uint64 `json:"after"`
 	EveryMS int    `json:"every_ms"`
+	Durable bool   `json:"durable,omitempty"` // leave out all other events
 }
 
 // refused reports that a command of a screen that may only watch and stop had no effect.

@@ -27,7 +27,7 @@ func init() { // not an initializer, which would be a cycle: an answer may run t
 		"copy":    copyAnswer,
 		"palette": func(u *UI, _ string) error { u.overlays.palette(); return nil },
 		"theme":   theme,
-		"session": onSessions,
+		"session": onSessions, "dashboard": func(u *UI, _ string) error { openBoard(u); return nil },
 	}
 }
 

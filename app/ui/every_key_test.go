@@ -252,6 +252,7 @@ var places = map[keymap.Scope]func(*testUI){
 	keymap.Help:     func(x *testUI) { x.Press("F1", "PgDn") },
 	keymap.Picker:   browsing("n", "Down", "Down", "Tab"),
 	keymap.Sessions: browsing("n", "Down", "Down"),
+	keymap.Board:    onBoard,
 	keymap.Naming:   midway(browsing("Down", "r"), "one two three"),
 	keymap.Document: func(x *testUI) {
 		x.shown = testDocuments()

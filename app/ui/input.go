@@ -176,7 +176,7 @@ func (u *UI) global(a, pending keymap.Action) {
 		if u.dock.next() {
 			u.overlays.help = false
 		}
-	case keymap.Rewind, keymap.ShowSessions, keymap.Transcript, keymap.ShowPalette:
+	case keymap.Rewind, keymap.ShowSessions, keymap.ShowBoard, keymap.Transcript, keymap.ShowPalette:
 		u.toggle(func() { lists[a](u) })
 	case keymap.Detach:
 		u.deps.Leave(slash.Next{Detach: true})
@@ -199,6 +199,7 @@ func toggleHelp(u *UI) {
 // lists maps actions to the lists that they open over the panes.
 var lists = map[keymap.Action]func(*UI){
 	keymap.Rewind: func(u *UI) { runWords(u, []string{"rewind"}) }, keymap.ShowSessions: browse, keymap.Transcript: showTranscript,
+	keymap.ShowBoard:   openBoard,
 	keymap.ShowPalette: func(u *UI) { u.overlays.palette() },
 }
 

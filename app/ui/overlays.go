@@ -142,6 +142,9 @@ func (l *overlays) closeLists() {
 	for len(l.pickers) > 0 {
 		l.pickers[len(l.pickers)-1].Close()
 	}
+	if b, ok := l.sheet.(*board); ok {
+		b.leave()
+	}
 	l.sheet = nil
 }
 

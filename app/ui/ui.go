@@ -93,6 +93,7 @@ type Deps struct {
 	// Run runs a command, given as its name and arguments. It is called from any goroutine and may take long.
 	Run   func(now slash.Now, words []string) (show.Answer, error)
 	Saved SavedSessions
+	Live  LiveSessions
 	File  SessionFile
 }
 

@@ -181,7 +181,7 @@ func (c *Confirm) rows(w int) [][]draw.Span {
 	if c.HasFocus() && !c.replies {
 		hints = slices.Clone(c.asked.Hints)
 	}
-	if keys := c.Keys.Keys(keymap.Back); len(keys) > 0 && c.place.Of == 0 {
+	if keys := c.Keys.Keys(keymap.Back); len(keys) > 0 && c.place.Of == 0 && !c.place.List {
 		hints = append(hints, draw.Hint{Key: keys[0], Label: "back"})
 	}
 	if c.asked.Own && !c.replies {

@@ -36,6 +36,7 @@ type DockPlace struct {
 	N, Of int    // N counts from 1
 	Who   string // the subagent that asks, "" for the main task
 	Full  bool   // it has all available rows
+	List  bool   // it was opened from a list, to which the key back leads
 }
 
 // SetPlace sets the position among the pending requests.
@@ -106,6 +107,8 @@ func (d *docked) hintRows(own []draw.Hint, w int) [][]draw.Span {
 	left := draw.HintRow(own, w)
 	var right []draw.Span
 	switch {
+	case d.place.List:
+		right = name(keymap.Back, "press ", " to go back to the list")
 	case d.place.N < d.place.Of:
 		right = name(keymap.ShowApproval, "press ", " for the next one")
 	case d.place.Of > 0:

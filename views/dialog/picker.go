@@ -25,6 +25,7 @@ type PickerOptions struct {
 	Empty   string          // shown while there are no rows
 	Preview tview.Primitive // drawn on the right if there is room, see OnMove
 	Keys    keymap.Scope    // of keys for the selected row, see OnKey; "": none
+	OnKeys  bool            // Keys apply at once, as after a move; else the list opens in its filter
 
 	OnChoose func(show.Row)
 	OnMove   func(show.Row)                // another row was selected
@@ -41,6 +42,7 @@ type Picker struct {
 	o       PickerOptions
 	rows    []show.Row
 	shown   []int // indexes of the matching rows
+	heads   headings
 	cells   pickerCells
 	query   string
 	notice  string // notice until the next key
@@ -78,7 +80,7 @@ const maxFilter = 256
 
 // NewPicker returns an empty list.
 func NewPicker(theme *themes.Theme, keys *keymap.Map, o PickerOptions) *Picker {
-	return &Picker{Frame: draw.NewFrame(theme, keys), o: o}
+	return &Picker{Frame: draw.NewFrame(theme, keys), o: o, onKeys: o.OnKeys}
 }
 
 // SetRows sets the rows, in their order for an empty filter. The selected row stays selected if it is still there.
@@ -112,10 +114,11 @@ func (p *Picker) SetCell(id string, column int, text string) {
 
 // Visible returns the rows on the screen at the last draw.
 func (p *Picker) Visible() []show.Row {
-	from := max(0, min(p.window.Top, len(p.shown)))
 	var rows []show.Row
-	for _, n := range p.shown[from:min(from+p.place.h, len(p.shown))] {
-		rows = append(rows, p.rows[n])
+	for line := max(0, p.window.Top); line < p.window.Top+p.place.h; line++ {
+		if i, ok := p.heads.rowAt(line, len(p.shown)); ok {
+			rows = append(rows, p.rows[p.shown[i]])
+		}
 	}
 	return rows
 }
@@ -185,10 +188,13 @@ func (p *Picker) Scope() keymap.Scope {
 
 // fit finds the rows that match the filter, best first.
 func (p *Picker) fit() {
-	p.shown = p.shown[:0]
+	p.shown, p.heads = p.shown[:0], p.heads[:0]
 	if p.query == "" || p.answers {
 		for i := range p.rows {
 			p.shown = append(p.shown, i)
+			if g := p.rows[i].Group; g != "" && (i == 0 || p.rows[i-1].Group != g) {
+				p.heads = append(p.heads, i)
+			}
 		}
 		p.at = min(p.at, max(0, len(p.shown)-1))
 		return
@@ -357,8 +363,8 @@ func (p *Picker) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(
 }
 
 func (p *Picker) click(x, y int) {
-	i := p.window.Top + y - p.place.y
-	if x < p.place.x || x >= p.place.x+p.place.w || y < p.place.y || y >= p.place.y+p.place.h || i >= len(p.shown) {
+	i, ok := p.heads.rowAt(p.window.Top+y-p.place.y, len(p.shown))
+	if x < p.place.x || x >= p.place.x+p.place.w || y < p.place.y || y >= p.place.y+p.place.h || !ok {
 		return
 	}
 	p.onKeys = p.o.Keys != ""

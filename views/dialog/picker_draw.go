@@ -41,7 +41,7 @@ func (p *Picker) Size(maxW, maxH int) (w, h int) {
 		}
 		w = max(w, min(need+max(leastTitle, p.cells.longest)+8, widestPicker))
 	}
-	rows := max(len(p.rows), 1) + 4 // with the border, the filter and the keys
+	rows := max(len(p.rows), 1) + len(p.heads) + 4 // with the border, the filter and the keys
 	if len(p.o.Columns) > 0 {
 		rows++
 	}
@@ -97,7 +97,7 @@ func (p *Picker) Draw(screen tcell.Screen) {
 		last = p.drawLast(in)
 	}
 	rows := draw.Area{Canvas: in.Down(1), H: max(0, in.H-1-last)}
-	if len(p.o.Columns) > 0 && (in.H >= rowsOfNaming || in.H > len(p.rows)+2) {
+	if len(p.o.Columns) > 0 && (in.H >= rowsOfNaming || in.H > len(p.rows)+len(p.heads)+2) {
 		p.drawCells(rows.Down(0), show.Row{Cells: p.o.Columns}, themes.Muted)
 		rows = rows.Below(1)
 	}
@@ -159,11 +159,13 @@ func (p *Picker) drawRows(in draw.Area) {
 	if in.H == 0 {
 		return
 	}
-	if p.at < p.window.Top {
-		p.window.Top = p.at
+	line := p.heads.lineOf(p.at)
+	above := line
+	if _, ok := slices.BinarySearch(p.heads, p.at); ok {
+		above-- // its heading
 	}
-	p.window.Top = max(p.window.Top, p.at-in.H+1)
-	from, to := p.window.Show(len(p.shown), in.H)
+	p.window.Top = max(min(p.window.Top, above), line-in.H+1)
+	from, to := p.window.Show(len(p.shown)+len(p.heads), in.H)
 	if from == to {
 		text := p.o.Empty
 		if len(p.rows) > 0 {
@@ -173,12 +175,17 @@ func (p *Picker) drawRows(in draw.Area) {
 	}
 	for i := from; i < to; i++ {
 		row, role := in.Down(i-from), themes.Text
-		if i == p.at {
+		at, ok := p.heads.rowAt(i, len(p.shown))
+		if !ok {
+			row.Spans(0, draw.Untrusted(themes.Accent, p.rows[p.shown[at]].Group)...)
+			continue
+		}
+		if at == p.at {
 			role = themes.Selection
 			row.Fill(0, row.W, p.Palette[role])
 			row.Say(0, "▸", role)
 		}
-		p.drawCells(row, p.rows[p.shown[i]], role)
+		p.drawCells(row, p.rows[p.shown[at]], role)
 	}
 }
 
