@@ -42,8 +42,10 @@ func TestCallsAreExplained(t *testing.T) {
 		"the model says nothing": {
 			"", read, action.ModeAsk,
 			event.AnswerApproval{},
-			event.DecisionExplained{Reasoning: "reads a file in the workspace", From: event.FromPolicy, Confidence: "high",
-				Rules: []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}}, Computed: []string{"reasoning", "confidence"}},
+			event.DecisionExplained{
+				Reasoning: "reads a file in the workspace", From: event.FromPolicy, Confidence: "high",
+				Rules: []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}}, Computed: []string{"reasoning", "confidence"},
+			},
 		},
 		"a person approves it": {
 			"Now.", run, action.ModeAsk,
