@@ -58,7 +58,7 @@ func commandFor(prompt string, mac bool) (name, text string) {
 // hint returns the text for the model about a prompt, "" for none, and the names in it. What would make the text too
 // long is left out.
 func hint(found []workflow.Workflow, command, text string) (said string, names []string) {
-	const commands, workflows = "May help: ", "May help the user: /workflow "
+	const commands, workflows = "May help: ", "May help, only the user can run it: /workflow "
 	var lines []string
 	add := func(name, line string) {
 		if len(reminder.Wrap(strings.Join(append(lines, line), "\n"))) <= maxHint {
