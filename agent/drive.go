@@ -279,7 +279,7 @@ func verdict(ctx context.Context, outcome event.Outcome, err error) error {
 	case outcome == event.Cancelled && !errors.Is(cause, ErrCancelled):
 		return fmt.Errorf("%w: %w", ErrCancelled, cause)
 	case outcome == event.Cancelled:
-		return ErrCancelled
+		return cause
 	}
 	return err
 }

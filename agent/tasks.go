@@ -363,22 +363,22 @@ func (s *tasks) cancel(id int) bool {
 	defer s.mu.Unlock()
 	for _, t := range s.busy() {
 		if t.id == id || id == 0 && t == s.main.task {
-			s.stop(t)
+			s.stop(t, ErrCancelled)
 			return true
 		}
 	}
 	return false
 }
 
-// stop cancels a task and the agents that it called. The caller holds s.mu.
-func (s *tasks) stop(t *task) {
+// stop cancels a task and the agents that it called, with a cause. The caller holds s.mu.
+func (s *tasks) stop(t *task, cause error) {
 	t.limit.clear()
 	t.cancelling = true
 	s.stream.Publish(t.id, 0, event.TaskCancelling{ID: t.id})
-	t.cancel(ErrCancelled)
+	t.cancel(cause)
 	for _, other := range s.busy() {
 		if a := other.on.agent; a != nil && a.parent == t.id {
-			s.stop(other)
+			s.stop(other, cause)
 		}
 	}
 }

@@ -79,8 +79,8 @@ var toolsSection = section{
 		},
 		{
 			name: "shell_output", short: "bytes, 1 to 20000", most: 20_000, access: personal,
-			doc: "The size limit of the part of each output stream of a command that the model gets: the start and the " +
-				"end of the stream. The targets of a command share this limit.",
+			doc: "The size limit of the part of a command's output that the model gets: the start and the end. Standard " +
+				"output and standard error share this limit, and so do the targets of a command.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Output },
 		},
 		{

@@ -85,7 +85,7 @@ func lastMessage(r modeltest.Request) model.Message {
 // the tools, PATCH creates a file, ECHO is the whole prompt, SENT all of the person's texts, HISTORY all messages with their calls, SYSTEM the
 // system prompt and the description of the working environment in JSON, and FIELDS the members of a request besides its
 // messages and tools. "USE TOOL ARGUMENTS THEN TOOL ARGUMENTS" calls tools one after the other and ends with the last
-// result, "CUT TEXT THEN TEXT" is cut off after the first text.
+// result, STRANGE ends for an unknown reason, "CUT TEXT THEN TEXT" is cut off after the first text.
 func scripted(r modeltest.Request) modeltest.Answer {
 	first, n, calls := "", 0, 0
 	var results, latest []string // of all calls, and of those since the prompt
@@ -112,6 +112,8 @@ func scripted(r modeltest.Request) modeltest.Answer {
 	switch text {
 	case "HANG":
 		return modeltest.Answer{modeltest.Text("so far"), modeltest.Hang{}}
+	case "STRANGE", "STRANGE half":
+		return modeltest.Answer{modeltest.Text(strings.TrimSpace(strings.TrimPrefix(text, "STRANGE"))), modeltest.Finish("odd")}
 	case "CALL":
 		return modeltest.Answer{modeltest.Call{ID: "c" + strings.Repeat("x", calls), Name: "run_shell", Arguments: `{"command":"true ` + strings.Repeat("x", calls) + `","why":"to see","risk":"low","mutation":false,"privesc":false}`}, usage}
 	case "FOREIGN":

@@ -186,7 +186,10 @@ func (p *partial) keep() (answer, error) {
 	p.batch.text = decision.Output{Text: message.Content, Reasoning: p.reasoning.String()}
 	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
 	err := unfit(message, p.finish(), p.done.Refusal)
-	if p.again && (errors.Is(err, errEmpty) || errors.Is(err, errNoCall)) {
+	switch none := errors.Is(err, errEmpty) || errors.Is(err, errNoCall); {
+	case p.again && none && !known(a.finish):
+		err = fmt.Errorf("model %q: the answer has no text, and ended with the unknown finish reason %.100q", p.answers.Model, a.finish)
+	case p.again && none:
 		p.publish(event.Warning{Text: err.Error(), Code: "empty_answer", NextStep: "ask again in other words"})
 		err = nil
 	}

@@ -19,6 +19,12 @@ import (
 
 var errSibling = errors.New("a command in the same answer failed")
 
+// ErrTimedOut is the cause of a context that ended because the person's time limit for the task was over.
+var ErrTimedOut = errors.New("the task's time limit is over")
+
+// timedOut is the start of the results of calls that ErrTimedOut ended.
+const timedOut = "timed out: the user's time limit for this task is over"
+
 // batch runs the calls of one answer. Calls that change nothing and need no approval start while the answer still
 // streams, and overlap. All others wait for the end of the answer and for the calls before them, and run alone. The
 // loop's goroutine drives the batch; only jobs run in others.
@@ -315,6 +321,9 @@ func discarded(id, name string) event.ToolResult {
 func unanswered(ctx context.Context) tools.Result {
 	if errors.Is(context.Cause(ctx), errSibling) {
 		return tools.Problem("cancelled, because " + errSibling.Error())
+	}
+	if errors.Is(context.Cause(ctx), ErrTimedOut) {
+		return failure(timedOut)
 	}
 	if errors.Is(context.Cause(ctx), approval.ErrSuperseded) {
 		return failure(dropped)

@@ -48,11 +48,13 @@ func (u toolUses) top(most int) []event.ToolUse {
 // tokensOf estimates the tokens of a result, at four bytes each.
 func tokensOf(result string) int { return len(result) / 4 }
 
-// Result counts a tool's result.
-func (l *Ledger) Result(t *Task, tool, text string) {
+// Result counts a tool's result. Only results of calls that ran use up the tool's budget for one prompt.
+func (l *Ledger) Result(t *Task, tool, text string, ran bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t.tools.add(tool, tokensOf(text))
+	if ran {
+		t.tools.add(tool, tokensOf(text))
+	}
 	l.tools.add(tool, tokensOf(text))
 }
 
