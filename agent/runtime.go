@@ -138,6 +138,8 @@ type Prompts struct {
 	// read.
 	InstructionsOf func(ctx context.Context, dirs []string) (instructions.Set, error)
 	Memory         Memory
+	// Strategy decides when and how the conversation is compacted; nil: Context.Strategy.
+	Strategy ContextStrategy
 	// Breakpoints end the request prefixes that a provider is asked to cache. They are indexes of system messages:
 	// the first is the prompt with the instruction files, the second the summary; nil is the last one.
 	Breakpoints []int
@@ -226,7 +228,7 @@ func New(o Options) *Runtime {
 		Read: o.Instructions, ReadBelow: o.InstructionsOf, Workspace: o.Policy.Workspace, Redact: o.Redact,
 	})
 	r.compactor = compact.New(o.Context, compact.Parts{
-		Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, Hooks: o.Programs, ReadTime: o.Calls.Timeout,
+		Own: o.Strategy, Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, Hooks: o.Programs, ReadTime: o.Calls.Timeout,
 	})
 	n := &numbers{}
 	r.shells = &shells{life: r.life, now: o.Now, stream: events, tree: tree, numbers: n, running: make(map[int]*shellTask)}

@@ -140,8 +140,8 @@ func (s *tasks) startNext(b *branch) {
 // open creates a task, which is cancelled when ctx or the session ends. The caller holds s.mu and must call end
 // later.
 func (s *tasks) open(ctx context.Context, b *branch, started event.TaskStarted, prompts []event.PromptSubmitted) (context.Context, *task) {
-	working, cancel := context.WithCancelCause(s.life.ctx)
-	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	working, cancel := context.WithCancelCause(ctx) // a child, so that it is cancelled at once if ctx is
+	stop := context.AfterFunc(s.life.ctx, func() { cancel(context.Cause(s.life.ctx)) })
 	if len(prompts) > 0 {
 		b.conv.Trust()
 		if b == s.main {
@@ -249,7 +249,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 		s.endBranch(b)
 		s.startNext(b)
 	}
-	return res, verdict(ctx, outcome, err)
+	return res, verdict(ctx, outcome, res.Turns, err)
 }
 
 // interrupted is the notice that an interrupted task can be continued.

@@ -34,6 +34,12 @@ var contextSection = section{
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.KeepMessages },
 		},
 		{
+			name: "keep_tokens", short: "tokens, 0 or more",
+			doc: "The number of tokens above which `window` compacts; 0 means `compact_at`, or 100000 tokens if the " +
+				"model's context window is unknown.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.KeepTokens },
+		},
+		{
 			name: "restore", short: "`recent`, `accessed` or `none`",
 			doc: "Which files buddy reads again after a summary, at most five: those that the model read last " +
 				"(`recent`) or most often (`accessed`). Files whose reading needs approval are left out.",

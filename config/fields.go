@@ -228,6 +228,13 @@ var sections = append([]section{
 				pointer: func(_ *Config, p *Profile) any { return &p.MaxTokens },
 			},
 			{
+				name: "server_compaction", short: "tokens, 0 or more",
+				doc: "With `anthropic` and `responses`: the size of a request from which the provider summarises the " +
+					"conversation itself (Anthropic accepts 50000 or more); 0 means never. What buddy does when the context " +
+					"fills is in `[context]`, and remains the safety net.",
+				pointer: func(_ *Config, p *Profile) any { return &p.ServerCompaction },
+			},
+			{
 				name: "price_input", short: "dollars",
 				doc: "The price of a million input tokens; set `price_output`, too. If both are unset, buddy uses the " +
 					"model's documented prices at its maker's endpoint; if it doesn't know them, it shows no costs.",

@@ -53,10 +53,14 @@ type Context struct {
 	ManualTo      int // target of Digest when a person requested it
 	Keep          int // size of the newest messages that Summary and Window keep
 	KeepMessages  int // maximum number of messages that Window keeps
+	KeepTokens    int // Window compacts above so many tokens; 0 is CompactAt, or WindowTokens if the window is unknown
 	Restore       Restore
 	RestoreTokens int  // total tokens of restored files
 	Instructions  bool // whether instruction files such as AGENTS.md are read
 }
+
+// WindowTokens is the number of tokens above which Window compacts if the model's context window is unknown.
+const WindowTokens = 100_000
 
 // WithDefaults returns c with the default of each value that is zero.
 func (c Context) WithDefaults() Context {

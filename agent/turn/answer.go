@@ -198,7 +198,7 @@ func (p *partial) keep() (answer, error) {
 	} else {
 		message.ToolCalls = p.batch.identify(message.ToolCalls)
 	}
-	if !p.x.conv.Store(p.x.task, p.turn, message, p.reasoning.String(), err != nil) && err == nil && !p.again {
+	if !p.x.conv.Store(p.x.task, p.turn, message, p.reasoning.String(), err != nil) && err == nil && !p.again && a.finish != model.FinishCompaction {
 		err = errEmpty
 	}
 	if err == nil && len(message.ToolCalls) == 0 && !known(a.finish) && p.loop.n.strange(a.finish) {
@@ -246,6 +246,8 @@ func known(finish string) bool {
 // unfit returns why an answer cannot be used, or nil. refusal is the provider's reason for stopping the answer.
 func unfit(m model.Message, finish, refusal string) error {
 	switch {
+	case finish == model.FinishCompaction:
+		return nil
 	case finish == model.FinishLength:
 		return ErrCutOff
 	case finish == model.FinishContext:

@@ -250,6 +250,9 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 		return outcome, nil
 	}
 	if err := l.runPromptHooks(ctx, x); err != nil {
+		if ctx.Err() != nil && terminated(ctx) == nil {
+			return event.Cancelled, nil
+		}
 		return event.Failed, err
 	}
 	l.addContext(ctx, x)

@@ -154,7 +154,7 @@ func adapter(profile config.Profile, key, source string) (model.Model, error) {
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
 	c := wire.Config{
 		Profile: profile.Name, Server: profile.Server, BaseURL: profile.BaseURL,
-		Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens, MaxOutput: output, Effort: wire.Effort(profile.Effort), Free: limits.FamilyOf(profile.Model).Free,
+		Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens, MaxOutput: output, Compact: profile.ServerCompaction, Effort: wire.Effort(profile.Effort), Free: limits.FamilyOf(profile.Model).Free,
 		Access: endpoint.Access{
 			Key: key, KeySource: profile.KeyPlace(source), KeyHeader: profile.HeaderFor(source), Headers: profile.Headers, UserAgent: "buddy/" + version.Number,
 			Waits:       endpoint.Waits{FirstByte: seconds(profile.FirstByteTimeout), Stall: seconds(profile.StallTimeout), KeepAlive: seconds(profile.KeepAliveTimeout)},
