@@ -230,6 +230,12 @@ type Checkpoint struct {
 // stored, because the next checkpoint contains it.
 type OpenText Checkpoint
 
+// ModelPrefix holds the start of an answer that still streams, because its calls have started or have results. The next
+// ModelMessage of the turn replaces it, whether the answer was completed or broke off. If buddy ends before, it stays.
+type ModelPrefix struct {
+	Message model.Message `json:"message"`
+}
+
 // ModelMessage holds a complete answer, including opaque fields. Partial means that the stream was cut off.
 // Reasoning is the reasoning trace as text, for display.
 type ModelMessage struct {

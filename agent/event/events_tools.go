@@ -84,6 +84,13 @@ type ToolOutput struct {
 	BytesTotal int64  `json:"bytes_total"`
 }
 
+// ToolQueued marks that a call of the streaming answer is complete. It starts, or waits for other calls, for the end of
+// the answer, or for an approval. If the answer is retried, the call never starts.
+type ToolQueued struct {
+	CallID string `json:"call_id"`
+	Name   string `json:"name"` // as the model wrote it
+}
+
 // ToolWaits marks that the command of a call waits for keys in its terminal, or has stopped waiting.
 type ToolWaits struct {
 	CallID string `json:"call_id"`

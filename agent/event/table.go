@@ -77,6 +77,7 @@ func (ModelAlive) kind() kind        { return kind{"model.alive", transient} }
 func (ModelReading) kind() kind      { return kind{"model.reading", transient} }
 func (ModelFallback) kind() kind     { return kind{"model.fallback", durable} }
 func (FallbackEnded) kind() kind     { return kind{"model.fallback_ended", durable} }
+func (ModelPrefix) kind() kind       { return kind{"model.prefix", durable} }
 func (ModelSwitched) kind() kind     { return kind{"model.switched", durable} }
 func (TargetSwitched) kind() kind    { return kind{"target.switched", durable} }
 func (ToolRequested) kind() kind     { return kind{"tool.requested", durable} }
@@ -85,6 +86,7 @@ func (ApprovalAnswered) kind() kind  { return kind{"approval.answered", durable}
 func (DecisionExplained) kind() kind { return kind{"decision.explained", durable} }
 func (ToolStarted) kind() kind       { return kind{"tool.started", durable} }
 func (ToolOutput) kind() kind        { return kind{"tool.output", transient} }
+func (ToolQueued) kind() kind        { return kind{"tool.queued", transient} }
 func (ToolWaits) kind() kind         { return kind{"tool.waits", transient} }
 func (ToolResult) kind() kind        { return kind{"tool.result", durable} }
 func (TargetConnecting) kind() kind  { return kind{"target.connecting", transient} }
@@ -169,6 +171,7 @@ var All = []Event{
 	CallDelta{},
 	Checkpoint{},
 	OpenText{},
+	ModelPrefix{},
 	ModelMessage{},
 	ResponseFinished{},
 	ModelRetry{},
@@ -185,6 +188,7 @@ var All = []Event{
 	DecisionExplained{},
 	ToolStarted{},
 	ToolOutput{},
+	ToolQueued{},
 	ToolWaits{},
 	ToolResult{},
 	TargetConnecting{},

@@ -59,6 +59,7 @@ type answer struct {
 	batch   *batch // runs the calls
 	finish  string
 	usage   *model.Usage
+	called  bool // it made calls, which may have results already: the exchange continues with them
 }
 
 // ask sends the history until there is a usable answer, a few times at most.
@@ -133,12 +134,19 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, hint
 	defer func() {
 		if !good { // also when an adapter panics
 			p.batch.drop()
+			if p.batch.storedEarly() {
+				x.unsent = nil // the prompts are answered
+			}
 		}
 	}()
 	if err := p.read(req); err != nil {
 		kept := record.Longer(p.earlier, p.attempt())
 		x.response += kept.Message.Content
 		l.KeepPartial(x, turn, kept)
+		if fault, ok := errors.AsType[*brokenOff](err); ok {
+			p.publish(event.Warning{Text: fault.Error(), Code: "broken_off", NextStep: "buddy continues with the results of the calls that ran"})
+			return answer{batch: p.batch, called: true}, nil
+		}
 		return answer{}, err
 	}
 	p.warnPictures(req)
@@ -168,7 +176,7 @@ func (p *partial) warnPictures(req model.Request) {
 // negative if nothing arrived.
 func finished(a answer, first, duration time.Duration) event.ResponseFinished {
 	f := event.ResponseFinished{
-		FinishReason: a.finish, Calls: len(a.calls), FirstMS: max(0, first.Milliseconds()), PhaseMS: duration.Milliseconds(),
+		FinishReason: a.finish, Calls: len(a.message.ToolCalls), FirstMS: max(0, first.Milliseconds()), PhaseMS: duration.Milliseconds(),
 	}
 	if a.usage == nil {
 		return f
@@ -207,6 +215,7 @@ func (p *partial) keep() (answer, error) {
 			NextStep: "the answer is kept; check whether it is complete",
 		})
 	}
+	a.called = len(message.ToolCalls) > 0 || p.batch.storedEarly()
 	a.message, a.calls = message, asWritten(p.x.conv.Open(), message.ToolCalls)
 	p.x.response += message.Content
 	return a, err
@@ -351,6 +360,9 @@ func (p *partial) read(req model.Request) error {
 		if err != nil {
 			return err
 		}
+		if err := p.ends(d); err != nil {
+			return err
+		}
 		if p.consume(d); p.text.repeatsItself(p.loop.o.MaxRepeats) || p.reasoning.repeatsItself(p.loop.o.MaxRepeats) {
 			return errRepeats
 		}
@@ -399,9 +411,10 @@ func (p *partial) consume(d model.Delta) {
 		p.publish(event.CallDelta{CallID: d.CallID, Text: p.call.Write(d.Text)})
 	case model.CallReady:
 		if d.Call != nil {
-			p.batch.text = decision.Output{Text: p.text.tail(decision.MaxRead), Reasoning: p.reasoning.tail(decision.MaxRead)}
-			// A replay must show the text before the call that follows it.
-			p.batch.offer(*d.Call, p.checkpoint)
+			p.checkpoint() // a replay must show the text before the call that follows it
+			p.batch.offer(&waiting{asked: *d.Call, text: p.text.String(), said: decision.Output{
+				Text: p.text.tail(decision.MaxRead), Reasoning: p.reasoning.tail(decision.MaxRead),
+			}})
 		}
 	case model.Done:
 		p.showReasoning(p.reasoning.end())
@@ -415,6 +428,31 @@ func (p *partial) consume(d model.Delta) {
 	}
 }
 
+// brokenOff is the error of an attempt that may not be retried, because calls of it have started.
+type brokenOff struct{ why string }
+
+// Error describes what happened.
+func (e *brokenOff) Error() string { return "the answer broke off: " + e.why }
+
+// ends returns the error of an attempt that another one would follow, if calls of it have started.
+func (p *partial) ends(d model.Delta) error {
+	if d.Kind != model.Retry && d.Kind != model.Fallback || !p.batch.storedEarly() {
+		return nil
+	}
+	if d.Kind == model.Retry {
+		return &brokenOff{d.Retry.Fault.Error()}
+	}
+	p.fallBack(d.Fallback)
+	return &brokenOff{d.Fallback.Why}
+}
+
+// fallBack makes a fallback model answer.
+func (p *partial) fallBack(n *model.FallbackNotice) {
+	p.answers = n.To
+	p.x.fallBack(n, p.loop.o.Durable)
+	p.publish(event.ModelFallback{From: n.From.Profile, To: n.To.Profile, Model: n.To.Model, Why: n.Why, Detail: n.Detail, Raw: n.Raw})
+}
+
 // note handles the deltas about the request, which are not part of its answer.
 func (p *partial) note(d model.Delta) {
 	switch d.Kind {
@@ -426,10 +464,7 @@ func (p *partial) note(d model.Delta) {
 		p.publish(event.ModelStalled{TimeoutMS: d.Stall.TimeoutMS})
 	case model.Fallback:
 		p.forget()
-		from, to := d.Fallback.From, d.Fallback.To
-		p.answers = to
-		p.x.fallBack(d.Fallback, p.loop.o.Durable)
-		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why, Detail: d.Fallback.Detail, Raw: d.Fallback.Raw})
+		p.fallBack(d.Fallback)
 	case model.Healed:
 		p.loop.p.Selection.Learn(*d.Needs)
 		if p.loop.o.Learnt != nil {

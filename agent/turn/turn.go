@@ -45,6 +45,7 @@ type Options struct {
 	Breakpoints []int             // of each request, see [model.Request]
 	MaxParallel int               // limit of parallel calls of one answer
 	MaxRepeats  int               // see [settings.Limits]
+	NoEarly     bool              // no call starts before its answer is complete
 	Strict      bool              // a failed tool ends the exchange, unless its result asks for another try
 	OutDir      string            // where tools keep whole outputs, one folder per call
 	Target      string            // name of the first target, whose instruction files are read
@@ -335,7 +336,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 	}
 	if err == nil {
 		finished.StopReason, finished.Usage = answer.finish, answer.usage
-		done = len(answer.calls) == 0 && answer.finish != model.FinishCompaction
+		done = !answer.called && answer.finish != model.FinishCompaction
 		if answer.finish == model.FinishCompaction { // by the provider, which does not report how much
 			x.compacted = &event.ContextCompacted{}
 		}
