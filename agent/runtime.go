@@ -264,7 +264,7 @@ func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
 		Features: o.Features, Calls: o.Calls, Models: o.Models, Learnt: func(n model.Needs) { learnt(r, n) }, Dates: o.Dates, Redact: o.Redact,
-		Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, MaxRepeats: o.MaxRepeats, Strict: o.Strict, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
+		Breakpoints: o.Breakpoints, NoCache: o.Context.Cache.Off, NoEarly: o.Calls.Wait, MaxParallel: o.MaxParallel, MaxRepeats: o.MaxRepeats, Strict: o.Strict, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
 		Compactor: r.compactor, Instructions: r.instructions, Changes: r.changes, Begin: r.shells.Begin, Running: r.others, RunAgent: r.tasks.agents.runAgent,

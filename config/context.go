@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"slices"
+
+	"buddy/agent/settings"
 )
 
 var contextSection = section{
@@ -65,6 +67,25 @@ var contextSection = section{
 				"repeated reads to the model. Below, it stops only if that saves enough to make up for sending the later " +
 				"messages again.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.HintAt },
+		},
+		{
+			name: "keep_results", short: "`true` or `false`",
+			doc:     "`true`: buddy keeps sending old listings, searches and repeated reads, whatever `hint_at` says.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.KeepResults },
+		},
+		{
+			name: "no_prompt_cache", short: "`true` or `false`",
+			doc: "`true`: buddy asks no provider to cache the start of a prompt. Providers that cache without being asked " +
+				"still do.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.Cache.Off },
+		},
+		{
+			name: "cache_breakpoints", short: "`system` and `summary`",
+			doc: "The parts of a prompt after which a cached prefix ends, for providers that have to be asked: the system " +
+				"prompt, and the summary of the older messages. If unset, only the last of them. The tools and the newest " +
+				"messages always end one, too.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.Cache.At },
+			check:   oneOf("part", settings.CacheParts...),
 		},
 		{
 			name: "warn_at", short: "1 to 100", most: 100,

@@ -103,7 +103,7 @@ func TestErrors(t *testing.T) {
 
 		{"missing fallback", oneURL + "[agent]\nfallback_model = \"b\"\n", `c.toml:4: agent.fallback_model: no profile "b" (have: a)`},
 		{"the demo as fallback", oneURL + "[agent]\nfallback_model = \"demo\"\n", `c.toml:4: agent.fallback_model: no profile "demo" (have: a)`},
-		{"unknown way to recover", "[agent]\non_stall = \"retri\"\n", `c.toml:2: agent.on_stall: unknown way to recover "retri" (have: retry, fallback, abort; nearest: retry)`},
+		{"unknown way to recover", "[agent]\non_stall = \"retri\"\n", `c.toml:2: agent.on_stall: unknown way to recover "retri" (have: retry, fallback, abort, wait; nearest: retry)`},
 		{"string for dollars", "[agent]\nmax_cost = \"1\"\n", `c.toml:2: agent.max_cost: must be an amount in dollars, not a string`},
 		{"negative dollars", "[agent]\nmax_cost = -0.5\n", `c.toml:2: agent.max_cost: -0.5 is out of range (allowed: 0 to 1000000)`},
 		{"negative whole dollars", "[agent]\nmax_cost = -1\n", `c.toml:2: agent.max_cost: -1 is negative (allowed: 0 or more)`},

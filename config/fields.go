@@ -131,12 +131,12 @@ var sections = append([]section{
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Style },
 			},
 			{
-				name: "on_stall", short: "`retry`, `fallback` or `abort`",
+				name: "on_stall", short: "`retry`, `fallback`, `abort` or `wait`",
 				doc: "What to do when an answer stalls for longer than the profile's `stall_timeout`: `retry` sends the " +
 					"request again, then to `fallback_model`; `fallback` sends it to `fallback_model` at once; `abort` ends " +
-					"the prompt.",
+					"the prompt; `wait` waits for as long as it takes.",
 				pointer: func(c *Config, _ *Profile) any { return (*string)(&c.Agent.OnStall) },
-				check:   oneOf("way to recover", "retry", "fallback", "abort"),
+				check:   oneOf("way to recover", "retry", "fallback", "abort", "wait"),
 			},
 		},
 	},

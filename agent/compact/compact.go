@@ -214,7 +214,7 @@ const (
 // provider still finds the request too long, call Overflowed.
 func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.ContextCompacted) {
 	window, known := c.p.Selection.Window()
-	if c.o.Strategy != settings.Keep {
+	if c.o.Strategy != settings.Keep && !c.o.KeepResults {
 		w.Conv.ClearOld(w.Task, known && w.Conv.Tokens() >= percent(window, c.o.HintAt))
 	}
 	asked := c.due(w, turn) // the hooks are asked too

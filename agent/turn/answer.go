@@ -112,7 +112,7 @@ const brokeOff = "Your last answer was interrupted. Continue exactly where it st
 // request sends the history once and stores the answer. When the stream ends early, the longest text of all attempts
 // is kept, without its calls.
 func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, hint string) (answer, error) {
-	req := model.Request{Tools: l.p.Selection.Tools().Definitions(), Breakpoints: l.o.Breakpoints, Needs: l.p.Selection.Needs()}
+	req := model.Request{Tools: l.p.Selection.Tools().Definitions(), Breakpoints: l.o.Breakpoints, NoCache: l.o.NoCache, Needs: l.p.Selection.Needs()}
 	req.Messages, req.Tokens = x.conv.Request()
 	addEphemeral(&req, x.now, hint)
 	p := &partial{loop: l, ctx: ctx, model: asked(l, x, turn, req), x: x, turn: turn, again: attempt > 1, saved: l.o.Now()}
@@ -181,9 +181,12 @@ func finished(a answer, first, duration time.Duration) event.ResponseFinished {
 	if a.usage == nil {
 		return f
 	}
-	f.Tokens, f.CachedTokens, f.Cache = a.usage.Completion, a.usage.Cached, event.CacheMiss
-	if f.CachedTokens > 0 {
+	f.Tokens, f.CachedTokens = a.usage.Completion, a.usage.Cached
+	switch {
+	case f.CachedTokens > 0:
 		f.Cache = event.CacheHit
+	case !a.usage.CacheUnknown:
+		f.Cache = event.CacheMiss
 	}
 	return f
 }

@@ -45,6 +45,7 @@ type Options struct {
 	Breakpoints []int             // of each request, see [model.Request]
 	MaxParallel int               // limit of parallel calls of one answer
 	MaxRepeats  int               // see [settings.Limits]
+	NoCache     bool              // see [model.Request]
 	NoEarly     bool              // no call starts before its answer is complete
 	Strict      bool              // a failed tool ends the exchange, unless its result asks for another try
 	OutDir      string            // where tools keep whole outputs, one folder per call

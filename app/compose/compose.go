@@ -144,7 +144,8 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 			Cwd: p.Env.Dir, Target: d.Name, Targets: p.Targets, Panes: managedPanes{p.Targets}, Files: p.filesOn, Readers: p.Targets, OutDir: p.Store.OutDir(p.ID),
 		},
 		Prompts: agent.Prompts{
-			Here: prompt.Here(prompts.facts), Told: prompts.forModel, Dates: time.Local,
+			Breakpoints: c.Context.Cache.Breakpoints(),
+			Here:        prompt.Here(prompts.facts), Told: prompts.forModel, Dates: time.Local,
 			Instructions: p.memory.After(p.instructions(first.Files)), InstructionsOf: p.instructionsOf(first.Files),
 			Memory: agent.Memory{Report: p.memory.Report, Told: p.memory.Told},
 		},

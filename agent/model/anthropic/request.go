@@ -112,7 +112,7 @@ func (m *adapter) encode(req model.Request, with *wire.Remedied) ([]byte, error)
 	for _, msg := range req.Messages[:stays] {
 		r.add(msg)
 	}
-	if !with.With(wire.NoCacheMarks) {
+	if !req.NoCache && !with.With(wire.NoCacheMarks) {
 		r.mark(req.Marks(len(r.System)))
 	}
 	for _, msg := range req.Messages[stays:] {
