@@ -208,7 +208,9 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	defer s.life.work.Done()
 	defer t.cancel(nil)
 	s.approvals.DenyTask(t.id)
-	t.x.EndFallback(s.stream, 0)
+	if s.loop.LeaveFallback(t.x); outage(err) { // perhaps of the fallback
+		s.loop.Recall()
+	}
 	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
 	if err != nil {
 		finished.Error = err.Error()

@@ -113,8 +113,8 @@ var sections = append([]section{
 			{
 				name: "fallback_model", short: "name of a profile",
 				doc: "The profile that answers if the model is overloaded (status 429, 503 or 529) or stalls in two " +
-					"attempts, which are at most 10 s apart. It answers until the exchange ends; the next prompt goes to the " +
-					"first model again.",
+					"attempts, which are at most 10 s apart. It answers until the exchange ends, and the prompts of the next five " +
+					"minutes; then the first model answers again. `/model` ends this at once.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.FallbackModel },
 			},
 			{

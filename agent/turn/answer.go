@@ -452,7 +452,7 @@ func (p *partial) ends(d model.Delta) error {
 // fallBack makes a fallback model answer.
 func (p *partial) fallBack(n *model.FallbackNotice) {
 	p.answers = n.To
-	p.x.fallBack(n, p.loop.o.Durable)
+	p.loop.fallBack(p.x, n)
 	p.publish(event.ModelFallback{From: n.From.Profile, To: n.To.Profile, Model: n.To.Model, Why: n.Why, Detail: n.Detail, Raw: n.Raw})
 }
 

@@ -97,6 +97,7 @@ type numbers struct {
 	turns    atomic.Int64
 	calls    atomic.Int64
 	outs     atomic.Int64 // output folders
+	rest     resting      // the fallback of the session's model
 	pictures atomic.Bool  // the person was warned that a model accepts none
 
 	mu       sync.Mutex      // guards finishes
@@ -386,7 +387,11 @@ func (l *Loop) model(x *Exchange) model.Model {
 	case x.model != nil:
 		return x.model
 	}
-	return l.p.Selection.Model()
+	m := l.p.Selection.Model()
+	if f := l.n.rest.of(m.Info().Profile); f != nil {
+		return f.model
+	}
+	return m
 }
 
 // ended reports whether a call has ended the exchange with an answer.

@@ -78,7 +78,7 @@ func checkBody(protocol string, body []byte) error {
 		})
 	case "anthropic":
 		delete(b, "context_management") // of a beta version, which the published types lack
-		delete(b, "temperature") // older models accept them; the newest client has neither
+		delete(b, "temperature")        // older models accept them; the newest client has neither
 		delete(b, "top_p")
 		for _, m := range list(b["messages"]) {
 			blocks, _ := m["content"].([]any)
