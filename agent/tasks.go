@@ -208,8 +208,8 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	defer s.life.work.Done()
 	defer t.cancel(nil)
 	s.approvals.DenyTask(t.id)
-	if s.loop.LeaveFallback(t.x); outage(err) { // perhaps of the fallback
-		s.loop.Recall()
+	if turn.LeaveFallback(s.loop, t.x); outage(err) { // perhaps of the fallback
+		turn.Recall(s.loop)
 	}
 	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
 	if err != nil {

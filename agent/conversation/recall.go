@@ -59,7 +59,7 @@ func (r *Recall) Take(env event.Envelope) {
 		r.load(p)
 	case event.ModelPrefix:
 		r.prompts = nil
-		r.Prefix(p.Message)
+		history.Prefix(r.History, p.Message)
 	case event.ModelMessage:
 		r.prompts = nil
 		r.Assistant(p.Message)

@@ -131,17 +131,20 @@ func (PlanExited) kind() kind        { return kind{"plan.exited", durable} }
 func (WorkflowStarted) kind() kind   { return kind{"workflow.started", durable} }
 func (WorkflowStepped) kind() kind   { return kind{"workflow.step", durable} }
 func (WorkflowChanged) kind() kind   { return kind{"workflow.state", durable} }
-func (ReviewFinished) kind() kind    { return kind{"review.finished", durable} }
-func (GoalSet) kind() kind           { return kind{"goal.set", durable} }
-func (GoalChecked) kind() kind       { return kind{"goal.checked", durable} }
-func (GoalChanged) kind() kind       { return kind{"goal.changed", durable} }
-func (RuleAdded) kind() kind         { return kind{"policy.rule_added", durable} }
-func (RuleRemoved) kind() kind       { return kind{"policy.rule_removed", durable} }
-func (Notice) kind() kind            { return kind{"notice", durable} }
-func (Warning) kind() kind           { return kind{"warning", durable} }
-func (Error) kind() kind             { return kind{"error", durable} }
-func (Interrupted) kind() kind       { return kind{"interrupted", durable} }
-func (MaxTurnsReached) kind() kind   { return kind{"max_turns_reached", durable} }
+func (SubagentBackgrounded) kind() kind {
+	return kind{"subagent.backgrounded", durable}
+}
+func (ReviewFinished) kind() kind  { return kind{"review.finished", durable} }
+func (GoalSet) kind() kind         { return kind{"goal.set", durable} }
+func (GoalChecked) kind() kind     { return kind{"goal.checked", durable} }
+func (GoalChanged) kind() kind     { return kind{"goal.changed", durable} }
+func (RuleAdded) kind() kind       { return kind{"policy.rule_added", durable} }
+func (RuleRemoved) kind() kind     { return kind{"policy.rule_removed", durable} }
+func (Notice) kind() kind          { return kind{"notice", durable} }
+func (Warning) kind() kind         { return kind{"warning", durable} }
+func (Error) kind() kind           { return kind{"error", durable} }
+func (Interrupted) kind() kind     { return kind{"interrupted", durable} }
+func (MaxTurnsReached) kind() kind { return kind{"max_turns_reached", durable} }
 
 // kind returns the name that the event arrived with. It is durable, because only durable events are ever read back.
 func (u Unknown) kind() kind { return kind{u.Name, durable} }
@@ -233,6 +236,7 @@ var All = []Event{
 	WorkflowStarted{},
 	WorkflowStepped{},
 	WorkflowChanged{},
+	SubagentBackgrounded{},
 	ReviewFinished{},
 	GoalSet{},
 	GoalChecked{},

@@ -157,7 +157,7 @@ func Words(msgs []model.Message) int {
 // provider's summary. Calls without a name or with a known id are dropped.
 func (h *History) Assistant(m model.Message) bool {
 	if h.grows {
-		return h.grow(m)
+		return grow(h, m)
 	}
 	h.Close(Unanswered)
 	m.Role = model.Assistant

@@ -11,22 +11,22 @@ import (
 // Prefix appends the start of an answer that still streams, whose calls may already run, and reports whether it did. A
 // longer start of the same answer replaces it, and so does the answer, or as much of it as arrives: the next call of
 // Assistant. Results of its calls stay.
-func (h *History) Prefix(m model.Message) bool {
+func Prefix(h *History, m model.Message) bool {
 	grows := h.Assistant(m)
 	h.grows = h.grows || grows
 	return grows
 }
 
 // Grows reports whether the history ends with the start of an answer.
-func (h *History) Grows() bool { return h.grows }
+func Grows(h *History) bool { return h.grows }
 
 // Grown returns an answer with what the start of it has and the answer lacks: calls, which may have run, and text.
 // Without such a start it returns the answer.
-func (h *History) Grown(m model.Message) model.Message {
+func Grown(h *History, m model.Message) model.Message {
 	if !h.grows {
 		return m
 	}
-	was := h.msgs[h.growing()]
+	was := h.msgs[growing(h)]
 	if len(m.Content) < len(was.Content) {
 		m.Content = was.Content
 	}
@@ -41,7 +41,7 @@ func (h *History) Grown(m model.Message) model.Message {
 }
 
 // growing returns the index of the start of the answer.
-func (h *History) growing() int {
+func growing(h *History) int {
 	at := len(h.msgs) - 1
 	for h.msgs[at].Role == model.Tool {
 		at--
@@ -50,8 +50,8 @@ func (h *History) growing() int {
 }
 
 // grow replaces the start of an answer. Messages that were handed out do not change.
-func (h *History) grow(m model.Message) bool {
-	m, at := h.Grown(m), h.growing()
+func grow(h *History, m model.Message) bool {
+	m, at := Grown(h, m), growing(h)
 	h.grows = false
 	m.Role = model.Assistant
 	if strings.TrimSpace(m.Content) == "" {

@@ -134,7 +134,7 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, hint
 	defer func() {
 		if !good { // also when an adapter panics
 			p.batch.drop()
-			if p.batch.storedEarly() {
+			if storedEarly(p.batch) {
 				x.unsent = nil // the prompts are answered
 			}
 		}
@@ -218,7 +218,7 @@ func (p *partial) keep() (answer, error) {
 			NextStep: "the answer is kept; check whether it is complete",
 		})
 	}
-	a.called = len(message.ToolCalls) > 0 || p.batch.storedEarly()
+	a.called = len(message.ToolCalls) > 0 || storedEarly(p.batch)
 	a.message, a.calls = message, asWritten(p.x.conv.Open(), message.ToolCalls)
 	p.x.response += message.Content
 	return a, err
@@ -439,7 +439,7 @@ func (e *brokenOff) Error() string { return "the answer broke off: " + e.why }
 
 // ends returns the error of an attempt that another one would follow, if calls of it have started.
 func (p *partial) ends(d model.Delta) error {
-	if d.Kind != model.Retry && d.Kind != model.Fallback || !p.batch.storedEarly() {
+	if d.Kind != model.Retry && d.Kind != model.Fallback || !storedEarly(p.batch) {
 		return nil
 	}
 	if d.Kind == model.Retry {
@@ -452,7 +452,7 @@ func (p *partial) ends(d model.Delta) error {
 // fallBack makes a fallback model answer.
 func (p *partial) fallBack(n *model.FallbackNotice) {
 	p.answers = n.To
-	p.loop.fallBack(p.x, n)
+	fallBack(p.loop, p.x, n)
 	p.publish(event.ModelFallback{From: n.From.Profile, To: n.To.Profile, Model: n.To.Model, Why: n.Why, Detail: n.Detail, Raw: n.Raw})
 }
 

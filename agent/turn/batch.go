@@ -223,7 +223,7 @@ func (b *batch) launch(j *job) {
 	beside := tools.IsBeside(j.tool, j.call)
 	b.seen[j.key()] = true
 	b.slots <- struct{}{}
-	ctx, cancel := context.WithCancel(b.contextOf(j))
+	ctx, cancel := context.WithCancel(contextOf(b, j))
 	j.cancel = cancel
 	res := b.admit(ctx, j)
 	numbered := make(chan struct{})
@@ -242,8 +242,8 @@ func (b *batch) launch(j *job) {
 		}
 		<-b.slots
 		if j.early {
-			defer b.left(j)
-			if !b.reports(j) {
+			defer left(b, j)
+			if !reports(b, j) {
 				b.publish(discarded(j.call.ID, j.call.Name))
 				return
 			}

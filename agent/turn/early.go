@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"buddy/agent/action"
+	"buddy/agent/conversation"
 	"buddy/agent/decision"
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -51,18 +52,18 @@ func (b *batch) offer(w *waiting) {
 	w.id = b.loop.uniqueID(b.x, w.asked.ID)
 	e.queue = append(e.queue, w)
 	b.publish(event.ToolQueued{CallID: w.id, Name: w.asked.Name})
-	b.advance()
+	advance(b)
 }
 
 // advance starts the queued calls that may start now. The caller holds the lock starting.
-func (b *batch) advance() {
+func advance(b *batch) {
 	e := &b.early
 	for len(e.queue) > 0 && !e.waits && b.ctx.Err() == nil {
 		w := e.queue[0]
 		if w.job == nil {
-			w.job = b.planWaiting(w)
+			w.job = planWaiting(b, w)
 		}
-		if e.waits = !b.startsEarly(w.job); e.waits || !b.free(w.job) {
+		if e.waits = !startsEarly(b, w.job); e.waits || !free(b, w.job) {
 			return
 		}
 		e.queue = e.queue[1:]
@@ -72,7 +73,7 @@ func (b *batch) advance() {
 }
 
 // planWaiting plans a queued call under its own id.
-func (b *batch) planWaiting(w *waiting) *job {
+func planWaiting(b *batch, w *waiting) *job {
 	c := w.asked
 	c.ID = w.id
 	j := b.plan(c)
@@ -81,7 +82,7 @@ func (b *batch) planWaiting(w *waiting) *job {
 }
 
 // startsEarly reports whether a call may start before its answer is complete.
-func (b *batch) startsEarly(j *job) bool {
+func startsEarly(b *batch, j *job) bool {
 	if j.err != nil || tools.IsBeside(j.tool, j.call) || b.waitsForHooks(j) || b.seen[j.key()] {
 		return false
 	}
@@ -96,7 +97,7 @@ func (b *batch) startsEarly(j *job) bool {
 
 // free reports whether a call may start next to those that run, and adds it to them. It stores the answer up to a call
 // with side effects.
-func (b *batch) free(j *job) bool {
+func free(b *batch, j *job) bool {
 	e := &b.early
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -106,13 +107,13 @@ func (b *batch) free(j *job) bool {
 	e.running++
 	e.all = append(e.all, j)
 	if e.alone = !j.parallel; e.alone {
-		b.store(len(e.all))
+		store(b, len(e.all))
 	}
 	return true
 }
 
 // left records that an early call has ended, and starts those that waited for it.
-func (b *batch) left(j *job) {
+func left(b *batch, j *job) {
 	e := &b.early
 	e.starting.Lock()
 	defer e.starting.Unlock()
@@ -120,11 +121,11 @@ func (b *batch) left(j *job) {
 	e.running--
 	e.alone = e.alone && j.parallel
 	e.mu.Unlock()
-	b.advance()
+	advance(b)
 }
 
 // store stores the answer up to the n-th early call. The caller holds the lock of early.
-func (b *batch) store(n int) {
+func store(b *batch, n int) {
 	e := &b.early
 	if n <= e.stored {
 		return
@@ -136,11 +137,11 @@ func (b *batch) store(n int) {
 		m.ToolCalls = append(m.ToolCalls, c)
 	}
 	e.stored = n
-	b.x.conv.StorePrefix(b.x.task, b.turn, m)
+	conversation.StorePrefix(b.x.conv, b.x.task, b.turn, m)
 }
 
 // storedEarly reports whether a part of the answer is stored because its calls started.
-func (b *batch) storedEarly() bool {
+func storedEarly(b *batch) bool {
 	b.early.mu.Lock()
 	defer b.early.mu.Unlock()
 	return b.early.stored > 0
@@ -148,11 +149,11 @@ func (b *batch) storedEarly() bool {
 
 // reports waits until the result of an early call can be stored, and reports whether it can: its call is in the whole
 // answer, or in the stored part of one that broke off.
-func (b *batch) reports(j *job) bool {
+func reports(b *batch, j *job) bool {
 	e := &b.early
 	e.mu.Lock()
 	if !e.ended {
-		b.store(slices.Index(e.all, j) + 1)
+		store(b, slices.Index(e.all, j)+1)
 		e.mu.Unlock()
 		return true
 	}
@@ -225,7 +226,7 @@ func (b *batch) settle() {
 }
 
 // contextOf returns the context of a call that is launched. A failed command cancels calls that overlap with it.
-func (b *batch) contextOf(j *job) context.Context {
+func contextOf(b *batch, j *job) context.Context {
 	if j.early && !j.parallel || tools.IsBeside(j.tool, j.call) {
 		return b.whole
 	}

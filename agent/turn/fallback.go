@@ -14,8 +14,8 @@ type fallback struct {
 	model model.Model
 }
 
-// stay is how long a fallback also answers the exchanges that start after it, so that each of them does not wait for the
-// overloaded model again.
+// stay limits how long a fallback also answers the exchanges that start after it. Without it, each of them would wait for
+// the overloaded model again.
 const stay = 5 * time.Minute
 
 // resting holds the fallback of a session's model while that model rests. It is safe for concurrent use.
@@ -56,7 +56,7 @@ func (r *resting) end(now time.Time) *fallback {
 }
 
 // fallBack makes another model answer the rest of the exchange, and the exchanges that start in the next minutes.
-func (l *Loop) fallBack(x *Exchange, n *model.FallbackNotice) {
+func fallBack(l *Loop, x *Exchange, n *model.FallbackNotice) {
 	if n.Model == nil {
 		return
 	}
@@ -71,27 +71,27 @@ func (l *Loop) fallBack(x *Exchange, n *model.FallbackNotice) {
 }
 
 // EndFallback returns to the model that a fallback replaced, and publishes that. Without a fallback it does nothing.
-func (l *Loop) EndFallback(x *Exchange, turn int) {
+func EndFallback(l *Loop, x *Exchange, turn int) {
 	f := take(x, &x.fallback)
 	if rest := l.n.rest.end(time.Time{}); rest != nil {
 		f = rest
 	}
-	l.publishEnd(x.task, turn, f)
+	publishEnd(l, x.task, turn, f)
 }
 
 // LeaveFallback ends the fallback of an exchange that ends. In the next minutes, it answers the next exchanges, too.
-func (l *Loop) LeaveFallback(x *Exchange) {
+func LeaveFallback(l *Loop, x *Exchange) {
 	f := take(x, &x.fallback)
 	if f == nil || l.n.rest.of(f.from.Profile) == f && l.n.rest.end(l.o.Now()) == nil {
 		return
 	}
-	l.publishEnd(x.task, 0, f)
+	publishEnd(l, x.task, 0, f)
 }
 
 // Recall makes the session's own model answer again, because the person has chosen a model.
-func (l *Loop) Recall() { l.publishEnd(0, 0, l.n.rest.end(time.Time{})) }
+func Recall(l *Loop) { publishEnd(l, 0, 0, l.n.rest.end(time.Time{})) }
 
-func (l *Loop) publishEnd(task, turn int, f *fallback) {
+func publishEnd(l *Loop, task, turn int, f *fallback) {
 	if f != nil {
 		l.p.Stream.Publish(task, turn, event.FallbackEnded{From: f.model.Info().Profile, To: f.from.Profile})
 	}
@@ -104,11 +104,11 @@ func asked(l *Loop, x *Exchange, turn int, req model.Request) model.Model {
 	continues := x.fallback != nil
 	x.mu.Unlock()
 	if !continues {
-		l.publishEnd(x.task, turn, l.n.rest.end(l.o.Now()))
+		publishEnd(l, x.task, turn, l.n.rest.end(l.o.Now()))
 	}
 	if m := l.model(x); m.Info().Fits(req) {
 		return m
 	}
-	l.EndFallback(x, turn)
+	EndFallback(l, x, turn)
 	return l.model(x)
 }

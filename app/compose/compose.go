@@ -26,6 +26,7 @@ import (
 	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
+	"buddy/agent/reminder"
 	"buddy/agent/turn"
 	"buddy/app/exit"
 	"buddy/app/project"
@@ -151,7 +152,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		},
 		Secrets: agent.Secrets{Redact: secret, Keys: knownKeys(c), Withheld: p.withheld},
 		Features: turn.Features{
-			Programs: p.hooks(judge, secret), Reminders: newReminders(p.Targets, c.Reminders.Off, p.memory.Generator()),
+			Programs: p.hooks(judge, secret), Reminders: newReminders(p.Targets, c.Reminders.Off, p.memory.Generator(), reminder.Repeated(c.Reminders.Critical)),
 			Parts: parts,
 		},
 	}
