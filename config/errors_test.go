@@ -40,7 +40,7 @@ func TestErrors(t *testing.T) {
 		{"unknown key", "[agent]\nmax_iteration = 3\n", `c.toml:2: agent.max_iteration: unknown key (have: model, system_prompt, append_system_prompt, mode, max_iterations, max_repeats, max_cost, warn_at, fallback_model, small_model, style, on_stall; nearest: max_iterations)`},
 		{"unknown key, dotted", "\nagent.mdel = 3\n", `c.toml:2: agent.mdel: unknown key (have: model, system_prompt, append_system_prompt, mode, max_iterations, max_repeats, max_cost, warn_at, fallback_model, small_model, style, on_stall; nearest: model)`},
 		{"unknown key, inline", "ui = { blink = true }\n", `c.toml:1: ui.blink: unknown key ` + list(keys, "blink")},
-		{"unknown key of a profile", oneURL + "api_key_evn = \"X\"\n", `c.toml:3: models.a.api_key_evn: unknown key (have: api_base_url, api, model, api_key, api_key_env, api_key_file, reasoning_effort, calls, temperature, top_p, context_limit, max_tokens, 14 more; nearest: api_key_env)`},
+		{"unknown key of a profile", oneURL + "api_key_evn = \"X\"\n", `c.toml:3: models.a.api_key_evn: unknown key (have: api_base_url, api, model, api_key, api_key_env, api_key_file, reasoning_effort, calls, temperature, top_p, context_limit, max_tokens, 15 more; nearest: api_key_env)`},
 		{"hostile key", "\"\x1b[31m\n\" = 1", `c.toml:1: `},
 		{"hostile quoted key", `"\u001b[31m\n\u202e" = 1`, `c.toml:1: "\x1b[31m\n\u202e": unknown key (have: agent, context, agents, tools, sandbox, reminders, hooks, plugins, sessions, host, ui, keys, 12 more)`},
 

@@ -192,7 +192,7 @@ type Usage struct {
 	Cached     int `json:"cached,omitempty"`      // part of Prompt that the provider had cached
 	CacheWrite int `json:"cache_write,omitempty"` // part of Prompt that the provider stored for later
 	// CacheUnknown marks that the provider does not report Cached.
-	CacheUnknown bool  `json:"-"`
+	CacheUnknown bool  `json:"cache_unknown,omitempty"`
 	Cost         Money `json:"cost,omitempty"` // as reported by the provider or a gateway; 0: not reported
 }
 
