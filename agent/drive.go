@@ -39,14 +39,17 @@ type ToolError = turn.ToolError
 // ErrCutOff is returned when an answer is longer than the model's output limit.
 var ErrCutOff = turn.ErrCutOff
 
-// ContextStrategy decides when a conversation is compacted, and what stays of it. ContextState is what it sees, and
-// ContextKept its decision. [SlidingWindow] is one.
-type (
-	ContextStrategy = compact.Strategy
-	ContextState    = compact.State
-	ContextKept     = compact.Kept
-	SlidingWindow   = compact.Sliding
-)
+// ContextStrategy decides when a conversation is compacted, and what stays of it. [SlidingWindow] is one.
+type ContextStrategy = compact.Strategy
+
+// ContextState is the conversation that a ContextStrategy decides about.
+type ContextState = compact.State
+
+// ContextKept is the decision of a ContextStrategy.
+type ContextKept = compact.Kept
+
+// SlidingWindow keeps the newest messages and drops the others.
+type SlidingWindow = compact.Sliding
 
 // ContextLimitError is the error of the outcome context_limit. It holds the estimated size of the request and the
 // context window.

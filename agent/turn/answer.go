@@ -197,13 +197,7 @@ func (p *partial) keep() (answer, error) {
 	p.batch.text = decision.Output{Text: message.Content, Reasoning: p.reasoning.String()}
 	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
 	err := unfit(message, p.finish(), p.done.Refusal)
-	switch none := errors.Is(err, errEmpty) || errors.Is(err, errNoCall); {
-	case p.again && none && !known(a.finish):
-		err = fmt.Errorf("model %q: the answer has no text, and ended with the unknown finish reason %.100q", p.answers.Model, a.finish)
-	case p.again && none:
-		p.publish(event.Warning{Text: err.Error(), Code: "empty_answer", NextStep: "ask again in other words"})
-		err = nil
-	}
+	err = emptyAgain(p, err)
 	if err != nil {
 		message.ToolCalls = nil // incomplete calls must not run
 	} else {
@@ -222,6 +216,19 @@ func (p *partial) keep() (answer, error) {
 	a.message, a.calls = message, asWritten(p.x.conv.Open(), message.ToolCalls)
 	p.x.response += message.Content
 	return a, err
+}
+
+// emptyAgain returns the error of an answer that is empty although the model was asked again: nil, with a warning, if the
+// model ended it normally.
+func emptyAgain(p *partial, err error) error {
+	switch {
+	case !p.again || !errors.Is(err, errEmpty) && !errors.Is(err, errNoCall):
+		return err
+	case !known(p.done.Finish):
+		return fmt.Errorf("model %q: the answer has no text, and ended with the unknown finish reason %.100q", p.answers.Model, p.done.Finish)
+	}
+	p.publish(event.Warning{Text: err.Error(), Code: "empty_answer", NextStep: "ask again in other words"})
+	return nil
 }
 
 // asWritten returns open calls with the arguments as the model wrote them, because the conversation hides known keys.
