@@ -173,6 +173,7 @@ func (r *Runtime) answerWith(m model.Model, before model.Info, same bool) {
 	if !same {
 		adaptTo(r, info)
 	}
+	turn.Recall(r.tasks.loop)
 	r.selection.SetModel(turn.WithDurable(m, r.opts.Durable))
 	r.tasks.tree.Main().Gauge(info.Model, r.selection.Overhead())
 	r.Publish(event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort, Note: difference(before, info)})

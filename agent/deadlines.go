@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/turn"
 )
 
 // deadline cancels a task at a given time. The zero value never does. The lock of the task guards it.
@@ -98,7 +99,7 @@ func (s *tasks) expire(t *task, at time.Time) {
 		return
 	}
 	s.stream.Publish(t.id, 0, expired(t.id))
-	s.stop(t)
+	s.stop(t, fmt.Errorf("%w: %w", ErrCancelled, turn.ErrTimedOut))
 }
 
 // expired returns the notice about a task cancelled at its deadline.
@@ -134,6 +135,7 @@ func (s *shells) expireAt(id int, at time.Time) {
 		defer s.mu.Unlock()
 		if s.running[id] == w && w.limit.at.Equal(at) { // otherwise it has ended, or has another deadline
 			s.stream.Publish(id, 0, expired(id))
+			w.timedOut = true
 			s.end(id, w)
 		}
 	})

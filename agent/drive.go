@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"buddy/agent/compact"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -23,11 +24,32 @@ var (
 	ErrClosed    = errors.New("the runtime is closed")
 )
 
+// MaxTurnsError is the error of the outcome max_turns; errors.Is(err, ErrMaxTurns) is true.
+type MaxTurnsError struct{ Turns int } // complete turns of the exchange, which are as many as it may have
+
+// Error names the number.
+func (e *MaxTurnsError) Error() string { return fmt.Sprintf("%v (%d)", ErrMaxTurns, e.Turns) }
+
+// Unwrap returns ErrMaxTurns.
+func (e *MaxTurnsError) Unwrap() error { return ErrMaxTurns }
+
 // ToolError is the error of an exchange that Options.Strict ended because a tool failed.
 type ToolError = turn.ToolError
 
 // ErrCutOff is returned when an answer is longer than the model's output limit.
 var ErrCutOff = turn.ErrCutOff
+
+// ContextStrategy decides when a conversation is compacted, and what stays of it. [SlidingWindow] is one.
+type ContextStrategy = compact.Strategy
+
+// ContextState is the conversation that a ContextStrategy decides about.
+type ContextState = compact.State
+
+// ContextKept is the decision of a ContextStrategy.
+type ContextKept = compact.Kept
+
+// SlidingWindow keeps the newest messages and drops the others.
+type SlidingWindow = compact.Sliding
 
 // ContextLimitError is the error of the outcome context_limit. It holds the estimated size of the request and the
 // context window.
@@ -269,17 +291,17 @@ func (s *tasks) begin(ctx context.Context, m *model.Message) (context.Context, *
 	return working, t, nil
 }
 
-// verdict returns the error of an outcome; nil for completed.
-func verdict(ctx context.Context, outcome event.Outcome, err error) error {
+// verdict returns the error of an outcome after a number of complete turns; nil for completed.
+func verdict(ctx context.Context, outcome event.Outcome, turns int, err error) error {
 	switch cause := context.Cause(ctx); {
 	case outcome == event.MaxTurns:
-		return ErrMaxTurns
+		return &MaxTurnsError{turns}
 	case outcome == event.MaxCost:
 		return ErrMaxCost
 	case outcome == event.Cancelled && !errors.Is(cause, ErrCancelled):
 		return fmt.Errorf("%w: %w", ErrCancelled, cause)
 	case outcome == event.Cancelled:
-		return ErrCancelled
+		return cause
 	}
 	return err
 }

@@ -387,3 +387,52 @@ func TestImages(t *testing.T) { // images as user input, also after a resume
 		again.stop()
 	})
 }
+
+// A context that ended before the run never reaches the model, however the run is driven.
+func TestCancelledBeforeTheStart(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	m := &script{}
+	for range 300 {
+		res, err := New(Options{Model: m}).RunText(ctx, "go")
+		if !errors.Is(err, ErrCancelled) || res.Outcome != event.Cancelled {
+			t.Fatalf("outcome %q, error %v", res.Outcome, err)
+		}
+		for step := range New(Options{Model: m}).RunStep(ctx, model.Message{Content: "go"}) {
+			if f, ok := step.(Failure); !ok || !errors.Is(f.Err, ErrCancelled) || f.Result.Outcome != event.Cancelled {
+				t.Fatalf("step %+v", step)
+			}
+		}
+	}
+	if len(m.requests) > 0 {
+		t.Errorf("the model was asked %d times", len(m.requests))
+	}
+}
+
+// The error of the turn limit has the number of turns.
+func TestMaxTurnsError(t *testing.T) {
+	m := &script{steps: []step{says("", `c1 do {"kind":"file_read"}`), says("", `c2 do {"kind":"file_read"}`)}}
+	r := New(Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}), Mode: action.ModeAll, Limits: settings.Limits{MaxIterations: 2}})
+	_, err := r.RunText(t.Context(), "go")
+	limit, ok := errors.AsType[*MaxTurnsError](err)
+	if !ok || limit.Turns != 2 || !errors.Is(err, ErrMaxTurns) || err.Error() != "max agentic loop iterations reached (2)" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A compaction by the server is no empty answer, even if it has no text.
+func TestServerSideCompactionWithoutText(t *testing.T) {
+	compacts := func(_ context.Context, yield func(model.Delta, error) bool) {
+		yield(model.Delta{Kind: model.Done, Message: &model.Message{Role: model.Assistant}, Finish: model.FinishCompaction}, nil)
+	}
+	m := &script{steps: []step{compacts, says("done")}}
+	res, err := New(Options{Model: m}).RunText(t.Context(), "go")
+	if err != nil || res.Response != "done" || len(m.requests) != 2 {
+		t.Fatalf("%q, %v, %d requests", res.Response, err, len(m.requests))
+	}
+	for _, msg := range m.requests[1].Messages {
+		if strings.Contains(msg.Content, "empty") {
+			t.Errorf("the model gets %q", msg.Content)
+		}
+	}
+}

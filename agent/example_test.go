@@ -105,7 +105,7 @@ func ExampleRuntime_Run() {
 		fmt.Println(res.Response)
 	}
 	// Output:
-	// stopped after 2 turns: max agentic loop iterations reached
+	// stopped after 2 turns: max agentic loop iterations reached (2)
 }
 
 // Talk with a person: commands go in, events come out, and calls that need approval wait for an answer.

@@ -69,7 +69,7 @@ func (n named) Info() model.Info { return model.Info{Profile: n.name, Model: n.n
 func TestGoldenRecovery(t *testing.T) {
 	const begin = `prompt.submitted task.queued task.started context.usage turn.started model.request_started model.text_delta `
 	const end = ` model.text_delta model.message model.response_finished metrics.usage turn.finished context.usage task.finished`
-	const ended = ` model.text_delta model.message model.response_finished metrics.usage turn.finished context.usage model.fallback_ended task.finished`
+	const ended = ` model.text_delta model.message model.response_finished metrics.usage turn.finished context.usage task.finished`
 	const again = `model.retry model.alive model.text_delta `
 	tests := []struct {
 		name     string
@@ -177,11 +177,11 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestFallbackStays: the fallback answers the rest of the exchange, without a request to the first model in each
-// turn; the next prompt goes to the first model.
+// TestFallbackStays: the fallback answers the rest of the exchange and the prompts of the next minutes, without a request
+// to the first model; then the first model is back, and an event says so.
 func TestFallbackStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		other := &script{steps: []step{says("look ", aCall), says("again ", `c2`+aCall[2:]), says("done")}}
+		other := &script{steps: []step{says("look ", aCall), says("again ", `c2`+aCall[2:]), says("done"), says("still me")}}
 		s := start(t, recovering(other, ""), append(overloads(2), says("first again"))...)
 		began := time.Now()
 		s.do(event.Submit{Text: "go"})
@@ -193,6 +193,15 @@ func TestFallbackStays(t *testing.T) {
 		if first, second := len(s.model.requests), len(other.requests); first != 2 || second != 3 {
 			t.Errorf("the first model had %d requests, want 2; the fallback %d, want 3", first, second)
 		}
+		s.do(event.Submit{Text: "more"})
+		if e, _ := find[event.RequestStarted](s); e.Profile != "second" {
+			t.Errorf("a prompt in the next minutes went to %s", e.Profile)
+		}
+		if _, n := find[event.FallbackEnded](s); n != 0 {
+			t.Error("it ended early")
+		}
+		time.Sleep(5 * time.Minute)
+		s.do(event.Submit{Text: "next"})
 		var asked []string
 		for _, env := range s.seen {
 			switch e := env.Payload.(type) {
@@ -204,12 +213,8 @@ func TestFallbackStays(t *testing.T) {
 				asked = append(asked, e.From+"→"+e.To)
 			}
 		}
-		s.do(event.Submit{Text: "next"})
-		if e, _ := find[event.RequestStarted](s); e.Profile != "test" {
-			t.Errorf("the next prompt went to %s", e.Profile)
-		}
-		expect(t, asked, "test", "test→second", "second", "second", "second→test")
-		expect(t, saidTexts(s.Messages()), "user:go", "assistant:look ", "tool:done c1", "assistant:again ", "tool:done c2", "assistant:done", "user:next", "assistant:first again")
+		expect(t, asked, "test", "test→second", "second", "second", "second", "second→test", "test")
+		expect(t, saidTexts(s.Messages()), "user:go", "assistant:look ", "tool:done c1", "assistant:again ", "tool:done c2", "assistant:done", "user:more", "assistant:still me", "user:next", "assistant:first again")
 		s.stop()
 	})
 }
@@ -290,8 +295,8 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
-// TestSideEffectsRunOnce: calls with side effects start after the whole answer, so an attempt that fails after such a
-// call can be repeated.
+// TestSideEffectsRunOnce: an attempt that fails after a call with side effects is never repeated; the exchange continues
+// with the result of the call.
 func TestSideEffectsRunOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const call = `c1 do {"kind":"shell","do":"echo"}`
@@ -301,7 +306,7 @@ func TestSideEffectsRunOnce(t *testing.T) {
 		s := start(t, func(o *Options) {
 			recovering(nil, "")(o)
 			o.Mode = action.ModeAll
-		}, cut, cut, streams(whole, call), says("ok"))
+		}, cut, says("ok"))
 		s.do(event.Submit{Text: "go"})
 		time.Sleep(time.Minute)
 		s.do()
@@ -486,6 +491,41 @@ func TestPromptWithoutItsTask(t *testing.T) {
 				expect(t, saidTexts(again.Messages()), "user:go", "assistant:ok")
 			}
 			again.stop()
+		})
+	}
+}
+
+// A person who chooses a model, even the same, ends the fallback at once; so does a fallback that fails, too.
+func TestFallbackEndsEarly(t *testing.T) {
+	for name, tt := range map[string]struct {
+		other   []step
+		between event.Command
+	}{
+		"chosen": {[]step{says("one")}, event.SwitchModel{Profile: "test"}},
+		"failed": {append([]step{says("one")}, overloads(1)...), event.Submit{Text: "fails"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				other := &script{steps: tt.other}
+				var first model.Model
+				s := start(t, func(o *Options) {
+					recovering(other, "")(o)
+					first = o.Model
+					o.Models = func(string, string) (model.Model, error) { return first, nil }
+				}, append(overloads(2), says("first again"))...)
+				s.do(event.Submit{Text: "go"})
+				time.Sleep(10 * time.Second)
+				s.do(tt.between)
+				time.Sleep(10 * time.Second)
+				s.do(event.Submit{Text: "next"})
+				if e, n := find[event.FallbackEnded](s); n != 1 || e.To != "test" {
+					t.Errorf("%d times: %+v", n, e)
+				}
+				if e, _ := find[event.RequestStarted](s); e.Profile != "test" {
+					t.Errorf("the next prompt went to %s", e.Profile)
+				}
+				s.stop()
+			})
 		})
 	}
 }

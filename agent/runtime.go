@@ -138,6 +138,8 @@ type Prompts struct {
 	// read.
 	InstructionsOf func(ctx context.Context, dirs []string) (instructions.Set, error)
 	Memory         Memory
+	// Strategy decides when and how the conversation is compacted; nil: Context.Strategy.
+	Strategy ContextStrategy
 	// Breakpoints end the request prefixes that a provider is asked to cache. They are indexes of system messages:
 	// the first is the prompt with the instruction files, the second the summary; nil is the last one.
 	Breakpoints []int
@@ -226,7 +228,7 @@ func New(o Options) *Runtime {
 		Read: o.Instructions, ReadBelow: o.InstructionsOf, Workspace: o.Policy.Workspace, Redact: o.Redact,
 	})
 	r.compactor = compact.New(o.Context, compact.Parts{
-		Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, Hooks: o.Programs, ReadTime: o.Calls.Timeout,
+		Own: o.Strategy, Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, Hooks: o.Programs, ReadTime: o.Calls.Timeout,
 	})
 	n := &numbers{}
 	r.shells = &shells{life: r.life, now: o.Now, stream: events, tree: tree, numbers: n, running: make(map[int]*shellTask)}
@@ -262,7 +264,7 @@ func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
 		Features: o.Features, Calls: o.Calls, Models: o.Models, Learnt: func(n model.Needs) { learnt(r, n) }, Dates: o.Dates, Redact: o.Redact,
-		Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, MaxRepeats: o.MaxRepeats, Strict: o.Strict, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
+		Breakpoints: o.Breakpoints, NoCache: o.Context.Cache.Off, NoEarly: o.Calls.Wait, MaxParallel: o.MaxParallel, MaxRepeats: o.MaxRepeats, Strict: o.Strict, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
 		Compactor: r.compactor, Instructions: r.instructions, Changes: r.changes, Begin: r.shells.Begin, Running: r.others, RunAgent: r.tasks.agents.runAgent,

@@ -40,6 +40,7 @@ type shellTask struct {
 	began      time.Time
 	limit      deadline
 	cancelling bool // stop was requested
+	timedOut   bool // because its time limit is over
 }
 
 // Begin turns the background work of a call into a task.
@@ -74,6 +75,12 @@ func (s *shells) follow(id int, conv *conversation.Conversation, w tools.Task) {
 // ended reports the end of a command, to the person at once and to the model with its next request. The line for the
 // model leaves out the output, which may be long and must not be read as a person's words.
 func (s *shells) ended(id int, end tools.TaskEnd) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.running[id]
+	if w == nil {
+		return
+	}
 	finished := event.TaskFinished{ID: id, Outcome: event.Completed}
 	how := fmt.Sprintf("ended with exit code %d", end.ExitCode)
 	switch {
@@ -82,14 +89,11 @@ func (s *shells) ended(id int, end tools.TaskEnd) {
 		finished.Outcome, finished.Error = event.Failed, end.Err.Error()
 	case end.Cancelled:
 		how, finished.Outcome = "was cancelled", event.Cancelled
+		if w.timedOut {
+			how = "timed out, because the user's time limit for it is over"
+		}
 	case end.ExitCode != 0:
 		finished.Outcome, finished.Error = event.Failed, fmt.Sprintf("exit code %d", end.ExitCode)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w := s.running[id]
-	if w == nil {
-		return
 	}
 	delete(s.running, id)
 	w.limit.clear()

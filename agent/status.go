@@ -69,7 +69,7 @@ func permissions(r *Runtime) Section {
 	mode, until := r.approvals.Mode()
 	label := mode.Label()
 	if !until.IsZero() {
-		label += " until " + until.Format("15:04:05")
+		label += " until " + texts.Until(r.opts.Now(), until, "15:04:05")
 	}
 	ran := approval.Counted(r.approvals)
 	s := Section{Title: "Permissions", Facts: []Fact{

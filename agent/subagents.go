@@ -147,6 +147,7 @@ func (set *subagentSet) runAgent(ctx context.Context, by turn.Caller, call tools
 		by.Started()
 	}
 	if run.background {
+		set.tasks.stream.Publish(by.Task, 0, event.SubagentBackgrounded{ID: t.id, Agent: def.Name, OutputFile: run.file()})
 		return set.inBackground(working, t, run)
 	}
 	return set.run(working, t, run).result()

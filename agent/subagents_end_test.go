@@ -37,6 +37,9 @@ func TestBackgroundAgent(t *testing.T) {
 			s.do(event.Submit{Text: "what else?"})
 			asked, _ := find[event.ApprovalAsked](s)
 			s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
+			if e, n := find[event.SubagentBackgrounded](s); n != 1 || e.ID != 2 || e.Agent != "worker" || !strings.HasSuffix(e.OutputFile, "agent.md") {
+				t.Errorf("%d events, the last %+v", n, e)
+			}
 			if begun, _ := taskOf(s, "worker"); !begun.Background || countIn(m.sent("main")[2], "has completed") != 0 {
 				t.Errorf("%+v; the end was told before it was there", begun)
 			}

@@ -140,8 +140,8 @@ func (s *tasks) startNext(b *branch) {
 // open creates a task, which is cancelled when ctx or the session ends. The caller holds s.mu and must call end
 // later.
 func (s *tasks) open(ctx context.Context, b *branch, started event.TaskStarted, prompts []event.PromptSubmitted) (context.Context, *task) {
-	working, cancel := context.WithCancelCause(s.life.ctx)
-	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	working, cancel := context.WithCancelCause(ctx) // a child, so that it is cancelled at once if ctx is
+	stop := context.AfterFunc(s.life.ctx, func() { cancel(context.Cause(s.life.ctx)) })
 	if len(prompts) > 0 {
 		b.conv.Trust()
 		if b == s.main {
@@ -208,7 +208,9 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	defer s.life.work.Done()
 	defer t.cancel(nil)
 	s.approvals.DenyTask(t.id)
-	t.x.EndFallback(s.stream, 0)
+	if turn.LeaveFallback(s.loop, t.x); outage(err) { // perhaps of the fallback
+		turn.Recall(s.loop)
+	}
 	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
 	if err != nil {
 		finished.Error = err.Error()
@@ -249,7 +251,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 		s.endBranch(b)
 		s.startNext(b)
 	}
-	return res, verdict(ctx, outcome, err)
+	return res, verdict(ctx, outcome, res.Turns, err)
 }
 
 // interrupted is the notice that an interrupted task can be continued.
@@ -363,22 +365,22 @@ func (s *tasks) cancel(id int) bool {
 	defer s.mu.Unlock()
 	for _, t := range s.busy() {
 		if t.id == id || id == 0 && t == s.main.task {
-			s.stop(t)
+			s.stop(t, ErrCancelled)
 			return true
 		}
 	}
 	return false
 }
 
-// stop cancels a task and the agents that it called. The caller holds s.mu.
-func (s *tasks) stop(t *task) {
+// stop cancels a task and the agents that it called, with a cause. The caller holds s.mu.
+func (s *tasks) stop(t *task, cause error) {
 	t.limit.clear()
 	t.cancelling = true
 	s.stream.Publish(t.id, 0, event.TaskCancelling{ID: t.id})
-	t.cancel(ErrCancelled)
+	t.cancel(cause)
 	for _, other := range s.busy() {
 		if a := other.on.agent; a != nil && a.parent == t.id {
-			s.stop(other)
+			s.stop(other, cause)
 		}
 	}
 }

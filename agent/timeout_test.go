@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/tools"
 )
@@ -49,6 +50,22 @@ func TestTimeout(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		if done, n := find[event.TaskFinished](s); n != 3 || done.Outcome != event.Completed {
 			t.Errorf("%d finished, the last %+v: a timer outlived its task", n, done)
+		}
+		s.stop()
+	})
+}
+
+// Calls that a time limit ended are described to the model as timed out, those that had not started, too.
+func TestTimedOutCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) { o.Mode = action.ModeAll }, says("", `c1 do {"kind":"file_write","do":"hang"}`, `c2 do {"kind":"file_write","do":"echo"}`), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		s.do(event.SetTimeout{Duration: 30 * time.Second})
+		time.Sleep(time.Hour)
+		s.do(event.Submit{Text: "next"})
+		const want = "timed out: the user's time limit for this task is over"
+		if got := s.results(); len(got) != 2 || got[0] != want || got[1] != want {
+			t.Errorf("results %q", got)
 		}
 		s.stop()
 	})

@@ -334,6 +334,24 @@ func TestBudgetOfATool(t *testing.T) {
 	})
 }
 
+// A call that was refused does not use up its tool's budget.
+func TestRefusedCallsAreFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) { o.Calls.Budgets = []string{"do=2"} },
+			says("", `c1 do {"do":"echo"}`), says("", `c2 do {"kind":"file_read","do":"echo"}`), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		if a, n := find[event.ApprovalAsked](s); n != 1 {
+			t.Fatalf("%d approvals", n)
+		} else {
+			s.do(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Reason: "not now, and with many more words than the budget has"})
+		}
+		if got := s.results(); len(got) != 2 || got[1] != "done c2" {
+			t.Errorf("results %q", got)
+		}
+		s.stop()
+	})
+}
+
 // The budget for each tool applies to tools without their own.
 func TestBudgetOfEachTool(t *testing.T) {
 	var used usage.Task
@@ -345,13 +363,13 @@ func TestBudgetOfEachTool(t *testing.T) {
 		if got := l.Refused(&used, tt.tool); (got != "") != tt.refused {
 			t.Errorf("call %d: %s: %q", i, tt.tool, got)
 		}
-		l.Result(&used, tt.tool, strings.Repeat("x", 44))
+		l.Result(&used, tt.tool, strings.Repeat("x", 44), true)
 	}
 	if got := usage.New(nil, usage.Budget{}).Refused(&used, "glob"); got != "" {
 		t.Errorf("without a budget: %q", got)
 	}
 	for i := range 1000 { // names that a model made up
-		l.Result(&used, fmt.Sprint(i), "x")
+		l.Result(&used, fmt.Sprint(i), "x", true)
 	}
 	if top, more := l.Tools(); len(top) != 8 || top[0].Text() != "glob 22 tokens in 2 calls" || more != 93 {
 		t.Errorf("%v, and %d more", top, more)

@@ -115,14 +115,16 @@ type Profile struct {
 	API          API
 	Model        string // the id sent to the endpoint; Name when the file has none
 	APIKey       Secret
-	KeyEnv       string      // api_key_env
-	KeyFile      string      // api_key_file as an absolute path
-	ContextLimit int         // tokens; 0 means unknown
-	MaxTokens    int         // of one answer; 0 means the documented limit, or the adapter's default
-	Effort       string      // reasoning_effort; empty leaves it to the provider
-	Calls        string      // Native or Blocks; "" lets the model and its server decide
-	Prices       model.Price // zero means the documented prices
-	Login        Login       // used instead of a key
+	KeyEnv       string // api_key_env
+	KeyFile      string // api_key_file as an absolute path
+	ContextLimit int    // tokens; 0 means unknown
+	// ServerCompaction is the size of a request, in tokens, from which the provider summarises; 0 means never.
+	ServerCompaction int
+	MaxTokens        int         // of one answer; 0 means the documented limit, or the adapter's default
+	Effort           string      // reasoning_effort; empty leaves it to the provider
+	Calls            string      // Native or Blocks; "" lets the model and its server decide
+	Prices           model.Price // zero means the documented prices
+	Login            Login       // used instead of a key
 	Connection
 
 	Server string // owner of the models of a server on this machine, see [buddy/agent/model/local]; "" if unknown

@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"slices"
+
+	"buddy/agent/settings"
 )
 
 var contextSection = section{
@@ -34,6 +36,12 @@ var contextSection = section{
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.KeepMessages },
 		},
 		{
+			name: "keep_tokens", short: "tokens, 0 or more",
+			doc: "The number of tokens above which `window` compacts; 0 means `compact_at`, or 100000 tokens if the " +
+				"model's context window is unknown.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.KeepTokens },
+		},
+		{
 			name: "restore", short: "`recent`, `accessed` or `none`",
 			doc: "Which files buddy reads again after a summary, at most five: those that the model read last " +
 				"(`recent`) or most often (`accessed`). Files whose reading needs approval are left out.",
@@ -59,6 +67,25 @@ var contextSection = section{
 				"repeated reads to the model. Below, it stops only if that saves enough to make up for sending the later " +
 				"messages again.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.HintAt },
+		},
+		{
+			name: "keep_results", short: "`true` or `false`",
+			doc:     "`true`: buddy keeps sending old listings, searches and repeated reads, whatever `hint_at` says.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.KeepResults },
+		},
+		{
+			name: "no_prompt_cache", short: "`true` or `false`",
+			doc: "`true`: buddy asks no provider to cache the start of a prompt. Providers that cache without being asked " +
+				"still do.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.Cache.Off },
+		},
+		{
+			name: "cache_breakpoints", short: "`system` and `summary`",
+			doc: "The parts of a prompt after which a cached prefix ends, for providers that have to be asked: the system " +
+				"prompt, and the summary of the older messages. If unset, only the last of them. The tools and the newest " +
+				"messages always end one, too.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.Cache.At },
+			check:   oneOf("part", settings.CacheParts...),
 		},
 		{
 			name: "warn_at", short: "1 to 100", most: 100,

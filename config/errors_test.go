@@ -40,7 +40,7 @@ func TestErrors(t *testing.T) {
 		{"unknown key", "[agent]\nmax_iteration = 3\n", `c.toml:2: agent.max_iteration: unknown key (have: model, system_prompt, append_system_prompt, mode, max_iterations, max_repeats, max_cost, warn_at, fallback_model, small_model, style, on_stall; nearest: max_iterations)`},
 		{"unknown key, dotted", "\nagent.mdel = 3\n", `c.toml:2: agent.mdel: unknown key (have: model, system_prompt, append_system_prompt, mode, max_iterations, max_repeats, max_cost, warn_at, fallback_model, small_model, style, on_stall; nearest: model)`},
 		{"unknown key, inline", "ui = { blink = true }\n", `c.toml:1: ui.blink: unknown key ` + list(keys, "blink")},
-		{"unknown key of a profile", oneURL + "api_key_evn = \"X\"\n", `c.toml:3: models.a.api_key_evn: unknown key (have: api_base_url, api, model, api_key, api_key_env, api_key_file, reasoning_effort, calls, temperature, top_p, context_limit, max_tokens, 14 more; nearest: api_key_env)`},
+		{"unknown key of a profile", oneURL + "api_key_evn = \"X\"\n", `c.toml:3: models.a.api_key_evn: unknown key (have: api_base_url, api, model, api_key, api_key_env, api_key_file, reasoning_effort, calls, temperature, top_p, context_limit, max_tokens, 15 more; nearest: api_key_env)`},
 		{"hostile key", "\"\x1b[31m\n\" = 1", `c.toml:1: `},
 		{"hostile quoted key", `"\u001b[31m\n\u202e" = 1`, `c.toml:1: "\x1b[31m\n\u202e": unknown key (have: agent, context, agents, tools, sandbox, reminders, hooks, plugins, sessions, host, ui, keys, 12 more)`},
 
@@ -103,7 +103,7 @@ func TestErrors(t *testing.T) {
 
 		{"missing fallback", oneURL + "[agent]\nfallback_model = \"b\"\n", `c.toml:4: agent.fallback_model: no profile "b" (have: a)`},
 		{"the demo as fallback", oneURL + "[agent]\nfallback_model = \"demo\"\n", `c.toml:4: agent.fallback_model: no profile "demo" (have: a)`},
-		{"unknown way to recover", "[agent]\non_stall = \"retri\"\n", `c.toml:2: agent.on_stall: unknown way to recover "retri" (have: retry, fallback, abort; nearest: retry)`},
+		{"unknown way to recover", "[agent]\non_stall = \"retri\"\n", `c.toml:2: agent.on_stall: unknown way to recover "retri" (have: retry, fallback, abort, wait; nearest: retry)`},
 		{"string for dollars", "[agent]\nmax_cost = \"1\"\n", `c.toml:2: agent.max_cost: must be an amount in dollars, not a string`},
 		{"negative dollars", "[agent]\nmax_cost = -0.5\n", `c.toml:2: agent.max_cost: -0.5 is out of range (allowed: 0 to 1000000)`},
 		{"negative whole dollars", "[agent]\nmax_cost = -1\n", `c.toml:2: agent.max_cost: -1 is negative (allowed: 0 or more)`},

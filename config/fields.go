@@ -113,8 +113,8 @@ var sections = append([]section{
 			{
 				name: "fallback_model", short: "name of a profile",
 				doc: "The profile that answers if the model is overloaded (status 429, 503 or 529) or stalls in two " +
-					"attempts, which are at most 10 s apart. It answers until the exchange ends; the next prompt goes to the " +
-					"first model again.",
+					"attempts, which are at most 10 s apart. It answers until the exchange ends, and the prompts of the next five " +
+					"minutes; then the first model answers again. `/model` ends this at once.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.FallbackModel },
 			},
 			{
@@ -131,12 +131,12 @@ var sections = append([]section{
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Style },
 			},
 			{
-				name: "on_stall", short: "`retry`, `fallback` or `abort`",
+				name: "on_stall", short: "`retry`, `fallback`, `abort` or `wait`",
 				doc: "What to do when an answer stalls for longer than the profile's `stall_timeout`: `retry` sends the " +
 					"request again, then to `fallback_model`; `fallback` sends it to `fallback_model` at once; `abort` ends " +
-					"the prompt.",
+					"the prompt; `wait` waits for as long as it takes.",
 				pointer: func(c *Config, _ *Profile) any { return (*string)(&c.Agent.OnStall) },
-				check:   oneOf("way to recover", "retry", "fallback", "abort"),
+				check:   oneOf("way to recover", "retry", "fallback", "abort", "wait"),
 			},
 		},
 	},
@@ -226,6 +226,13 @@ var sections = append([]section{
 				doc: "The maximum number of tokens in one answer, including its reasoning. Only `anthropic` needs such a limit. 0 means " +
 					"a twentieth of the context window, but at least 8192, and never more than the model's documented limit.",
 				pointer: func(_ *Config, p *Profile) any { return &p.MaxTokens },
+			},
+			{
+				name: "server_compaction", short: "tokens, 0 or more",
+				doc: "With `anthropic` and `responses`: the size of a request from which the provider summarises the " +
+					"conversation itself (Anthropic accepts 50000 or more); 0 means never. What buddy does when the context " +
+					"fills is in `[context]`, and remains the safety net.",
+				pointer: func(_ *Config, p *Profile) any { return &p.ServerCompaction },
 			},
 			{
 				name: "price_input", short: "dollars",

@@ -66,6 +66,12 @@ var toolsSection = section{
 			pointer: func(c *Config, _ *Profile) any { return seconds{&c.Tools.Timeout} },
 		},
 		{
+			name: "wait_for_answer", short: "`true` or `false`", access: personal,
+			doc: "`true`: no tool starts before the model's answer is complete. Otherwise calls that need no approval " +
+				"start while the answer still arrives.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Wait },
+		},
+		{
 			name: "unattended_timeout", short: "seconds, 1 to 86400", most: 86_400, access: personal,
 			doc: "How long a command of `buddy exec`, such as an editor in its own pane, may wait for keys before buddy " +
 				"ends it, because nobody is there to type. The model sees at once that the command is waiting.",
@@ -79,8 +85,8 @@ var toolsSection = section{
 		},
 		{
 			name: "shell_output", short: "bytes, 1 to 20000", most: 20_000, access: personal,
-			doc: "The size limit of the part of each output stream of a command that the model gets: the start and the " +
-				"end of the stream. The targets of a command share this limit.",
+			doc: "The size limit of the part of a command's output that the model gets: the start and the end. Standard " +
+				"output and standard error share this limit, and so do the targets of a command.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Output },
 		},
 		{

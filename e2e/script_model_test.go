@@ -82,10 +82,11 @@ func lastMessage(r modeltest.Request) model.Message {
 
 // scripted answers depending on the prompt: "answer:" is followed by answers, separated by bars, one for each rejected
 // attempt. The answer HANG never ends, CALL runs a command, FOREIGN makes calls in other programs' formats, TOLD lists
-// the tools, PATCH creates a file, ECHO is the whole prompt, SENT all of the person's texts, HISTORY all messages with their calls, SYSTEM the
-// system prompt and the description of the working environment in JSON, and FIELDS the members of a request besides its
+// the tools, PATCH creates a file, ECHO is the whole prompt, SENT all of the person's texts, HISTORY all messages with
+// their calls, SYSTEM the system prompt and the description of the working environment in JSON, MARKS the number of
+// cache marks, and FIELDS the members of a request besides its
 // messages and tools. "USE TOOL ARGUMENTS THEN TOOL ARGUMENTS" calls tools one after the other and ends with the last
-// result, "CUT TEXT THEN TEXT" is cut off after the first text.
+// result, STRANGE ends for an unknown reason, "CUT TEXT THEN TEXT" is cut off after the first text.
 func scripted(r modeltest.Request) modeltest.Answer {
 	first, n, calls := "", 0, 0
 	var results, latest []string // of all calls, and of those since the prompt
@@ -112,6 +113,8 @@ func scripted(r modeltest.Request) modeltest.Answer {
 	switch text {
 	case "HANG":
 		return modeltest.Answer{modeltest.Text("so far"), modeltest.Hang{}}
+	case "STRANGE", "STRANGE half":
+		return modeltest.Answer{modeltest.Text(strings.TrimSpace(strings.TrimPrefix(text, "STRANGE"))), modeltest.Finish("odd")}
 	case "CALL":
 		return modeltest.Answer{modeltest.Call{ID: "c" + strings.Repeat("x", calls), Name: "run_shell", Arguments: `{"command":"true ` + strings.Repeat("x", calls) + `","why":"to see","risk":"low","mutation":false,"privesc":false}`}, usage}
 	case "FOREIGN":
@@ -147,6 +150,8 @@ func scripted(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text(strings.Join(all, "\n")), usage}
 	case "TOLD":
 		return modeltest.Answer{modeltest.Text(toolsLine(r)), usage}
+	case "MARKS":
+		return modeltest.Answer{modeltest.Text(fmt.Sprintf("%d marks", strings.Count(string(r.Body), `"cache_control"`))), usage}
 	case "FIELDS":
 		return modeltest.Answer{modeltest.Text(fieldsOf(r.Body)), usage}
 	case "ECHO":

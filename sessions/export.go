@@ -111,6 +111,9 @@ func exportable(e event.Event, redact func(string) string) event.Event {
 			p.Message.MarkCompacted()
 		}
 		e = p
+	case event.ModelPrefix:
+		p.Message.Extra = nil
+		e = p
 	case event.Unknown: // from a later version, with unknown texts
 		p.Raw = json.RawMessage(hideWithin(string(p.Raw), redact))
 		return p

@@ -265,6 +265,15 @@ func Common[T ~string | ~[]byte](a, b T) (begin, end int) {
 	return begin, end
 }
 
+// Until formats a time in the future, in the zone of t and with the layout clock. Unless it is today, the day precedes
+// it.
+func Until(now, t time.Time, clock string) string {
+	if now = now.In(t.Location()); now.YearDay() != t.YearDay() || now.Year() != t.Year() {
+		clock = "Mon 2 Jan " + clock
+	}
+	return t.Format(clock)
+}
+
 // Age formats how long ago something was.
 func Age(d time.Duration) string {
 	switch {

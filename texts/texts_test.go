@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+	"time"
 	"unicode"
 
 	"buddy/texts"
@@ -21,10 +22,13 @@ func encoded(v any) string {
 }
 
 func TestCuts(t *testing.T) {
+	noon := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
 	for _, tt := range []struct{ name, got, want string }{
 		{"one line", texts.OneLine(" a\n\tb\u00a0c "), "a b c"},
 		{"short", texts.Clip("äöü", 3), "äöü"},
 		{"characters", texts.Clip("äöüß", 3), "äö…"},
+		{"later today", texts.Until(noon, noon.Add(time.Hour), "15:04:05"), "13:00:00"},
+		{"tomorrow", texts.Until(noon, noon.Add(24*time.Hour), "15:04"), "Wed 2 Dec 12:00"},
 		{"few bytes", texts.ClipBytes("äö", 4), "äö"},
 		{"bytes", texts.ClipBytes("äöü", 3), "ä…"},
 		{"five of five", texts.Some([]string{"a", "b", "c", "d", "e"}), "a, b, c, d, e"},

@@ -231,7 +231,7 @@ func (h *Header) mode() item {
 	text := []string{cmp.Or(h.info.Mode, action.ModeAsk).Label()}
 	it := item{right: true, ranks: []int{7}}
 	if h.info.Until != 0 {
-		text = append(text, text[0]+" until "+time.UnixMilli(h.info.Until).In(h.zone).Format("15:04"))
+		text = append(text, text[0]+" until "+texts.Until(time.UnixMilli(h.info.Last), time.UnixMilli(h.info.Until).In(h.zone), "15:04"))
 	}
 	for _, t := range slices.Backward(text) {
 		it.forms = append(it.forms, []draw.Span{modeSpan(h.info.Mode, t)})

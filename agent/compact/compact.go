@@ -27,8 +27,9 @@ import (
 	"buddy/agent/usage"
 )
 
-// Parts holds the dependencies of a Compactor. All but Redact are required.
+// Parts holds the dependencies of a Compactor. All but Own, Redact and Hooks are required.
 type Parts struct {
+	Own       Strategy // replaces summaries; nil: the strategy of the settings
 	Stream    *stream.Stream
 	Approvals *approval.Broker // only files that it allows without asking are read again
 	Ledger    *usage.Ledger
@@ -213,7 +214,7 @@ const (
 // provider still finds the request too long, call Overflowed.
 func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.ContextCompacted) {
 	window, known := c.p.Selection.Window()
-	if c.o.Strategy != settings.Keep {
+	if c.o.Strategy != settings.Keep && !c.o.KeepResults {
 		w.Conv.ClearOld(w.Task, known && w.Conv.Tokens() >= percent(window, c.o.HintAt))
 	}
 	asked := c.due(w, turn) // the hooks are asked too
@@ -329,11 +330,12 @@ func (c *Compactor) due(w Work, turn int) bool {
 	if m.asked {
 		return true
 	}
-	if !known || !c.over(w, used, window) {
+	own := c.own()
+	if m.failures >= maxSummaryFailures || own == nil && (!known || c.o.Strategy != settings.Summary || used <= percent(window, c.o.CompactAt)) {
 		return false
 	}
-	if m.failures >= maxSummaryFailures {
-		return false
+	if own != nil { // removing messages costs nothing, so it may happen often
+		return own.ShouldCompact(c.state(w))
 	}
 	if m.thrashes(turn) {
 		m.failures = maxSummaryFailures
@@ -349,20 +351,6 @@ func (c *Compactor) due(w Work, turn int) bool {
 	}
 	return true
 }
-
-// over reports whether a conversation exceeds the strategy's limit of tokens or messages.
-func (c *Compactor) over(w Work, used, window int) bool {
-	switch c.o.Strategy {
-	case settings.Summary:
-		return used > percent(window, c.o.CompactAt)
-	case settings.Window:
-		return used > percent(window, c.o.CompactAt) || len(w.Conv.Messages()) > messageFactor*c.o.KeepMessages
-	}
-	return false
-}
-
-// messageFactor is the multiple of KeepMessages at which the strategy Window compacts.
-const messageFactor = 2
 
 // Condense replaces old messages by the strategy, and returns the compaction; nil if the history is not shorter.
 // Without a summary it uses the digest if a person requested the compaction.
@@ -382,21 +370,19 @@ func (c *Compactor) condense(ctx context.Context, w Work, overflowed bool) *even
 	if asked {
 		tail = min(tail, percent(w.Conv.Tokens(), c.o.Keep))
 	}
-	messages := 0
-	if c.o.Strategy == settings.Window {
-		messages = c.o.KeepMessages
+	if own := c.own(); own != nil {
+		if did := c.apply(ctx, w, own, asked); did != nil || !asked || ctx.Err() != nil {
+			return did
+		}
+		return c.digest(ctx, w, percent(min(window, w.Conv.Tokens()), c.o.ManualTo), true, overflowed)
 	}
-	plan := w.Conv.PlanCut(tail, messages)
+	plan := w.Conv.PlanCut(tail, 0)
 	summarise := c.o.Strategy == settings.Summary && c.p.Selection.Model().Info().API != model.Demo && (!overflowed || !w.Room.fails())
-	switch {
-	case summarise && len(plan.Removed) > 0:
+	if summarise && len(plan.Removed) > 0 {
 		c.begins(w, BySummary)
 		if err := c.summarise(ctx, w, &plan); err == nil {
 			return c.cut(w, BySummary, plan)
 		}
-	case c.o.Strategy == settings.Window && len(plan.Removed) > 0:
-		c.begins(w, ByWindow)
-		return c.cut(w, ByWindow, plan)
 	}
 	if !asked || ctx.Err() != nil {
 		return nil
@@ -406,8 +392,9 @@ func (c *Compactor) condense(ctx context.Context, w Work, overflowed bool) *even
 
 // The ways to compact without a digest.
 const (
-	BySummary = "summary"
-	ByWindow  = "window"
+	BySummary  = "summary"
+	ByWindow   = "window"
+	ByStrategy = "strategy" // of a program that uses the runtime as a library
 )
 
 // begins publishes the start of a compaction.

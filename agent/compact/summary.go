@@ -84,7 +84,7 @@ func (c *Compactor) askSummary(ctx context.Context, w Work, prompt string) (stri
 	var answer *model.Message
 	m := c.p.Selection.Model()
 	answers := m.Info()
-	req := model.Request{Messages: []model.Message{{Role: model.User, Content: prompt}}, Tokens: len(prompt) / BytesPerToken, Needs: c.p.Selection.Needs()}
+	req := model.Request{Messages: []model.Message{{Role: model.User, Content: prompt}}, NoCache: c.o.Cache.Off, Tokens: len(prompt) / BytesPerToken, Needs: c.p.Selection.Needs()}
 	for d, err := range m.Stream(ctx, req) {
 		if err != nil {
 			return "", err

@@ -210,6 +210,7 @@ func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m, _ = c.stream.Keys().Hidden(m).(model.Message) // without keys, as after a restart
+	m = history.Grown(c.hist, m)
 	if !c.hist.Assistant(m) {
 		return false
 	}
@@ -220,6 +221,21 @@ func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, 
 	c.stream.Publish(task, turn, event.ModelMessage{Message: m, Reasoning: reasoning, Partial: part})
 	return true
 }
+
+// StorePrefix adds the start of an answer that still streams to the history, so that its calls may start and have
+// results. Store replaces it.
+func StorePrefix(c *Conversation, task, turn int, m model.Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m, _ = c.stream.Keys().Hidden(m).(model.Message)
+	if history.Prefix(c.hist, m) {
+		c.recall.prompts = nil
+		c.stream.Publish(task, turn, event.ModelPrefix{Message: m})
+	}
+}
+
+// Prefixed reports whether the history ends with the start of an answer that StorePrefix added.
+func Prefixed(c *Conversation) bool { return read(c, history.Grows) }
 
 // StoreResult adds the result of a call to the history. The call becomes one of the tool e.Name with these arguments,
 // whatever name the model used.

@@ -57,6 +57,9 @@ func (r *Recall) Take(env event.Envelope) {
 		r.remind(p)
 	case event.SkillLoaded:
 		r.load(p)
+	case event.ModelPrefix:
+		r.prompts = nil
+		history.Prefix(r.History, p.Message)
 	case event.ModelMessage:
 		r.prompts = nil
 		r.Assistant(p.Message)

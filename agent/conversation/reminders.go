@@ -69,7 +69,10 @@ func (k *known) wrote(e event.ToolResult) {
 	}
 	k.steps = reminder.Steps{}
 	for line := range strings.Lines(e.Tail) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "[x] ") {
+		switch line = strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "[x] "):
+			k.steps.Done++
+		case line != "":
 			k.steps.Open = append(k.steps.Open, line)
 		}
 	}

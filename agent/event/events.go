@@ -230,6 +230,12 @@ type Checkpoint struct {
 // stored, because the next checkpoint contains it.
 type OpenText Checkpoint
 
+// ModelPrefix holds the start of an answer that still streams, because its calls have started or have results. The next
+// ModelMessage of the turn replaces it, whether the answer was completed or broke off. If buddy ends before, it stays.
+type ModelPrefix struct {
+	Message model.Message `json:"message"`
+}
+
 // ModelMessage holds a complete answer, including opaque fields. Partial means that the stream was cut off.
 // Reasoning is the reasoning trace as text, for display.
 type ModelMessage struct {
@@ -281,8 +287,8 @@ type ModelStalled struct {
 	TimeoutMS int64 `json:"timeout_ms"`
 }
 
-// ModelFallback marks that the profile To answers this request and all later ones of the task in place of From,
-// until a FallbackEnded. It discards the part of the answer from From.
+// ModelFallback marks that the profile To answers this request and all later ones of the task in place of From, and
+// those of the tasks in the next minutes, until a FallbackEnded. It discards the part of the answer from From.
 type ModelFallback struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
@@ -298,8 +304,8 @@ func (f ModelFallback) Reason() string {
 	return cmp.Or(f.Detail, f.Why)
 }
 
-// FallbackEnded marks that the profile To answers again in place of From: the task ended, the conversation outgrew
-// the window of From, or a skill selected another model.
+// FallbackEnded marks that the profile To answers again in place of From: some minutes have passed, the conversation
+// outgrew the window of From, or the person or a skill selected a model.
 type FallbackEnded struct {
 	From string `json:"from"`
 	To   string `json:"to"`

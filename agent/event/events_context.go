@@ -41,7 +41,7 @@ type ContextUsage struct {
 // ContextCompacting marks that old messages are about to be replaced; no hook objected. A ContextCompacted with the
 // same By follows unless the compaction fails.
 type ContextCompacting struct {
-	By    string `json:"by"`              // summary, digest or window
+	By    string `json:"by"`              // summary, digest, window or strategy
 	Focus string `json:"focus,omitempty"` // the person's wishes for the summary
 }
 
@@ -49,7 +49,7 @@ type ContextCompacting struct {
 // count the messages after the leading system messages, the last summary and the files restored with it. The
 // messages from Boundary on and the Kept ones before it stay.
 type ContextCompacted struct {
-	By       string `json:"by"`                 // summary, digest, window or server
+	By       string `json:"by"`                 // summary, digest, window, strategy or server
 	Summary  string `json:"summary,omitempty"`  // replaces the removed messages
 	Restored string `json:"restored,omitempty"` // files added to the context again
 	Before   int    `json:"before"`             // estimated tokens

@@ -84,6 +84,21 @@ type ToolOutput struct {
 	BytesTotal int64  `json:"bytes_total"`
 }
 
+// SubagentBackgrounded marks that a subagent works in the background: the call that started it has ended. The file gets
+// the subagent's whole result at its end.
+type SubagentBackgrounded struct {
+	ID         int    `json:"id"` // of its task
+	Agent      string `json:"agent"`
+	OutputFile string `json:"output_file,omitempty"` // "" if outputs are not kept
+}
+
+// ToolQueued marks that a call of the streaming answer is complete. It starts, or waits for other calls, for the end of
+// the answer, or for an approval. If the answer is retried, the call never starts.
+type ToolQueued struct {
+	CallID string `json:"call_id"`
+	Name   string `json:"name"` // as the model wrote it
+}
+
 // ToolWaits marks that the command of a call waits for keys in its terminal, or has stopped waiting.
 type ToolWaits struct {
 	CallID string `json:"call_id"`

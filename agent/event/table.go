@@ -77,6 +77,7 @@ func (ModelAlive) kind() kind        { return kind{"model.alive", transient} }
 func (ModelReading) kind() kind      { return kind{"model.reading", transient} }
 func (ModelFallback) kind() kind     { return kind{"model.fallback", durable} }
 func (FallbackEnded) kind() kind     { return kind{"model.fallback_ended", durable} }
+func (ModelPrefix) kind() kind       { return kind{"model.prefix", durable} }
 func (ModelSwitched) kind() kind     { return kind{"model.switched", durable} }
 func (TargetSwitched) kind() kind    { return kind{"target.switched", durable} }
 func (ToolRequested) kind() kind     { return kind{"tool.requested", durable} }
@@ -85,6 +86,7 @@ func (ApprovalAnswered) kind() kind  { return kind{"approval.answered", durable}
 func (DecisionExplained) kind() kind { return kind{"decision.explained", durable} }
 func (ToolStarted) kind() kind       { return kind{"tool.started", durable} }
 func (ToolOutput) kind() kind        { return kind{"tool.output", transient} }
+func (ToolQueued) kind() kind        { return kind{"tool.queued", transient} }
 func (ToolWaits) kind() kind         { return kind{"tool.waits", transient} }
 func (ToolResult) kind() kind        { return kind{"tool.result", durable} }
 func (TargetConnecting) kind() kind  { return kind{"target.connecting", transient} }
@@ -130,17 +132,20 @@ func (PlanExited) kind() kind        { return kind{"plan.exited", durable} }
 func (WorkflowStarted) kind() kind   { return kind{"workflow.started", durable} }
 func (WorkflowStepped) kind() kind   { return kind{"workflow.step", durable} }
 func (WorkflowChanged) kind() kind   { return kind{"workflow.state", durable} }
-func (ReviewFinished) kind() kind    { return kind{"review.finished", durable} }
-func (GoalSet) kind() kind           { return kind{"goal.set", durable} }
-func (GoalChecked) kind() kind       { return kind{"goal.checked", durable} }
-func (GoalChanged) kind() kind       { return kind{"goal.changed", durable} }
-func (RuleAdded) kind() kind         { return kind{"policy.rule_added", durable} }
-func (RuleRemoved) kind() kind       { return kind{"policy.rule_removed", durable} }
-func (Notice) kind() kind            { return kind{"notice", durable} }
-func (Warning) kind() kind           { return kind{"warning", durable} }
-func (Error) kind() kind             { return kind{"error", durable} }
-func (Interrupted) kind() kind       { return kind{"interrupted", durable} }
-func (MaxTurnsReached) kind() kind   { return kind{"max_turns_reached", durable} }
+func (SubagentBackgrounded) kind() kind {
+	return kind{"subagent.backgrounded", durable}
+}
+func (ReviewFinished) kind() kind  { return kind{"review.finished", durable} }
+func (GoalSet) kind() kind         { return kind{"goal.set", durable} }
+func (GoalChecked) kind() kind     { return kind{"goal.checked", durable} }
+func (GoalChanged) kind() kind     { return kind{"goal.changed", durable} }
+func (RuleAdded) kind() kind       { return kind{"policy.rule_added", durable} }
+func (RuleRemoved) kind() kind     { return kind{"policy.rule_removed", durable} }
+func (Notice) kind() kind          { return kind{"notice", durable} }
+func (Warning) kind() kind         { return kind{"warning", durable} }
+func (Error) kind() kind           { return kind{"error", durable} }
+func (Interrupted) kind() kind     { return kind{"interrupted", durable} }
+func (MaxTurnsReached) kind() kind { return kind{"max_turns_reached", durable} }
 
 // kind returns the name that the event arrived with. It is durable, because only durable events are ever read back.
 func (u Unknown) kind() kind { return kind{u.Name, durable} }
@@ -170,6 +175,7 @@ var All = []Event{
 	CallDelta{},
 	Checkpoint{},
 	OpenText{},
+	ModelPrefix{},
 	ModelMessage{},
 	ResponseFinished{},
 	ModelRetry{},
@@ -186,6 +192,7 @@ var All = []Event{
 	DecisionExplained{},
 	ToolStarted{},
 	ToolOutput{},
+	ToolQueued{},
 	ToolWaits{},
 	ToolResult{},
 	TargetConnecting{},
@@ -231,6 +238,7 @@ var All = []Event{
 	WorkflowStarted{},
 	WorkflowStepped{},
 	WorkflowChanged{},
+	SubagentBackgrounded{},
 	ReviewFinished{},
 	GoalSet{},
 	GoalChecked{},

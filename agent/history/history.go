@@ -35,6 +35,7 @@ type History struct {
 	here    bool             // the message after that describes where the model works
 	recall  bool             // the message after that was restored by a compaction
 	open    []model.ToolCall // calls of the last assistant message that lack a result, in order
+	grows   bool             // the last answer still streams, see Prefix
 	ids     map[string]bool  // of all calls ever made
 	meant   meanings         // calls translated to buddy's tools
 	results []result         // of the remaining messages, in order of arrival
@@ -155,6 +156,9 @@ func Words(msgs []model.Message) int {
 // Assistant appends an answer and reports whether it did: an answer without text and calls is ignored, unless it has a
 // provider's summary. Calls without a name or with a known id are dropped.
 func (h *History) Assistant(m model.Message) bool {
+	if h.grows {
+		return grow(h, m)
+	}
 	h.Close(Unanswered)
 	m.Role = model.Assistant
 	if strings.TrimSpace(m.Content) == "" {
@@ -257,8 +261,9 @@ func sortResults(msgs []model.Message) {
 // Open returns the calls that have no result yet, in order.
 func (h *History) Open() []model.ToolCall { return slices.Clone(h.open) }
 
-// Close answers every open call with text.
+// Close answers every open call with text. An answer that still streams does not grow any more.
 func (h *History) Close(text string) {
+	h.grows = false
 	for _, c := range h.Open() {
 		h.Result(c.ID, c.Name, text, Worked)
 	}

@@ -56,6 +56,7 @@ const (
 	RecoverRetry    Recovery = "retry"    // the same model is asked again a few times, then the fallback
 	RecoverFallback Recovery = "fallback" // the fallback is asked at once; without one the request fails
 	RecoverAbort    Recovery = "abort"    // the request fails
+	RecoverWait     Recovery = "wait"     // an answer never stalls
 )
 
 // Error returns one sentence: the server, what happened, its message, what to do. It omits the raw answer, which is

@@ -64,6 +64,7 @@ type Request struct {
 	// Breakpoints are the indexes, from 0, of the system messages that end a prefix worth caching; those messages are
 	// not empty. nil means the last system message. See Marks.
 	Breakpoints []int
+	NoCache     bool    // the provider is not asked to cache anything
 	Tokens      int     // estimated number of tokens; 0 = not estimated. It is not sent.
 	Needs       []Needs // changes that servers of this model and others needed earlier. They are not sent.
 }
@@ -80,6 +81,9 @@ const maxMarks = 2
 // Marks returns the indexes of the system messages that end with a cache mark, in ascending order: the Breakpoints
 // below system, at most the last maxMarks of them.
 func (r Request) Marks(system int) []int {
+	if r.NoCache {
+		return nil
+	}
 	at := r.Breakpoints
 	if at == nil {
 		at = []int{system - 1}
@@ -183,11 +187,13 @@ type FallbackNotice struct {
 
 // Usage counts tokens of one request.
 type Usage struct {
-	Prompt     int   `json:"prompt"`
-	Completion int   `json:"completion"`
-	Cached     int   `json:"cached,omitempty"`      // part of Prompt that the provider had cached
-	CacheWrite int   `json:"cache_write,omitempty"` // part of Prompt that the provider stored for later
-	Cost       Money `json:"cost,omitempty"`        // as reported by the provider or a gateway; 0: not reported
+	Prompt     int `json:"prompt"`
+	Completion int `json:"completion"`
+	Cached     int `json:"cached,omitempty"`      // part of Prompt that the provider had cached
+	CacheWrite int `json:"cache_write,omitempty"` // part of Prompt that the provider stored for later
+	// CacheUnknown marks that the provider does not report Cached.
+	CacheUnknown bool  `json:"cache_unknown,omitempty"`
+	Cost         Money `json:"cost,omitempty"` // as reported by the provider or a gateway; 0: not reported
 }
 
 // The finish reasons that mean more than "the answer ended"; any other is treated as an ordinary end.

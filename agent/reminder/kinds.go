@@ -11,6 +11,8 @@ const (
 	Hook         = "hook"
 	Tasks        = "tasks"
 	TaskProgress = "task_progress"
+	VerifyPlan   = "verify_plan"
+	Critical     = "critical"
 	Budget       = "budget_usd"
 	Context      = "context"
 	DateChange   = "date_change"
@@ -64,6 +66,8 @@ var Kinds = []Kind{
 	{Name: ChangedFiles, Stays: true, Long: true, What: "changes that the model's commands or somebody else made to files that it has read or written, also while the session was not running: a diff of at most 2 KB, or a note to read the file again"},
 	{Name: Instructions, Stays: true, What: "instruction files of a subfolder, and rules whose `paths` match, once the model uses a file there"},
 	{Name: Todo, Stays: true, Long: true, What: "the open steps of the model's list, if the list has not changed for 10 answers, and again every 10 answers"},
+	{Name: VerifyPlan, Stays: true, Main: true, Long: true, What: "the last step of the model's list is done: check the result before saying so"},
+	{Name: Critical, What: "the texts of `critical`, with every request until the prompt is done"},
 	{Name: WorkingMemory, Stays: true, What: "after a compaction: the first and the last prompt, the open steps, and the files that the model has read and changed, in 1 KB; again after 20 answers, if 8 prompts or files are new"},
 	{Name: Diagnostics, Stays: true, Long: true, What: "language servers' reports about the model's edits that arrive after the result"},
 	{Name: Hook, Stays: true, What: "the output of your hooks"},
@@ -74,8 +78,8 @@ var Kinds = []Kind{
 	{Name: Plan, Stays: true, Main: true, What: "plan mode is on, and its rules; again every fifth answer, in full every 25th"},
 	{Name: PlanExit, Stays: true, Main: true, What: "the end of plan mode"},
 	{Name: PlanText, Stays: true, Main: true, What: "the plan again, after a compaction"},
-	{Name: Budget, Stays: true, Main: true, Long: true, What: "a prompt has used 70, 80 or 90 % of `max_cost`"},
-	{Name: Context, Stays: true, Main: true, Long: true, What: "the conversation fills 70, 80 or 90 % of the context window"},
+	{Name: Budget, Stays: true, Main: true, Long: true, What: "a prompt has used a quarter, half, three quarters or 90 % of `max_cost`"},
+	{Name: Context, Stays: true, Main: true, Long: true, What: "the conversation fills a quarter, half, three quarters or 90 % of the context window"},
 	{Name: DateChange, Stays: true, Main: true, What: "the new date, when a new day has started"},
 	{Name: ModeChange, Stays: true, Main: true, Long: true, What: "a change of the approval mode"},
 	{Name: ModelSwitch, Stays: true, Main: true, Long: true, What: "another model wrote the answers so far"},

@@ -31,12 +31,12 @@ type Snapshot struct {
 // Level holds the used amount and its limit; a limit of 0 means no limit.
 type Level struct{ Used, Limit int64 }
 
-// crossed returns the highest of 70, 80 and 90 percent that was reached, or 0.
+// crossed returns the highest of 25, 50, 75 and 90 percent that was reached, or 0.
 func (l Level) crossed() int {
 	if l.Limit <= 0 {
 		return 0
 	}
-	for _, percent := range []int64{90, 80, 70} {
+	for _, percent := range []int64{90, 75, 50, 25} {
 		if l.Used >= l.Limit/100*percent+l.Limit%100*percent/100 {
 			return int(percent)
 		}
@@ -44,9 +44,13 @@ func (l Level) crossed() int {
 	return 0
 }
 
+// urgent is the percentage from which the model should save.
+const urgent = 75
+
 // Steps describes the model's todo list.
 type Steps struct {
 	Open  []string // not completed, as the tool's result shows them
+	Done  int      // the number of completed steps
 	Quiet int      // answers since the list was last written
 }
 
@@ -56,7 +60,7 @@ func Own() []Generator {
 		return Generator{kind, func(_ context.Context, now Snapshot) Said { return say(now) }}
 	}
 	return []Generator{
-		pure(Todo, todo), pure(WorkingMemory, workingMemory), pure(Budget, budget), pure(Context, fill),
+		pure(Todo, todo), pure(VerifyPlan, verifyPlan), pure(WorkingMemory, workingMemory), pure(Budget, budget), pure(Context, fill),
 		pure(DateChange, dateChange), pure(ModeChange, modeChange), pure(ModelSwitch, modelSwitch),
 	}
 }
@@ -82,6 +86,24 @@ func todo(now Snapshot) Said {
 	return said
 }
 
+// verifyPlan asks once to check the result, when the last step of a list is done.
+func verifyPlan(now Snapshot) Said {
+	if len(now.Steps.Open) > 0 || now.Steps.Done == 0 {
+		return Said{State: "open"}
+	}
+	said := Said{State: "done"}
+	if now.Told[VerifyPlan] != said.State {
+		said.Text = "All steps of your list are done. Before you say so, check the result against what the user asked for: run the tests, or read what you changed. Fix what is missing first."
+	}
+	return said
+}
+
+// Repeated returns the generator of texts that every request carries until the prompt is done.
+func Repeated(all []string) Generator {
+	text := strings.Join(all, "\n")
+	return Generator{Critical, func(context.Context, Snapshot) Said { return Said{Text: text} }}
+}
+
 // budget reports the cost of an exchange, once per exchange and level.
 func budget(now Snapshot) Said {
 	level := now.Cost.crossed()
@@ -92,8 +114,10 @@ func budget(now Snapshot) Said {
 		last = 0
 	}
 	if level > last {
-		said.Text = fmt.Sprintf("%d %% of the money for this prompt is used: %s of %s. You are stopped at the limit: finish what matters most.",
-			level, model.Money(now.Cost.Used), model.Money(now.Cost.Limit))
+		said.Text = fmt.Sprintf("%d %% of the money for this prompt is used: %s of %s.", level, model.Money(now.Cost.Used), model.Money(now.Cost.Limit))
+		if level >= urgent {
+			said.Text += " You are stopped at the limit: finish what matters most."
+		}
 	}
 	return said
 }
@@ -103,7 +127,10 @@ func fill(now Snapshot) Said {
 	level := now.Fill.crossed()
 	said := Said{State: strconv.Itoa(level)}
 	if last, _ := strconv.Atoi(now.Told[Context]); level > last { // unknown: 0
-		said.Text = fmt.Sprintf("The conversation fills about %d %% of your context window. Read only what you need, in small parts, and note what you need from long results.", level)
+		said.Text = fmt.Sprintf("The conversation fills about %d %% of your context window: %s of %s tokens.", level, texts.Count(int(now.Fill.Used)), texts.Count(int(now.Fill.Limit)))
+		if level >= urgent {
+			said.Text += " Read only what you need, in small parts, and note what you need from long results."
+		}
 	}
 	return said
 }

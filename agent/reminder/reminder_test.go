@@ -101,7 +101,7 @@ func TestTheSameSnapshotGivesTheSameReminders(t *testing.T) {
 	if !reflect.DeepEqual(first, second) || !slices.Equal(first.Kinds, []string{Todo, Budget, Context, DateChange, ModeChange, ModelSwitch}) {
 		t.Errorf("told\n%+v\nand\n%+v", first, second)
 	}
-	for _, want := range []string{"12 answers", "[>] build", "70 % of the money", "80 % of your context", "Today is 2026-11-23", "from ask to plan", "You are new."} {
+	for _, want := range []string{"12 answers", "[>] build", "50 % of the money", "75 % of your context", "Today is 2026-11-23", "from ask to plan", "You are new."} {
 		if !strings.Contains(first.Once, want) {
 			t.Errorf("%q is not told in\n%s", want, first.Once)
 		}
@@ -122,13 +122,13 @@ func TestTheSameSnapshotGivesTheSameReminders(t *testing.T) {
 func TestLevelsAreToldWhenTheyAreCrossed(t *testing.T) {
 	told := map[string]string{}
 	var got []int64
-	for _, used := range []int64{0, 69, 70, 75, 79, 80, 95, 99, 20, 71, 72} {
+	for _, used := range []int64{0, 24, 25, 49, 50, 74, 75, 89, 95, 99, 20, 51, 72} {
 		said := fill(Snapshot{Fill: Level{used, 100}, Told: told})
 		if told[Context] = said.State; said.Text != "" {
 			got = append(got, used)
 		}
 	}
-	if !slices.Equal(got, []int64{70, 80, 95, 71}) {
+	if !slices.Equal(got, []int64{25, 50, 75, 95, 51}) {
 		t.Errorf("told at %v", got)
 	}
 	if said := fill(Snapshot{Fill: Level{5000, 0}}); said.Text != "" {
@@ -246,5 +246,34 @@ func TestKindsAreDescribed(t *testing.T) {
 			t.Errorf("%+v", k)
 		}
 		seen[k.Name] = true
+	}
+}
+
+// The plan is to be verified once after its last step, and again after the last step of another list.
+func TestVerifyPlan(t *testing.T) {
+	told := map[string]string{}
+	var got []int
+	for i, steps := range []Steps{{}, {Open: []string{"a"}}, {Open: []string{"a"}, Done: 1}, {Done: 2}, {Done: 2}, {Open: []string{"b"}, Done: 2}, {Done: 3}} {
+		said := verifyPlan(Snapshot{Steps: steps, Told: told})
+		if told[VerifyPlan] = said.State; said.Text != "" {
+			got = append(got, i)
+		}
+	}
+	if !slices.Equal(got, []int{3, 6}) {
+		t.Errorf("told at %v", got)
+	}
+}
+
+// Critical texts come with every request, and are never stored.
+func TestCriticalTextsAreRepeated(t *testing.T) {
+	set := NewSet(nil, Repeated([]string{"Never push.", "Ask first."}))
+	for range 3 {
+		n := set.Collect(t.Context(), Snapshot{}, func(s string) string { return s })
+		if !strings.Contains(n.Now, "Never push.\nAsk first.") || n.Once != "" {
+			t.Fatalf("%+v", n)
+		}
+	}
+	if n := NewSet(nil, Repeated(nil)).Collect(t.Context(), Snapshot{}, func(s string) string { return s }); n.Now != "" {
+		t.Errorf("without texts: %q", n.Now)
 	}
 }

@@ -6,6 +6,7 @@ package settings
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,19 +45,44 @@ const (
 // percent of the window unless stated otherwise.
 type Context struct {
 	Strategy      Strategy
-	HintAt        int // the use is reported as a hint, and old results are cleared
-	WarnAt        int // the person is warned
-	CriticalAt    int // the use is reported as critical
-	CompactAt     int // Summary and Window compact above it
-	HardAt        int // Digest compacts; if that does not help nothing is sent
-	CompactTo     int // target of Digest
-	ManualTo      int // target of Digest when a person requested it
-	Keep          int // size of the newest messages that Summary and Window keep
-	KeepMessages  int // maximum number of messages that Window keeps
+	HintAt        int  // the use is reported as a hint, and old results are cleared
+	WarnAt        int  // the person is warned
+	CriticalAt    int  // the use is reported as critical
+	CompactAt     int  // Summary and Window compact above it
+	HardAt        int  // Digest compacts; if that does not help nothing is sent
+	CompactTo     int  // target of Digest
+	ManualTo      int  // target of Digest when a person requested it
+	Keep          int  // size of the newest messages that Summary and Window keep
+	KeepMessages  int  // maximum number of messages that Window keeps
+	KeepResults   bool // old results are not cleared
+	Cache         Cache
+	KeepTokens    int // Window compacts above so many tokens; 0 is CompactAt, or WindowTokens if the window is unknown
 	Restore       Restore
 	RestoreTokens int  // total tokens of restored files
 	Instructions  bool // whether instruction files such as AGENTS.md are read
 }
+
+// Cache selects what a provider is asked to cache.
+type Cache struct {
+	Off bool     // nothing
+	At  []string // the parts of the prompt that end a cached prefix, of [CacheParts]; none: the last part
+}
+
+// CacheParts are the parts of the prompt that may end a cached prefix, in their order.
+var CacheParts = []string{"system", "summary"}
+
+// Breakpoints returns c.At as indexes of system messages; nil for the last one.
+func (c Cache) Breakpoints() (at []int) {
+	for i, part := range CacheParts {
+		if slices.Contains(c.At, part) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// WindowTokens is the number of tokens above which Window compacts if the model's context window is unknown.
+const WindowTokens = 100_000
 
 // WithDefaults returns c with the default of each value that is zero.
 func (c Context) WithDefaults() Context {
@@ -99,6 +125,7 @@ type Calls struct {
 	Timeout time.Duration // for a tool; commands have no limit
 	Page    int           // maximum bytes of a file or web page that the model gets at once
 	Budgets []string      // NAME=TOKENS, see Tokens
+	Wait    bool          // no call starts before its answer is complete
 }
 
 // WithDefaults returns c with the default of each limit that is zero.

@@ -190,6 +190,8 @@ func weight(e event.Event) int {
 		n += len(p.Action.Command) + len(p.Action.Preview)
 	case event.ToolResult:
 		n += len(p.Result) + len(p.Tail)
+	case event.ModelPrefix:
+		n += len(p.Message.Content) + sum(p.Message.ToolCalls, callSize)
 	case event.ModelMessage:
 		n += len(p.Message.Content) + len(p.Reasoning) + sum(p.Message.ToolCalls, callSize)
 	case event.PromptSubmitted:

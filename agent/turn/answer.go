@@ -59,6 +59,7 @@ type answer struct {
 	batch   *batch // runs the calls
 	finish  string
 	usage   *model.Usage
+	called  bool // it made calls, which may have results already: the exchange continues with them
 }
 
 // ask sends the history until there is a usable answer, a few times at most.
@@ -111,7 +112,7 @@ const brokeOff = "Your last answer was interrupted. Continue exactly where it st
 // request sends the history once and stores the answer. When the stream ends early, the longest text of all attempts
 // is kept, without its calls.
 func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, hint string) (answer, error) {
-	req := model.Request{Tools: l.p.Selection.Tools().Definitions(), Breakpoints: l.o.Breakpoints, Needs: l.p.Selection.Needs()}
+	req := model.Request{Tools: l.p.Selection.Tools().Definitions(), Breakpoints: l.o.Breakpoints, NoCache: l.o.NoCache, Needs: l.p.Selection.Needs()}
 	req.Messages, req.Tokens = x.conv.Request()
 	addEphemeral(&req, x.now, hint)
 	p := &partial{loop: l, ctx: ctx, model: asked(l, x, turn, req), x: x, turn: turn, again: attempt > 1, saved: l.o.Now()}
@@ -133,12 +134,19 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, hint
 	defer func() {
 		if !good { // also when an adapter panics
 			p.batch.drop()
+			if storedEarly(p.batch) {
+				x.unsent = nil // the prompts are answered
+			}
 		}
 	}()
 	if err := p.read(req); err != nil {
 		kept := record.Longer(p.earlier, p.attempt())
 		x.response += kept.Message.Content
 		l.KeepPartial(x, turn, kept)
+		if fault, ok := errors.AsType[*brokenOff](err); ok {
+			p.publish(event.Warning{Text: fault.Error(), Code: "broken_off", NextStep: "buddy continues with the results of the calls that ran"})
+			return answer{batch: p.batch, called: true}, nil
+		}
 		return answer{}, err
 	}
 	p.warnPictures(req)
@@ -168,14 +176,17 @@ func (p *partial) warnPictures(req model.Request) {
 // negative if nothing arrived.
 func finished(a answer, first, duration time.Duration) event.ResponseFinished {
 	f := event.ResponseFinished{
-		FinishReason: a.finish, Calls: len(a.calls), FirstMS: max(0, first.Milliseconds()), PhaseMS: duration.Milliseconds(),
+		FinishReason: a.finish, Calls: len(a.message.ToolCalls), FirstMS: max(0, first.Milliseconds()), PhaseMS: duration.Milliseconds(),
 	}
 	if a.usage == nil {
 		return f
 	}
-	f.Tokens, f.CachedTokens, f.Cache = a.usage.Completion, a.usage.Cached, event.CacheMiss
-	if f.CachedTokens > 0 {
+	f.Tokens, f.CachedTokens = a.usage.Completion, a.usage.Cached
+	switch {
+	case f.CachedTokens > 0:
 		f.Cache = event.CacheHit
+	case !a.usage.CacheUnknown:
+		f.Cache = event.CacheMiss
 	}
 	return f
 }
@@ -186,16 +197,13 @@ func (p *partial) keep() (answer, error) {
 	p.batch.text = decision.Output{Text: message.Content, Reasoning: p.reasoning.String()}
 	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
 	err := unfit(message, p.finish(), p.done.Refusal)
-	if p.again && (errors.Is(err, errEmpty) || errors.Is(err, errNoCall)) {
-		p.publish(event.Warning{Text: err.Error(), Code: "empty_answer", NextStep: "ask again in other words"})
-		err = nil
-	}
+	err = emptyAgain(p, err)
 	if err != nil {
 		message.ToolCalls = nil // incomplete calls must not run
 	} else {
 		message.ToolCalls = p.batch.identify(message.ToolCalls)
 	}
-	if !p.x.conv.Store(p.x.task, p.turn, message, p.reasoning.String(), err != nil) && err == nil && !p.again {
+	if !p.x.conv.Store(p.x.task, p.turn, message, p.reasoning.String(), err != nil) && err == nil && !p.again && a.finish != model.FinishCompaction {
 		err = errEmpty
 	}
 	if err == nil && len(message.ToolCalls) == 0 && !known(a.finish) && p.loop.n.strange(a.finish) {
@@ -204,9 +212,23 @@ func (p *partial) keep() (answer, error) {
 			NextStep: "the answer is kept; check whether it is complete",
 		})
 	}
+	a.called = len(message.ToolCalls) > 0 || storedEarly(p.batch)
 	a.message, a.calls = message, asWritten(p.x.conv.Open(), message.ToolCalls)
 	p.x.response += message.Content
 	return a, err
+}
+
+// emptyAgain returns the error of an answer that is empty although the model was asked again: nil, with a warning, if the
+// model ended it normally.
+func emptyAgain(p *partial, err error) error {
+	switch {
+	case !p.again || !errors.Is(err, errEmpty) && !errors.Is(err, errNoCall):
+		return err
+	case !known(p.done.Finish):
+		return fmt.Errorf("model %q: the answer has no text, and ended with the unknown finish reason %.100q", p.answers.Model, p.done.Finish)
+	}
+	p.publish(event.Warning{Text: err.Error(), Code: "empty_answer", NextStep: "ask again in other words"})
+	return nil
 }
 
 // asWritten returns open calls with the arguments as the model wrote them, because the conversation hides known keys.
@@ -243,6 +265,8 @@ func known(finish string) bool {
 // unfit returns why an answer cannot be used, or nil. refusal is the provider's reason for stopping the answer.
 func unfit(m model.Message, finish, refusal string) error {
 	switch {
+	case finish == model.FinishCompaction:
+		return nil
 	case finish == model.FinishLength:
 		return ErrCutOff
 	case finish == model.FinishContext:
@@ -346,6 +370,9 @@ func (p *partial) read(req model.Request) error {
 		if err != nil {
 			return err
 		}
+		if err := p.ends(d); err != nil {
+			return err
+		}
 		if p.consume(d); p.text.repeatsItself(p.loop.o.MaxRepeats) || p.reasoning.repeatsItself(p.loop.o.MaxRepeats) {
 			return errRepeats
 		}
@@ -394,9 +421,10 @@ func (p *partial) consume(d model.Delta) {
 		p.publish(event.CallDelta{CallID: d.CallID, Text: p.call.Write(d.Text)})
 	case model.CallReady:
 		if d.Call != nil {
-			p.batch.text = decision.Output{Text: p.text.tail(decision.MaxRead), Reasoning: p.reasoning.tail(decision.MaxRead)}
-			// A replay must show the text before the call that follows it.
-			p.batch.offer(*d.Call, p.checkpoint)
+			p.checkpoint() // a replay must show the text before the call that follows it
+			p.batch.offer(&waiting{asked: *d.Call, text: p.text.String(), said: decision.Output{
+				Text: p.text.tail(decision.MaxRead), Reasoning: p.reasoning.tail(decision.MaxRead),
+			}})
 		}
 	case model.Done:
 		p.showReasoning(p.reasoning.end())
@@ -410,6 +438,31 @@ func (p *partial) consume(d model.Delta) {
 	}
 }
 
+// brokenOff is the error of an attempt that may not be retried, because calls of it have started.
+type brokenOff struct{ why string }
+
+// Error describes what happened.
+func (e *brokenOff) Error() string { return "the answer broke off: " + e.why }
+
+// ends returns the error of an attempt that another one would follow, if calls of it have started.
+func (p *partial) ends(d model.Delta) error {
+	if d.Kind != model.Retry && d.Kind != model.Fallback || !storedEarly(p.batch) {
+		return nil
+	}
+	if d.Kind == model.Retry {
+		return &brokenOff{d.Retry.Fault.Error()}
+	}
+	p.fallBack(d.Fallback)
+	return &brokenOff{d.Fallback.Why}
+}
+
+// fallBack makes a fallback model answer.
+func (p *partial) fallBack(n *model.FallbackNotice) {
+	p.answers = n.To
+	fallBack(p.loop, p.x, n)
+	p.publish(event.ModelFallback{From: n.From.Profile, To: n.To.Profile, Model: n.To.Model, Why: n.Why, Detail: n.Detail, Raw: n.Raw})
+}
+
 // note handles the deltas about the request, which are not part of its answer.
 func (p *partial) note(d model.Delta) {
 	switch d.Kind {
@@ -421,10 +474,7 @@ func (p *partial) note(d model.Delta) {
 		p.publish(event.ModelStalled{TimeoutMS: d.Stall.TimeoutMS})
 	case model.Fallback:
 		p.forget()
-		from, to := d.Fallback.From, d.Fallback.To
-		p.answers = to
-		p.x.fallBack(d.Fallback, p.loop.o.Durable)
-		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why, Detail: d.Fallback.Detail, Raw: d.Fallback.Raw})
+		p.fallBack(d.Fallback)
 	case model.Healed:
 		p.loop.p.Selection.Learn(*d.Needs)
 		if p.loop.o.Learnt != nil {

@@ -19,9 +19,15 @@ import (
 
 var errSibling = errors.New("a command in the same answer failed")
 
-// batch runs the calls of one answer. Calls that change nothing and need no approval start while the answer still
-// streams, and overlap. All others wait for the end of the answer and for the calls before them, and run alone. The
-// loop's goroutine drives the batch; only jobs run in others.
+// ErrTimedOut is the cause of a context that ended because the person's time limit for the task was over.
+var ErrTimedOut = errors.New("the task's time limit is over")
+
+// timedOut is the start of the results of calls that ErrTimedOut ended.
+const timedOut = "timed out: the user's time limit for this task is over"
+
+// batch runs the calls of one answer. Calls that need no approval may start while the answer still streams, see early.
+// All others wait for the end of the answer and for the calls before them. Calls overlap if they change nothing and need
+// no approval; others run alone. The loop's goroutine drives the batch; only jobs run in others.
 type batch struct {
 	loop    *Loop
 	x       *Exchange
@@ -32,10 +38,9 @@ type batch struct {
 	jobs    sync.WaitGroup  // jobs that overlap
 	slots   chan struct{}   // holds one value per running job
 	seen    map[string]bool // calls that were started, by name and arguments
-	early   []*job
-	waits   bool            // a call waits for the end of the answer, so all later calls wait too
+	early   early
 	settled chan struct{}   // closed when it is known which early calls are in the whole answer
-	text    decision.Output // the model's text before the call that is started now
+	text    decision.Output // the model's text before the calls of the whole answer
 }
 
 // job holds one call until it has a result.
@@ -46,6 +51,8 @@ type job struct {
 	err      error // why the call could not be planned
 	parallel bool
 	early    bool                // started while the answer streamed
+	text     string              // of the answer before an early call
+	said     decision.Output     // the end of the model's text before the call
 	edited   bool                // a person has changed the arguments
 	waited   bool                // a person was asked about it
 	unasked  bool                // it runs although no person has approved it
@@ -57,7 +64,7 @@ type job struct {
 	began    time.Time
 	ran      bool               // the tool was allowed to run, so the result is its output
 	live     *runningCall       // publishes the live output
-	kept     bool               // an early call that is also in the whole answer
+	kept     bool               // an early call that is also in the stored answer
 	cancel   context.CancelFunc // cancels an early call
 	numbered func()             // is called when the task of its subagent has a number; nil: nobody waits
 	guarded  guarded
@@ -136,64 +143,6 @@ func (b *batch) openOutput(j *job) {
 	j.call.Output = j.live.write
 }
 
-// offer starts a harmless call while its answer still streams. It calls saved before it publishes anything about the
-// call.
-func (b *batch) offer(c model.ToolCall, saved func()) {
-	if b.waits || b.ctx.Err() != nil {
-		return
-	}
-	j := b.plan(c)
-	if b.waits = !j.parallel || tools.IsBeside(j.tool, j.call) || b.waitsForHooks(j) || b.seen[j.key()] || len(b.slots) == cap(b.slots); b.waits {
-		return
-	}
-	saved()
-	j.call.ID = b.loop.uniqueID(b.x, c.ID)
-	b.openOutput(j)
-	j.early = true
-	b.early = append(b.early, j)
-	b.request(j)
-	b.launch(j)
-}
-
-// identify gives the calls of the whole answer their ids: early calls keep the ids they run under, others get new
-// ones that are unique in the session.
-func (b *batch) identify(calls []model.ToolCall) []model.ToolCall {
-	for i, c := range calls {
-		id := ""
-		for _, j := range b.early {
-			if !j.kept && j.asked.ID == c.ID && j.asked.Name == c.Name && j.asked.Arguments == c.Arguments {
-				j.kept, id = true, j.call.ID
-				break
-			}
-		}
-		if id == "" {
-			id = b.loop.uniqueID(b.x, c.ID)
-		}
-		calls[i].ID = id
-	}
-	return calls
-}
-
-// drop cancels the calls of an answer that failed and discards their results.
-func (b *batch) drop() {
-	for _, j := range b.early {
-		j.kept = false
-	}
-	b.settle()
-	b.cancel(nil)
-	b.jobs.Wait()
-}
-
-// settle cancels early calls that are not in the whole answer, and lets the others report.
-func (b *batch) settle() {
-	for _, j := range b.early {
-		if !j.kept {
-			j.cancel()
-		}
-	}
-	close(b.settled)
-}
-
 // execute runs the calls of the whole answer and stores one result for each, even when it is cancelled in between.
 // The history keeps the results in call order.
 func (b *batch) execute(calls []model.ToolCall) {
@@ -204,6 +153,7 @@ func (b *batch) execute(calls []model.ToolCall) {
 			continue
 		}
 		j := b.plan(c)
+		j.said = b.text
 		b.request(j)
 		next = append(next, j)
 		if j.parallel && len(next) < cap(b.slots) && (len(next) > 1 || b.waitsForHooks(j)) {
@@ -240,7 +190,7 @@ func (b *batch) renew() {
 }
 
 func (b *batch) started(id string) bool {
-	for _, j := range b.early {
+	for _, j := range b.early.all {
 		if j.call.ID == id {
 			return true
 		}
@@ -270,13 +220,10 @@ func (b *batch) aloneUnless(ctx context.Context, j *job) {
 
 // launch runs a call concurrently with others as soon as a slot is free. Subagents get their numbers in call order.
 func (b *batch) launch(j *job) {
+	beside := tools.IsBeside(j.tool, j.call)
 	b.seen[j.key()] = true
 	b.slots <- struct{}{}
-	whole := b.ctx
-	if tools.IsBeside(j.tool, j.call) {
-		whole = b.whole
-	}
-	ctx, cancel := context.WithCancel(whole)
+	ctx, cancel := context.WithCancel(contextOf(b, j))
 	j.cancel = cancel
 	res := b.admit(ctx, j)
 	numbered := make(chan struct{})
@@ -288,20 +235,22 @@ func (b *batch) launch(j *job) {
 			end := b.x.releasable(j)
 			result := b.run(ctx, j)
 			end()
-			if j.call.Planned.Kind.IsCommand() && (result.IsError || result.ExitCode != nil && *result.ExitCode != 0) {
+			if j.parallel && j.call.Planned.Kind.IsCommand() && (result.IsError || result.ExitCode != nil && *result.ExitCode != 0) {
 				b.cancel(errSibling)
 			}
 			res = &result
 		}
 		<-b.slots
-		<-b.settled // a result must come after the answer with its call
-		if j.early && !j.kept {
-			b.publish(discarded(j.call.ID, j.call.Name))
-			return
+		if j.early {
+			defer left(b, j)
+			if !reports(b, j) {
+				b.publish(discarded(j.call.ID, j.call.Name))
+				return
+			}
 		}
 		b.finish(j, *res)
 	})
-	if tools.IsBeside(j.tool, j.call) {
+	if beside {
 		<-numbered
 	}
 }
@@ -315,6 +264,9 @@ func discarded(id, name string) event.ToolResult {
 func unanswered(ctx context.Context) tools.Result {
 	if errors.Is(context.Cause(ctx), errSibling) {
 		return tools.Problem("cancelled, because " + errSibling.Error())
+	}
+	if errors.Is(context.Cause(ctx), ErrTimedOut) {
+		return failure(timedOut)
 	}
 	if errors.Is(context.Cause(ctx), approval.ErrSuperseded) {
 		return failure(dropped)

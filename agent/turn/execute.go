@@ -14,6 +14,7 @@ import (
 	"buddy/agent/approval"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/history"
 	"buddy/agent/hooks"
 	"buddy/agent/policy"
 	"buddy/tools"
@@ -263,6 +264,8 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 		res = tools.Problem(fmt.Sprintf("%s was stopped after %s", call.Name, b.loop.o.Calls.Timeout))
 	case res.IsError && errors.Is(cause, errSibling):
 		res = unanswered(ctx)
+	case res.IsError && errors.Is(cause, ErrTimedOut):
+		res.Content = timedOut + strings.TrimPrefix("\n"+res.Content, "\n"+history.Unanswered)
 	}
 	if whole.Err() == nil {
 		b.x.remember(j, res)
@@ -327,7 +330,7 @@ func (b *batch) finish(j *job, res tools.Result) {
 	if list, ok := event.TodoOf(e); ok {
 		b.publish(list)
 	}
-	b.loop.p.Ledger.Result(&b.x.used, counted(c), res.Content)
+	b.loop.p.Ledger.Result(&b.x.used, counted(c), res.Content, j.ran)
 	g.sent = len(res.Content)
 	b.x.mu.Lock()
 	defer b.x.mu.Unlock()

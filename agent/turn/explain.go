@@ -17,7 +17,7 @@ func explain(b *batch, j *job) {
 	_, reason, _ := strings.Cut(j.rules[0].Text, ": ") // "allow: reads a file in the workspace"
 	computed := decision.Computed{Reasoning: reason}
 	computed.Confidence, computed.Alternatives = approval.Certainty(b.loop.p.Approvals, j.call.Planned, b.loop.agent.Most)
-	if e, ok := decision.Explain(j.call.ID, j.call.Planned.Why, b.text, j.rules, b.loop.o.Redact.Text, computed); ok {
+	if e, ok := decision.Explain(j.call.ID, j.call.Planned.Why, j.said, j.rules, b.loop.o.Redact.Text, computed); ok {
 		b.publish(e)
 	}
 }

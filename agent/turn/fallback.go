@@ -1,39 +1,114 @@
 package turn
 
 import (
+	"sync"
+	"time"
+
 	"buddy/agent/event"
 	"buddy/agent/model"
-	"buddy/agent/stream"
 )
 
-// fallback holds a model that answers the rest of an exchange in place of another.
+// fallback holds a model that answers in place of another.
 type fallback struct {
 	from  model.Info // the model that it replaces
 	model model.Model
 }
 
-// fallBack makes another model answer the rest of the exchange.
-func (x *Exchange) fallBack(n *model.FallbackNotice, d Durable) {
+// stay limits how long a fallback also answers the exchanges that start after it. Without it, each of them would wait for
+// the overloaded model again.
+const stay = 5 * time.Minute
+
+// resting holds the fallback of a session's model while that model rests. It is safe for concurrent use.
+type resting struct {
+	mu    sync.Mutex // guards the fields below
+	now   *fallback  // nil: no model rests
+	until time.Time
+}
+
+// begin makes a fallback answer later exchanges.
+func (r *resting) begin(f *fallback, until time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now, r.until = f, until
+}
+
+// of returns the fallback of a profile's model, nil for none.
+func (r *resting) of(profile string) *fallback {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now == nil || r.now.from.Profile != profile {
+		return nil
+	}
+	return r.now
+}
+
+// end ends the rest, unless it lasts beyond now, and returns its fallback; the zero time ends it in any case. It returns
+// nil if no rest ended.
+func (r *resting) end(now time.Time) *fallback {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now == nil || !now.IsZero() && now.Before(r.until) {
+		return nil
+	}
+	f := r.now
+	r.now = nil
+	return f
+}
+
+// fallBack makes another model answer the rest of the exchange, and the exchanges that start in the next minutes.
+func fallBack(l *Loop, x *Exchange, n *model.FallbackNotice) {
 	if n.Model == nil {
 		return
 	}
+	f := &fallback{n.From, WithDurable(n.Model, l.o.Durable)}
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.fallback = &fallback{n.From, WithDurable(n.Model, d)}
+	x.fallback = f
+	own := x.model == nil // else another model than the session's rests
+	x.mu.Unlock()
+	if own {
+		l.n.rest.begin(f, l.o.Now().Add(stay))
+	}
 }
 
 // EndFallback returns to the model that a fallback replaced, and publishes that. Without a fallback it does nothing.
-func (x *Exchange) EndFallback(s *stream.Stream, turn int) {
-	if f := take(x, &x.fallback); f != nil {
-		s.Publish(x.task, turn, event.FallbackEnded{From: f.model.Info().Profile, To: f.from.Profile})
+func EndFallback(l *Loop, x *Exchange, turn int) {
+	f := take(x, &x.fallback)
+	if rest := l.n.rest.end(time.Time{}); rest != nil {
+		f = rest
+	}
+	publishEnd(l, x.task, turn, f)
+}
+
+// LeaveFallback ends the fallback of an exchange that ends. In the next minutes, it answers the next exchanges, too.
+func LeaveFallback(l *Loop, x *Exchange) {
+	f := take(x, &x.fallback)
+	if f == nil || l.n.rest.of(f.from.Profile) == f && l.n.rest.end(l.o.Now()) == nil {
+		return
+	}
+	publishEnd(l, x.task, 0, f)
+}
+
+// Recall makes the session's own model answer again, because the person has chosen a model.
+func Recall(l *Loop) { publishEnd(l, 0, 0, l.n.rest.end(time.Time{})) }
+
+func publishEnd(l *Loop, task, turn int, f *fallback) {
+	if f != nil {
+		l.p.Stream.Publish(task, turn, event.FallbackEnded{From: f.model.Info().Profile, To: f.from.Profile})
 	}
 }
 
-// asked returns the model for a request of an exchange. A fallback ends when the request exceeds its context window.
+// asked returns the model for a request of an exchange. A fallback ends when the request exceeds its context window, and
+// between exchanges after some minutes.
 func asked(l *Loop, x *Exchange, turn int, req model.Request) model.Model {
+	x.mu.Lock()
+	continues := x.fallback != nil
+	x.mu.Unlock()
+	if !continues {
+		publishEnd(l, x.task, turn, l.n.rest.end(l.o.Now()))
+	}
 	if m := l.model(x); m.Info().Fits(req) {
 		return m
 	}
-	x.EndFallback(l.p.Stream, turn)
+	EndFallback(l, x, turn)
 	return l.model(x)
 }

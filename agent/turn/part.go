@@ -155,7 +155,7 @@ func (a Access) AnswerWith(profile string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	a.x.EndFallback(a.l.p.Stream, a.turn)
+	EndFallback(a.l, a.x, a.turn)
 	a.x.answerWith(WithDurable(m, a.l.o.Durable))
 	return true, nil
 }

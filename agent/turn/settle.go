@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/record"
@@ -22,9 +23,9 @@ const (
 	dropped    = "Not run: it was waiting for the user's approval when buddy ended, and the user sent a prompt instead."
 )
 
-// KeepPartial stores the text of an interrupted answer; turn is 0 for one of an earlier process.
+// KeepPartial stores the text of an interrupted answer, with the calls that started while it streamed; turn is 0 for one of an earlier process.
 func (l *Loop) KeepPartial(x *Exchange, turn int, p event.ModelMessage) {
-	if p.Message.Content == "" {
+	if p.Message.Content == "" && !conversation.Prefixed(x.conv) {
 		return
 	}
 	x.conv.Store(x.task, turn, model.Message{Role: model.Assistant, Content: p.Message.Content}, p.Reasoning, true)

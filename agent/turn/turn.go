@@ -45,6 +45,8 @@ type Options struct {
 	Breakpoints []int             // of each request, see [model.Request]
 	MaxParallel int               // limit of parallel calls of one answer
 	MaxRepeats  int               // see [settings.Limits]
+	NoCache     bool              // see [model.Request]
+	NoEarly     bool              // no call starts before its answer is complete
 	Strict      bool              // a failed tool ends the exchange, unless its result asks for another try
 	OutDir      string            // where tools keep whole outputs, one folder per call
 	Target      string            // name of the first target, whose instruction files are read
@@ -95,6 +97,7 @@ type numbers struct {
 	turns    atomic.Int64
 	calls    atomic.Int64
 	outs     atomic.Int64 // output folders
+	rest     resting      // the fallback of the session's model
 	pictures atomic.Bool  // the person was warned that a model accepts none
 
 	mu       sync.Mutex      // guards finishes
@@ -250,6 +253,9 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 		return outcome, nil
 	}
 	if err := l.runPromptHooks(ctx, x); err != nil {
+		if ctx.Err() != nil && terminated(ctx) == nil {
+			return event.Cancelled, nil
+		}
 		return event.Failed, err
 	}
 	l.addContext(ctx, x)
@@ -332,7 +338,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 	}
 	if err == nil {
 		finished.StopReason, finished.Usage = answer.finish, answer.usage
-		done = len(answer.calls) == 0 && answer.finish != model.FinishCompaction
+		done = !answer.called && answer.finish != model.FinishCompaction
 		if answer.finish == model.FinishCompaction { // by the provider, which does not report how much
 			x.compacted = &event.ContextCompacted{}
 		}
@@ -381,7 +387,11 @@ func (l *Loop) model(x *Exchange) model.Model {
 	case x.model != nil:
 		return x.model
 	}
-	return l.p.Selection.Model()
+	m := l.p.Selection.Model()
+	if f := l.n.rest.of(m.Info().Profile); f != nil {
+		return f.model
+	}
+	return m
 }
 
 // ended reports whether a call has ended the exchange with an answer.

@@ -48,11 +48,14 @@ func (u toolUses) top(most int) []event.ToolUse {
 // tokensOf estimates the tokens of a result, at four bytes each.
 func tokensOf(result string) int { return len(result) / 4 }
 
-// Result counts a tool's result.
-func (l *Ledger) Result(t *Task, tool, text string) {
+// Result counts a tool's result. Only results of calls that ran use up the tool's budget for one prompt.
+func (l *Ledger) Result(t *Task, tool, text string, ran bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t.tools.add(tool, tokensOf(text))
+	if !ran {
+		t.refused.add(tool, tokensOf(text))
+	}
 	l.tools.add(tool, tokensOf(text))
 }
 
@@ -74,11 +77,11 @@ func (l *Ledger) Refused(t *Task, tool string) string {
 	if !own {
 		most = l.budget.ToolTokens[AnyTool]
 	}
-	used := t.tools[tool]
-	if most <= 0 || used.Tokens < most {
+	used := t.tools[tool].Tokens - t.refused[tool].Tokens
+	if most <= 0 || used < most {
 		return ""
 	}
-	return fmt.Sprintf("not run: the results of %s have used about %d tokens since the last prompt, and the user's limit is %d ([tools] budgets); continue with what you have, or say what is missing", tool, used.Tokens, most)
+	return fmt.Sprintf("not run: the results of %s have used about %d tokens since the last prompt, and the user's limit is %d ([tools] budgets); continue with what you have, or say what is missing", tool, used, most)
 }
 
 // Tools returns the tools with the largest results in the session, and the number of the other tools.

@@ -51,6 +51,7 @@ type Task struct {
 	own      model.Money // without the tasks that it called
 	unpriced int         // requests of unknown cost
 	tools    toolUses
+	refused  toolUses // those of calls that did not run, which are in tools, too
 	warned   map[event.BudgetKind]bool
 }
 

@@ -50,10 +50,9 @@ const (
 	searchTime = 20 * time.Second // limit of a search
 )
 
-// listSessions lists the sessions of this folder, the latest first, those of buddy exec at the end.
+// listSessions lists the sessions of this folder, the latest first.
 func listSessions(_ context.Context, s *Session, _ []string) (show.Answer, error) {
 	entries, err := s.Setup.Store.List()
-	slices.SortStableFunc(entries, func(a, b sessions.Entry) int { return cmp.Compare(a.Header.By, b.Header.By) })
 	list := show.List{
 		Title: fmt.Sprintf("Sessions of this folder (%d)", len(entries)), Columns: []string{"title", "used"},
 		Empty: "No saved sessions in this folder yet. Your first prompt creates one.", Usage: "/session resume N opens a session.",

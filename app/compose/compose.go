@@ -26,6 +26,7 @@ import (
 	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
+	"buddy/agent/reminder"
 	"buddy/agent/turn"
 	"buddy/app/exit"
 	"buddy/app/project"
@@ -144,13 +145,14 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 			Cwd: p.Env.Dir, Target: d.Name, Targets: p.Targets, Panes: managedPanes{p.Targets}, Files: p.filesOn, Readers: p.Targets, OutDir: p.Store.OutDir(p.ID),
 		},
 		Prompts: agent.Prompts{
-			Here: prompt.Here(prompts.facts), Told: prompts.forModel, Dates: time.Local,
+			Breakpoints: c.Context.Cache.Breakpoints(),
+			Here:        prompt.Here(prompts.facts), Told: prompts.forModel, Dates: time.Local,
 			Instructions: p.memory.After(p.instructions(first.Files)), InstructionsOf: p.instructionsOf(first.Files),
 			Memory: agent.Memory{Report: p.memory.Report, Told: p.memory.Told},
 		},
 		Secrets: agent.Secrets{Redact: secret, Keys: knownKeys(c), Withheld: p.withheld},
 		Features: turn.Features{
-			Programs: p.hooks(judge, secret), Reminders: newReminders(p.Targets, c.Reminders.Off, p.memory.Generator()),
+			Programs: p.hooks(judge, secret), Reminders: newReminders(p.Targets, c.Reminders.Off, p.memory.Generator(), reminder.Repeated(c.Reminders.Critical)),
 			Parts: parts,
 		},
 	}

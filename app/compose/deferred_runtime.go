@@ -125,6 +125,7 @@ func (p *Program) Prepare() (*Prepared, error) {
 		if o.Replay, ready.damage, err = replayOf(file); err != nil {
 			return nil, err
 		}
+		p.resumeModel(&o)
 		ready.panes = hasOldPanes(o.Replay)
 		p.tmuxNames = tmuxNames(o.Replay)
 		first := p.Targets.First()
@@ -144,6 +145,9 @@ func (r *Prepared) Start() error {
 		go debuglog.Follow(r.Subscribe(context.Background())) // ends with the runtime
 	}
 	r.Runtime.Start()
+	if now := p.Options.Model.Info(); p.options.Chosen == now.Profile && !p.Journal.resumed() { // so that a resume keeps it
+		r.Publish(event.ModelSwitched{Profile: now.Profile, Model: now.Model, API: now.API, Window: now.Window, Effort: now.Effort})
+	}
 	if r.damage != "" {
 		r.Publish(event.Notice{Text: r.damage, Code: damagedCode})
 	}
@@ -176,6 +180,30 @@ func (r *Prepared) Start() error {
 		return errors.Join(errEnds, r.Close(ctx))
 	}
 	return nil
+}
+
+// resumeModel makes the model answer that the user chose with /model in an earlier process of the session, unless the
+// command line names one.
+func (p *Program) resumeModel(o *agent.Options) {
+	var chosen event.ModelSwitched
+	for _, env := range o.Replay {
+		if e, ok := env.Payload.(event.ModelSwitched); ok {
+			chosen = e
+		}
+	}
+	now := o.Model.Info()
+	if chosen.Profile == "" || p.options.Model != "" || chosen.Profile == now.Profile && chosen.Effort == now.Effort {
+		return
+	}
+	m, err := p.modelOf(chosen.Profile, chosen.Effort)
+	if err != nil {
+		p.note(fmt.Sprintf("%s answers, because the session's model %s can't be used: %v", now.Model, chosen.Profile, err))
+		return
+	}
+	if o.Model = m; m.Info().Model != now.Model {
+		p.note(m.Info().Model + " answers: you chose it in this session")
+	}
+	o.System, o.Tools = o.Told(m.Info())
 }
 
 // hasOldPanes reports whether an earlier process left panes on the first target.

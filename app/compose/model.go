@@ -30,6 +30,7 @@ import (
 func (p *Program) dependable(profile config.Profile) (model.Model, error) {
 	profile, small := measured(located(profile))
 	recovery := p.Config.Agent.OnStall
+	patient(&profile, recovery)
 	first, err := withPrice(profile)
 	if err != nil {
 		return nil, err
@@ -38,12 +39,23 @@ func (p *Program) dependable(profile config.Profile) (model.Model, error) {
 	if !ok || other.Name == profile.Name {
 		return reading(retry.New(first, recovery), profile, small), nil
 	}
+	patient(&other, recovery)
 	second, err := Connect(other, recovery)
 	if err != nil {
 		return nil, fmt.Errorf("agent.fallback_model: %w", err)
 	}
 	return fallback.New(reading(retry.BeforeFallback(first, second, recovery), profile, small), second), nil
 }
+
+// patient removes the limits of silence after an answer has started, if answers never stall.
+func patient(profile *config.Profile, recovery model.Recovery) {
+	if recovery == model.RecoverWait {
+		profile.StallTimeout, profile.KeepAliveTimeout = forever, forever
+	}
+}
+
+// forever is a number of seconds that nobody waits for.
+const forever = 1 << 31
 
 // fewParameters is the number of parameters below which models call tools badly in spite of tool support: tool calls
 // are then text blocks.
@@ -154,7 +166,7 @@ func adapter(profile config.Profile, key, source string) (model.Model, error) {
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
 	c := wire.Config{
 		Profile: profile.Name, Server: profile.Server, BaseURL: profile.BaseURL,
-		Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens, MaxOutput: output, Effort: wire.Effort(profile.Effort), Free: limits.FamilyOf(profile.Model).Free,
+		Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens, MaxOutput: output, Compact: profile.ServerCompaction, Effort: wire.Effort(profile.Effort), Free: limits.FamilyOf(profile.Model).Free,
 		Access: endpoint.Access{
 			Key: key, KeySource: profile.KeyPlace(source), KeyHeader: profile.HeaderFor(source), Headers: profile.Headers, UserAgent: "buddy/" + version.Number,
 			Waits:       endpoint.Waits{FirstByte: seconds(profile.FirstByteTimeout), Stall: seconds(profile.StallTimeout), KeepAlive: seconds(profile.KeepAliveTimeout)},

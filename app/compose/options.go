@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/app/debuglog"
 	"buddy/app/exit"
@@ -27,6 +28,10 @@ type Options struct {
 
 	Log *debuglog.Log `json:"-"` // nil without --debug
 
+	// Chosen and ChosenEffort are the profile and the reasoning effort that the user switched to in the session before;
+	// "" keeps those of the settings.
+	Chosen, ChosenEffort string
+
 	Line []string `json:"-"` // the arguments after the program's name, for a hint that repeats them
 
 	Cleared   bool // the user left another session for this new one
@@ -45,6 +50,24 @@ type Place struct {
 	Worktree  string   // the name of a git worktree to work in; "" is none, MadeUp makes a name up
 
 	Entered *worktree.Tree `json:"-"` // the worktree until a session holds it; nil for none
+}
+
+// KeepModel makes the next session start with the model that answered in the one that the user leaves. left describes
+// that session at its end.
+func (f *Options) KeepModel(s *Setup, left event.SessionCreated) {
+	active := s.Config.Active
+	if active == nil {
+		active = &config.Profile{Name: config.Demo}
+	}
+	if left.Profile == "" || s.Problem != "" && left.Profile == config.Demo { // it never ran, or without its model
+		return
+	}
+	if left.Profile != active.Name {
+		f.Chosen = left.Profile
+	}
+	if left.Effort != active.Effort {
+		f.ChosenEffort = left.Effort
+	}
 }
 
 // mode returns the approval mode at the start.

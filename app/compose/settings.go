@@ -15,9 +15,16 @@ import (
 // LoadConfig reads the settings for a command line, with their locations and notices for the user. Its errors have the
 // exit code of invalid settings.
 func LoadConfig(f *Options) (config.Config, config.Index, []string, error) {
-	c, index, notices, err := config.Load(config.Options{Config: f.Config, Model: f.Model, BaseURL: f.BaseURL, Trust: project.TrustStore()})
+	o := config.Options{Config: f.Config, Model: f.Model, BaseURL: f.BaseURL, Trust: project.TrustStore()}
+	if f.Chosen != "" {
+		o.Model, o.BaseURL = f.Chosen, "" // the server of the command line may be another profile's
+	}
+	c, index, notices, err := config.Load(o)
 	if err != nil {
 		return c, index, notices, exit.Mistake(err)
+	}
+	if f.ChosenEffort != "" && c.Active != nil {
+		c.Active.Effort = f.ChosenEffort
 	}
 	if err := CheckOff(c); err != nil {
 		return config.Config{}, nil, notices, exit.Mistake(index.Error(config.Path("tools", "off"), err))

@@ -134,6 +134,7 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	if line := setup.Farewell(w.ui.Info().Event.Title, w.ui.Info().Usage.SessionCost); line != "" && !w.next.Again && !w.next.Detach {
 		_, _ = fmt.Fprintln(said, line)
 	}
+	f.KeepModel(&setup, w.ui.Info().Event)
 	return w.next, nil
 }
 

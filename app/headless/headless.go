@@ -382,10 +382,10 @@ func (l *line) partial() {
 	}
 }
 
-// printJSON prints durable events and the deltas of text and tool output.
+// printJSON prints durable events, queued calls, and the deltas of text and tool output.
 func (l *line) printJSON(env event.Envelope) {
 	switch env.Payload.(type) {
-	case event.TextDelta, event.ReasoningDelta, event.ToolOutput:
+	case event.TextDelta, event.ReasoningDelta, event.ToolOutput, event.ToolQueued:
 	default:
 		if !event.Durable(env.Payload) {
 			return

@@ -83,7 +83,9 @@ func (m *Remarks) Remark(e event.Event) {
 	case event.ModelRetry:
 		m.retry(p)
 	case event.ModelFallback:
-		m.Say("%s · using %s (%s) until the next prompt", p.Reason(), p.Model, p.To)
+		m.Say("%s · using %s (%s) for some minutes", p.Reason(), p.Model, p.To)
+	case event.FallbackEnded:
+		m.Say("%s answers again", p.To)
 	case event.ToolWaits:
 		if p.Waits {
 			m.Say("the command is waiting for your input: type in its terminal pane")

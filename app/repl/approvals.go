@@ -161,7 +161,7 @@ func (r *repl) approval(id, line string, none bool) {
 		r.printLine(plain.DetailsText(a))
 		r.printLine(offered(r, a))
 	default:
-		if !atOnce(line) || !r.slash(line) {
+		if !atOnce(line, immediate) || !r.slash(line) {
 			unused(r, line, "not a valid answer: nothing was approved or denied")
 		}
 	}
@@ -254,7 +254,7 @@ func (r *repl) answer(id, line string) {
 		unused(r, line, "this question was already answered")
 	case strings.TrimSpace(line) == "":
 		r.printLine("not answered: type a number or your own answer")
-	case atOnce(line) && r.slash(line):
+	case atOnce(line, immediate) && r.slash(line):
 	default:
 		q := r.state.Questions[i]
 		if reply := slash.Reply(q, line); q.Plan == "" || reply.Text != event.PlanEdit {

@@ -19,6 +19,7 @@ type asking struct {
 	shown     wants    // the question that was asked last
 	announced wants    // the question that was announced while a line was typed
 	queue     []string // lines to send after the work
+	ahead     []string // at most one line of a pipe, which was read while a task ran; it is used after the task, or answers its question
 	edited    edited   // the edited call or plan
 	reason    string   // for denying a call, while the scope to remember it in is asked
 }
@@ -63,6 +64,11 @@ func (r *repl) ask() {
 		r.con.flush()
 	}
 	r.wants, r.reading = w, true
+	if len(r.ahead) > 0 {
+		r.typed <- typedLine{text: r.ahead[0]}
+		r.ahead = nil
+		return
+	}
 	if r.eof {
 		r.typed <- typedLine{err: io.EOF}
 		return
@@ -78,8 +84,18 @@ func (r *repl) ask() {
 	}()
 }
 
-// reread shows the prompt of a line that is being read when the work has ended.
+// reread shows the prompt of a line that is being read when the work has ended. The next line of a pipe answers a
+// question that was asked meanwhile.
 func reread(r *repl) {
+	if !r.con.tty && r.wants.kind == aPrompt {
+		if w := r.question(); w.id != "" && r.put(w) {
+			r.wants = w
+		}
+		if r.eof && r.state.Running() == nil { // interrupted: no line is wanted any more
+			r.endOfInput()
+		}
+		return
+	}
 	if r.wants.kind != aPrompt || r.state.Running() != nil {
 		return
 	}
@@ -112,7 +128,7 @@ func (r *repl) turn() (wants, string) {
 			return w, "Answer: "
 		}
 	}
-	if r.state.Running() != nil && !r.con.tty {
+	if r.state.Running() != nil && !r.con.tty && (len(r.ahead) > 0 || r.eof) {
 		return wants{}, ""
 	}
 	return wants{}, working
@@ -174,6 +190,10 @@ func (r *repl) typedIn(l typedLine) {
 
 // submit handles a prompt or a command.
 func (r *repl) submit(text string) {
+	if !r.con.tty && r.state.Running() != nil && !atOnce(text, pipeImmediate) {
+		r.ahead = append(r.ahead, text)
+		return
+	}
 	if strings.TrimSpace(text) == "" {
 		switch {
 		case r.state.Retries.Retry != nil:
@@ -183,7 +203,7 @@ func (r *repl) submit(text string) {
 		}
 		return
 	}
-	if (r.state.Running() != nil || len(r.queue) > 0) && !atOnce(text) {
+	if (r.state.Running() != nil || len(r.queue) > 0) && !atOnce(text, immediate) {
 		r.queue = append(r.queue, text)
 		r.printLine("queued (commands that run immediately: " + strings.Join(immediate, " ") + ")")
 		return

@@ -32,14 +32,18 @@ func init() { // not an initializer, which would be a cycle: /edit may run these
 // immediate holds the commands that run at once while the agent works or asks.
 var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/goal", "/status", "/context", "/bg", "/review", "/help", "/workflow runs", "/workflow status", "/workflow cancel"}
 
-// atOnce reports whether a line is an immediate command.
-func atOnce(line string) bool {
+// pipeImmediate holds those of them that also run at once from a pipe. The other lines of a pipe wait for the work, so
+// that they can build on it.
+var pipeImmediate = []string{"/ps", "/kill", "/timeout", "/approve", "/status"}
+
+// atOnce reports whether a line is one of the given commands.
+func atOnce(line string, all []string) bool {
 	name, args, ok := slash.Split(strings.TrimSpace(line))
 	verb, _, _ := strings.Cut(args, " ")
 	if ok && name == "workflow" && args == "" {
-		return true
+		name, verb = "workflow", "runs"
 	}
-	return ok && (slices.Contains(immediate, "/"+name) || slices.Contains(immediate, "/"+name+" "+verb))
+	return ok && (slices.Contains(all, "/"+name) || slices.Contains(all, "/"+name+" "+verb))
 }
 
 // slash runs a line that starts with a slash and reports whether it was a command.

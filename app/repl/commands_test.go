@@ -28,7 +28,7 @@ func TestCommandsThatRunAtOnce(t *testing.T) {
 		"/review": true, "/review main": true, " /REVIEW main": true, "/bg look": true, "/workflow runs": true,
 		"/workflow code_review": false, "/findings": false, "/model x": false, "review": false, "/reviewer": false,
 	} {
-		if got := atOnce(line); got != want {
+		if got := atOnce(line, immediate); got != want {
 			t.Errorf("%q runs at once: %v, want %v", line, got, want)
 		}
 	}

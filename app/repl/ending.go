@@ -49,11 +49,13 @@ func (r *repl) noLine(l typedLine, was wants) bool {
 
 // endOfInput quits when the work is done.
 func (r *repl) endOfInput() {
-	if r.state.Running() != nil {
+	if r.eof = !r.con.tty || r.state.Running() == nil; !r.eof {
 		r.submit("/quit")
 		return
 	}
-	r.eof = true
+	if r.state.Running() != nil { // from a pipe
+		return
+	}
 	works := func() bool { return r.reviews > 0 || inBackground(&r.state) }
 	if works() { // it was started from a pipe
 		r.wait.until(func(event.Event) bool { return !works() })
@@ -93,6 +95,7 @@ func (r *repl) interrupt() {
 
 // dropQueue moves the queued lines to the input history: they may no longer be wanted after a cancel.
 func dropQueue(r *repl) {
+	r.ahead = nil
 	if n := len(r.queue); n > 0 {
 		r.con.earlier = append(r.con.earlier, slices.DeleteFunc(r.queue, slash.Private)...)
 		r.queue = nil

@@ -239,7 +239,7 @@ func (r *repl) mode(p event.ModeChanged) {
 	}
 	text := "approvals: " + p.Mode.Label()
 	if p.Until > 0 {
-		text += " until " + time.UnixMilli(p.Until).Format("15:04:05")
+		text += " until " + texts.Until(time.Now(), time.UnixMilli(p.Until), "15:04:05")
 	}
 	r.printLine(text)
 }

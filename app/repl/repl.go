@@ -111,6 +111,7 @@ func Run(f *compose.Options, first slash.Next, stdin, stdout, stderr *os.File) e
 		if err := r.session(&options, t, n.Resume); err != nil {
 			return err
 		}
+		options.KeepModel(&r.program.Setup, r.info())
 		n = r.next
 		if err := r.piped(); err != nil {
 			return cmp.Or(con.unwritten(), err)

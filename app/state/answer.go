@@ -20,12 +20,13 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		addRetry(s, env, p)
 	case event.ModelFallback:
 		s.dropAnswer() // as for a retry
-		addOutcome(s, env, WarningBlock, fmt.Sprintf("%s · using %s (%s) until the next prompt", p.Reason(), p.Model, p.To), p.Raw)
+		addOutcome(s, env, WarningBlock, fmt.Sprintf("%s · using %s (%s) for some minutes", p.Reason(), p.Model, p.To), p.Raw)
 		s.Info.Fallback = p.Model
 		return Conversation | Header
 	case event.FallbackEnded:
 		s.Info.Fallback = ""
-		return Header
+		s.add(env, NoticeBlock, p.To+" answers again")
+		return Conversation | Header
 	case event.CallDelta:
 		s.open.thought(env.Time)
 		return 0 // the call shows when it is complete

@@ -36,7 +36,7 @@ func TestRetriesAreOneBlock(t *testing.T) {
 		{
 			"another model answers",
 			[]event.Event{attempt(1), event.ModelFallback{To: "spare", Model: "m-2", Why: "Model overloaded", Detail: "api.x: 529 overloaded (tried 6 times)"}, answer},
-			"api.x: 529 overloaded (tried 6 times) · using m-2 (spare) until the next prompt | whole", false,
+			"api.x: 529 overloaded (tried 6 times) · using m-2 (spare) for some minutes | whole", false,
 		},
 		{"an error of another kind", []event.Event{attempt(1), event.Error{Text: "no such pane"}}, "529 overloaded. Retrying (2 of 6) | no such pane", true},
 		{"without all that is known today", []event.Event{event.ModelRetry{Attempt: 1, Why: `status 529: {"type":"error"}`}}, "The request failed. Retrying (2)", true},

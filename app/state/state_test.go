@@ -240,7 +240,7 @@ func TestFallbackIsTold(t *testing.T) {
 		got = append(got, text)
 	}
 	want := []string{
-		"call discarded", "stream stalled · using m-2 (spare) until the next prompt", "a whole answer",
+		"call discarded", "stream stalled · using m-2 (spare) for some minutes", "a whole answer",
 		"This prompt has used 16 of 20 turns · largest results: grep 900 tokens, ls 1 tokens",
 		"This prompt has used $0.40 of $0.50", "Stopped: this prompt has used $0.52 of $0.50 · type a prompt to continue",
 		"stopped after 20 turns (max_iterations) · largest results: grep 900 tokens in 3 calls, ls 7 tokens in 1 call · press Enter to continue",

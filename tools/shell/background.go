@@ -117,7 +117,7 @@ func (s *shellJob) end() tools.TaskEnd {
 	return tools.TaskEnd{ExitCode: res.ExitCode, Cancelled: res.Cancelled, Err: err, Tail: out + errs}
 }
 
-// result returns the state of the command, with limit bytes of each output stream.
+// result returns the state of the command, with limit bytes of its output.
 func (s *shellJob) result(note string, limit int) tools.Result {
 	if s.over() {
 		res, err := s.run.Wait(context.Background())
@@ -165,15 +165,14 @@ func (r *outputTail) detach() {
 	r.mu.Unlock()
 }
 
-// text returns the end of both output streams, at most limit bytes of each, with a note on how much was cut.
+// text returns the end of both output streams, at most limit bytes together, with a note on how much was cut.
 func (r *outputTail) text(limit int) (out, errs string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	end := func(stream tools.Stream) string {
-		s := r.streams[stream].now()
-		return cutStart(s.end(), limit, s.total-int64(len(s.tail)))
-	}
-	return end(tools.Stdout), end(tools.Stderr)
+	stdout, stderr := r.streams[tools.Stdout].now(), r.streams[tools.Stderr].now()
+	forOut, forErrs := shares(limit, stdout.total, stderr.total)
+	end := func(s *printed, limit int) string { return cutStart(s.end(), limit, s.total-int64(len(s.tail))) }
+	return end(stdout, forOut), end(stderr, forErrs)
 }
 
 // cutStart returns the last limit bytes of s with a note on how much is missing; before counts bytes that were missing

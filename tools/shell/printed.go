@@ -56,6 +56,14 @@ func (p *printed) edges(limit int) (text string, cut bool) {
 	return fmt.Sprintf("%s\n%s %d bytes\n%s", valid(first), tools.Truncated, p.total-int64(len(first)+len(last)), valid(last)), true
 }
 
+// shares divides limit bytes between the two output streams of a command, given their lengths. A stream gets half of
+// the limit, and what the other one leaves.
+func shares(limit int, out, errs int64) (forOut, forErrs int) {
+	all := int64(limit)
+	forOut = limit - int(min(errs, max(all/2, all-out)))
+	return forOut, limit - int(min(out, max(all-all/2, all-errs)))
+}
+
 // lastBytes returns at most n bytes, without a partial character at the beginning.
 func lastBytes(b []byte, n int) string {
 	cut := max(0, len(b)-n)

@@ -84,12 +84,13 @@ func ended(res tmux.Result, silent bool) string {
 	return text
 }
 
-// fill sets limit bytes of each output stream, and the paths of the overflow.
+// fill sets limit bytes of the output streams together, and the paths of the overflow.
 func (out *output) fill(res tmux.Result, limit int) {
 	var cutOut, cutErr bool
 	stdout, stderr := read(res.Stdout, limit), read(res.Stderr, limit)
-	out.stdout, cutOut = stdout.edges(limit)
-	out.stderr, cutErr = stderr.edges(limit)
+	forOut, forErrs := shares(limit, stdout.total, stderr.total)
+	out.stdout, cutOut = stdout.edges(forOut)
+	out.stderr, cutErr = stderr.edges(forErrs)
 	out.full = fullOutput(res)
 	out.show(res, stdout, stderr)
 	if stdout.screen.Full || stderr.screen.Full {

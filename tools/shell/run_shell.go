@@ -29,7 +29,7 @@ var runShellText string
 
 // Limits bounds the output of commands that the model gets, in bytes.
 type Limits struct {
-	Output int // of each output stream
+	Output int // of both output streams together
 	Screen int // of a pane's screen and scrollback
 }
 
@@ -259,7 +259,7 @@ func (t *Shell) Run(ctx context.Context, call tools.Call) tools.Result {
 	return t.run(ctx, call, t.limits.Output)
 }
 
-// run is Run with limit bytes of each output stream in the result.
+// run is Run with limit bytes of output in the result.
 func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Result {
 	args, err := tools.Decode[shellArgs](call)
 	if err != nil {
@@ -394,7 +394,7 @@ func (t *Shell) Recover(ctx context.Context, call tools.Call) tools.Result {
 	return t.recover(ctx, call, t.limits.Output)
 }
 
-// recover is Recover with limit bytes of each output stream in the result.
+// recover is Recover with limit bytes of output in the result.
 func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.Result {
 	args, err := tools.Decode[shellArgs](call)
 	if err != nil {

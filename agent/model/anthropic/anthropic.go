@@ -80,5 +80,10 @@ func (m *adapter) open(call *endpoint.Call, req model.Request, with *wire.Remedi
 	if err != nil {
 		return err
 	}
-	return call.Post("/messages", m.header, body)
+	header := m.header
+	if m.client.Compacts(with) > 0 {
+		header = header.Clone()
+		header.Set("Anthropic-Beta", compactionBeta)
+	}
+	return call.Post("/messages", header, body)
 }

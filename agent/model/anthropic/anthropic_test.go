@@ -426,9 +426,9 @@ func TestTokenCounts(t *testing.T) {
 		want       *model.Usage
 	}{
 		{`null`, `{}`, nil},
-		{`{"input_tokens":"7"}`, `{"output_tokens":"3"}`, &model.Usage{Prompt: 7, Completion: 3}},
+		{`{"input_tokens":"7"}`, `{"output_tokens":"3"}`, &model.Usage{Prompt: 7, Completion: 3, CacheUnknown: true}},
 		{`{"input_tokens":7,"output_tokens":1,"cache_read_input_tokens":20,"cache_creation_input_tokens":null}`, `{"output_tokens":3}`, &model.Usage{Prompt: 27, Completion: 3, Cached: 20}},
-		{`{"input_tokens":7}`, `{"output_tokens":3,"input_tokens":8,"cache_creation_input_tokens":5}`, &model.Usage{Prompt: 13, Completion: 3, CacheWrite: 5}},
+		{`{"input_tokens":7}`, `{"output_tokens":3,"input_tokens":8,"cache_creation_input_tokens":5}`, &model.Usage{Prompt: 13, Completion: 3, CacheWrite: 5, CacheUnknown: true}},
 		{`{"input_tokens":-7}`, `{"output_tokens":1e300}`, nil},
 	} {
 		r := stream(t, head+tt.head+`}}`, start, piece, tail+tt.tail+`}`)

@@ -20,11 +20,31 @@ type request struct {
 	TopP        *float64 `json:"top_p,omitempty"`
 
 	Output   *outputConfig `json:"output_config,omitempty"`
+	Manage   *management   `json:"context_management,omitempty"`
 	System   []any         `json:"system,omitempty"`
 	Tools    []tool        `json:"tools,omitempty"` // omitted if there are none
 	Messages []turn        `json:"messages"`
 	Stream   bool          `json:"stream"`
 }
+
+// management asks the server to summarize a long conversation:
+// platform.claude.com/docs/en/build-with-claude/compaction.
+type management struct {
+	Edits []edit `json:"edits"`
+}
+
+type edit struct {
+	Type    string  `json:"type"`
+	Trigger trigger `json:"trigger"`
+}
+
+type trigger struct {
+	Type  string `json:"type"`
+	Value int    `json:"value"`
+}
+
+// compactionBeta is the value of the header Anthropic-Beta for [management].
+const compactionBeta = "compact-2026-01-12"
 
 type tool struct {
 	Name        string          `json:"name"`
@@ -77,6 +97,9 @@ func (m *adapter) encode(req model.Request, with *wire.Remedied) ([]byte, error)
 		return nil, err
 	}
 	r := request{Model: m.client.Info().Model, MaxTokens: m.maxTokens, Stream: true}
+	if n := m.client.Compacts(with); n > 0 {
+		r.Manage = &management{[]edit{{"compact_20260112", trigger{"input_tokens", n}}}}
+	}
 	sampling := m.client.SamplingOf(with)
 	r.Temperature, r.TopP = sampling.Temperature, sampling.TopP
 	for _, d := range req.Tools {
@@ -89,7 +112,7 @@ func (m *adapter) encode(req model.Request, with *wire.Remedied) ([]byte, error)
 	for _, msg := range req.Messages[:stays] {
 		r.add(msg)
 	}
-	if !with.With(wire.NoCacheMarks) {
+	if !req.NoCache && !with.With(wire.NoCacheMarks) {
 		r.mark(req.Marks(len(r.System)))
 	}
 	for _, msg := range req.Messages[stays:] {

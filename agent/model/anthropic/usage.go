@@ -38,11 +38,12 @@ func (u *usage) add(raw json.RawMessage) {
 func (u usage) total() *model.Usage {
 	_, in := u[inputTokens]
 	_, out := u[outputTokens]
+	_, cached := u[cacheRead]
 	if !in && !out {
 		return nil
 	}
 	return &model.Usage{
 		Prompt: u[inputTokens] + u[cacheRead] + u[cacheWrite], Completion: u[outputTokens],
-		Cached: u[cacheRead], CacheWrite: u[cacheWrite],
+		Cached: u[cacheRead], CacheWrite: u[cacheWrite], CacheUnknown: !cached,
 	}
 }

@@ -232,6 +232,11 @@ func TestTokenCounts(t *testing.T) {
 		if r.Err != nil {
 			t.Fatal(r.Err)
 		}
+		if u := r.Done.Usage; u != nil && u.CacheUnknown == strings.Contains(tt.usage, "cache") {
+			t.Errorf("%s: CacheUnknown is %v", tt.usage, u.CacheUnknown)
+		} else if u != nil {
+			u.CacheUnknown = false
+		}
 		if d := cmp.Diff(tt.want, r.Done.Usage); d != "" {
 			t.Errorf("%s: %s", tt.usage, d)
 		}

@@ -108,7 +108,7 @@ type (
 // that are not the model's. Only Claude through OpenRouter needs marks, at most four:
 // openrouter.ai/docs/features/prompt-caching.
 func marks(req model.Request, to wire.Provider, name string) map[int]bool {
-	if to != wire.OpenRouter || !strings.Contains(strings.ToLower(name), "claude") {
+	if req.NoCache || to != wire.OpenRouter || !strings.Contains(strings.ToLower(name), "claude") {
 		return nil
 	}
 	var system []int

@@ -31,7 +31,7 @@ type contentBlock struct {
 }
 
 // topKeys are the known members of a request to /messages.
-var topKeys = []string{"model", "max_tokens", "thinking", "output_config", "system", "tools", "messages", "stream", "temperature", "top_p"}
+var topKeys = []string{"model", "max_tokens", "thinking", "output_config", "context_management", "system", "tools", "messages", "stream", "temperature", "top_p"}
 
 var (
 	callID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)

@@ -77,7 +77,8 @@ func checkBody(protocol string, body []byte) error {
 			return slices.Contains(serverItems, kind)
 		})
 	case "anthropic":
-		delete(b, "temperature") // older models accept them; the newest client has neither
+		delete(b, "context_management") // of a beta version, which the published types lack
+		delete(b, "temperature")        // older models accept them; the newest client has neither
 		delete(b, "top_p")
 		for _, m := range list(b["messages"]) {
 			blocks, _ := m["content"].([]any)

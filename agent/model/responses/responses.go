@@ -75,6 +75,12 @@ func (m *adapter) open(call *endpoint.Call, req model.Request, with *wire.Remedi
 	if err != nil {
 		return err
 	}
+	if n := m.client.Compacts(with); n > 0 { // developers.openai.com/api/docs/guides/compaction
+		if extra == nil {
+			extra = wire.Members{}
+		}
+		extra["context_management"] = json.RawMessage(fmt.Sprintf(`[{"type":"compaction","compact_threshold":%d}]`, n))
+	}
 	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input, Extra: m.client.WithSampling(extra, with)}
 	r := openai.CreateResponseRequest{Model: m.client.Info().Model, Instructions: instructions}
 	switch m.client.Provider() {

@@ -34,6 +34,7 @@ const (
 	NoStreamOptions = "no_stream_options"
 	NoStore         = "no_store"
 	NoFreeText      = "no_free_text"
+	NoCompaction    = "no_server_compaction"
 )
 
 // remedy is one change to a refused request.
@@ -79,6 +80,7 @@ var remedies = []remedy{
 	{name: NoProgress, label: "without return_progress", optional: true, field: true, named: words(`return_progress`)},
 	{name: NoStreamOptions, label: "without stream_options, so that no tokens are counted", optional: true, field: true, named: words(`stream_options|include_usage`)},
 	{name: NoStore, label: "without store", optional: true, field: true, named: words(`["'\x60]store\b|store: extra`)},
+	{name: NoCompaction, label: "without compaction on the server", optional: true, field: true, named: words(`context_management|compact`)},
 	{name: NoFreeText, label: "without calls in free text", optional: true, field: true, named: words(`["']custom["']|custom[_ ]tool|grammar`)},
 }
 

@@ -74,6 +74,7 @@ func Usage(raw json.RawMessage) *model.Usage {
 			u.CacheWrite, okC = Count(details, "cache_write_tokens")
 		}
 	}
+	u.CacheUnknown = !okP
 	u.Completion += thoughtApart(m, u)
 	u.Cost = cost(m["cost"])
 	return u

@@ -38,6 +38,7 @@ type Config struct {
 	Effort    Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's default
 	MaxTokens int    // limit of one answer in tokens, thinking included, if the protocol requires one; 0 = the adapter's default
 	MaxOutput int    // the documented maximum of MaxTokens; 0 = unknown
+	Compact   int    // tokens of a request from which the server summarizes the conversation, if the protocol has that; 0 = never
 	Free      bool   // the model supports tools whose calls are free text, with the protocol Responses
 	endpoint.Access
 	HTTPClient *http.Client // nil: a default client. Redirects are never followed.
@@ -57,6 +58,7 @@ type Client struct {
 	provider Provider
 	mistral  bool // see isMistral
 	effort   Effort
+	compact  int
 	sampling Sampling
 	key      string
 	endpoint *endpoint.Endpoint
@@ -84,11 +86,14 @@ func New(c Config, api string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Compact > 0 && api == "completions" {
+		return nil, fmt.Errorf("%s = %d: the protocol completions has no compaction on the server (have: anthropic, responses)", c.key("server_compaction"), c.Compact)
+	}
 	info := model.Info{Profile: c.Profile, Model: name, API: api, BaseURL: e.Shown(), Window: c.Window, Effort: string(effort), Auth: "no key"}
 	if c.Key != "" {
 		info.Auth = "a key"
 	}
-	client := &Client{info: info, provider: provider, mistral: isMistral(provider, name), effort: effort, key: c.Key, endpoint: e, pictures: fitter{takes: takenAt(e.Shown())}}
+	client := &Client{info: info, provider: provider, mistral: isMistral(provider, name), effort: effort, compact: c.Compact, key: c.Key, endpoint: e, pictures: fitter{takes: takenAt(e.Shown())}}
 	if f, ok := familyOf(name); ok && f.textOnly {
 		client.memory.know(model.Remedy{Name: NoPictures})
 	}
@@ -105,6 +110,14 @@ func (c *Client) Info() model.Info {
 // Origin identifies the author of a message: data that only one provider understands, such as encrypted reasoning, is
 // sent back only to the same model at the same address.
 func (c *Client) Origin() string { return c.info.Model + " " + c.info.BaseURL }
+
+// Compacts returns the number of tokens from which the server is asked to summarize a conversation, 0 for never.
+func (c *Client) Compacts(with *Remedied) int {
+	if c.compact == 0 || with.With(NoCompaction) {
+		return 0
+	}
+	return c.compact
+}
 
 // Key returns the key that requests authenticate with.
 func (c *Client) Key() string { return c.key }

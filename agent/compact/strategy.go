@@ -1,0 +1,113 @@
+package compact
+
+import (
+	"context"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/agent/settings"
+)
+
+// Strategy decides when a conversation is compacted, and what stays of it. [Sliding] is one; the others of
+// [settings.Strategy] are built in, because they use the model. Its methods are called from one goroutine per
+// conversation, before a request.
+type Strategy interface {
+	// ShouldCompact reports whether old messages must be removed before the next request.
+	ShouldCompact(now State) bool
+	// Compact returns what stays. It is also called when the person or the provider asks for a compaction. After an
+	// error nothing is removed by it; three errors in a row end its use until a person asks for a compaction.
+	Compact(ctx context.Context, now State) (Kept, error)
+}
+
+// State describes a conversation before a request. It must not be changed.
+type State struct {
+	Messages []model.Message
+	Tokens   int // estimated, with the tools
+	Window   int // of the model, in tokens; 0 is unknown
+}
+
+// Kept describes what stays of a conversation: at most so many of the newest messages, with at most so many tokens; 0 is
+// no limit. Calls stay together with their results; the first prompt, pinned messages, and the last answer with its
+// results always stay.
+type Kept struct {
+	Messages int
+	Tokens   int
+	Summary  string // replaces the removed messages, and an earlier summary; "" for none
+}
+
+// Sliding keeps the newest messages and drops the others.
+type Sliding struct {
+	Messages int // of which Compact keeps so many; twice as many are too many
+	Tokens   int // more are too many; Compact keeps Keep percent of them
+	Keep     int // percent
+}
+
+// ShouldCompact reports whether there are too many messages or tokens.
+func (s Sliding) ShouldCompact(now State) bool {
+	return now.Tokens > s.Tokens || len(now.Messages) > messageFactor*s.Messages
+}
+
+// Compact keeps the newest messages. It returns no error.
+func (s Sliding) Compact(context.Context, State) (Kept, error) {
+	return Kept{Messages: s.Messages, Tokens: percent(s.Tokens, s.Keep)}, nil
+}
+
+// messageFactor is the multiple of Sliding.Messages at which it compacts.
+const messageFactor = 2
+
+// own returns the strategy that replaces summaries, nil if summaries are used.
+func (c *Compactor) own() Strategy {
+	if c.p.Own != nil || c.o.Strategy != settings.Window {
+		return c.p.Own
+	}
+	window := c.p.Selection.KnownWindow()
+	s := Sliding{Messages: c.o.KeepMessages, Tokens: c.o.KeepTokens, Keep: c.o.Keep}
+	switch {
+	case s.Tokens > 0:
+	case window == 0:
+		s.Tokens = settings.WindowTokens
+	default: // Keep is a percentage of the window
+		s.Tokens, s.Keep = percent(window, c.o.CompactAt), c.o.Keep*100/c.o.CompactAt
+	}
+	return s
+}
+
+// state returns the state of a conversation for its strategy.
+func (c *Compactor) state(w Work) State {
+	return State{Messages: w.Conv.Messages(), Tokens: w.Conv.Tokens(), Window: c.p.Selection.KnownWindow()}
+}
+
+// unlimited is a number of tokens that no conversation has.
+const unlimited = 1 << 40
+
+// apply makes the cut of a strategy, and returns the compaction; nil if nothing was removed.
+// asked means that the person or the provider wants a shorter conversation.
+func (c *Compactor) apply(ctx context.Context, w Work, own Strategy, asked bool) *event.ContextCompacted {
+	by := ByStrategy
+	kept, err := own.Compact(ctx, c.state(w))
+	w.Room.summarised(err)
+	if err != nil {
+		if ctx.Err() == nil {
+			c.p.Stream.Publish(w.Task, 0, event.Warning{Text: "the context strategy failed: " + err.Error(), Code: "context", NextStep: "/compact tries again"})
+		}
+		return nil
+	}
+	if c.p.Own == nil {
+		by = ByWindow
+		if asked {
+			kept.Tokens = min(kept.Tokens, percent(w.Conv.Tokens(), c.o.Keep))
+		}
+	}
+	if kept.Tokens <= 0 {
+		kept.Tokens = unlimited
+	}
+	plan := w.Conv.PlanCut(kept.Tokens, max(kept.Messages, 0))
+	if len(plan.Removed) == 0 {
+		return nil
+	}
+	c.begins(w, by)
+	if kept.Summary != "" {
+		plan.Cut.Summary = summaryIntro + kept.Summary
+	}
+	return c.cut(w, by, plan)
+}

@@ -1,0 +1,78 @@
+package history
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// Prefix appends the start of an answer that still streams, whose calls may already run, and reports whether it did. A
+// longer start of the same answer replaces it, and so does the answer, or as much of it as arrives: the next call of
+// Assistant. Results of its calls stay.
+func Prefix(h *History, m model.Message) bool {
+	grows := h.Assistant(m)
+	h.grows = h.grows || grows
+	return grows
+}
+
+// Grows reports whether the history ends with the start of an answer.
+func Grows(h *History) bool { return h.grows }
+
+// Grown returns an answer with what the start of it has and the answer lacks: calls, which may have run, and text.
+// Without such a start it returns the answer.
+func Grown(h *History, m model.Message) model.Message {
+	if !h.grows {
+		return m
+	}
+	was := h.msgs[growing(h)]
+	if len(m.Content) < len(was.Content) {
+		m.Content = was.Content
+	}
+	var missing []model.ToolCall
+	for _, c := range was.ToolCalls {
+		if !slices.ContainsFunc(m.ToolCalls, func(o model.ToolCall) bool { return o.ID == c.ID }) {
+			missing = append(missing, c)
+		}
+	}
+	m.ToolCalls = append(missing, m.ToolCalls...)
+	return m
+}
+
+// growing returns the index of the start of the answer.
+func growing(h *History) int {
+	at := len(h.msgs) - 1
+	for h.msgs[at].Role == model.Tool {
+		at--
+	}
+	return at
+}
+
+// grow replaces the start of an answer. Messages that were handed out do not change.
+func grow(h *History, m model.Message) bool {
+	m, at := Grown(h, m), growing(h)
+	h.grows = false
+	m.Role = model.Assistant
+	if strings.TrimSpace(m.Content) == "" {
+		m.Content = ""
+	}
+	ids := maps.Clone(h.ids)
+	for _, c := range h.msgs[at].ToolCalls {
+		delete(ids, c.ID)
+	}
+	m.ToolCalls = validCalls(m.ToolCalls, ids)
+	replace(h, at, m)
+	answered := make(map[string]bool)
+	for _, r := range h.msgs[at+1:] {
+		answered[r.ToolCallID] = true
+	}
+	h.open = nil
+	for _, c := range m.ToolCalls {
+		if h.ids[c.ID] = true; !answered[c.ID] {
+			h.open = append(h.open, c)
+		}
+	}
+	sortResults(h.msgs)
+	return true
+}

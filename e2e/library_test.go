@@ -1,0 +1,55 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestLibrary builds and runs a program in another module, which uses the runtime as docs/scripts.md describes.
+func TestLibrary(t *testing.T) {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	program, err := os.ReadFile("testdata/library/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"main.go": string(program), "go.sum": string(sums)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		c := exec.Command("go", args...)
+		c.Dir, c.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GONOSUMDB=*")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("go %q: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	run("mod", "init", "example.com/library")
+	run("mod", "edit", "-require=buddy@v0.0.0", "-replace=buddy="+root)
+	const want = `RunText: It is sunny in Rome. 2 turns
+Run: stopped after 1 turn
+RunStream: It is sunny in Rome.
+RunStep: called weather
+RunStep: It is sunny in Rome.
+RunStep: compacted to 4 messages
+RunStep: called weather
+RunStep: compacted to 5 messages
+RunStep: It is sunny in Rome.
+`
+	if got := run("run", "."); got != want {
+		t.Errorf("it printed\n%s", got)
+	}
+}
