@@ -144,7 +144,7 @@ func (p *Picker) Query() string { return p.query }
 
 // SetQuery replaces the typed query.
 func (p *Picker) SetQuery(query string) {
-	p.query, p.onKeys, p.clicked = query, false, ""
+	p.query, p.onKeys, p.clicked = query, query == "" && p.o.OnKeys, ""
 	p.answers = p.o.OnQuery != nil && p.o.OnQuery(query)
 	p.at = 0
 	if !p.answers {

@@ -73,3 +73,16 @@ func TestLinesOfGroups(t *testing.T) {
 		}
 	}
 }
+
+// A list whose keys apply at once has them again when its filter is empty again.
+func TestKeysAfterTheFilter(t *testing.T) {
+	p := NewPicker(viewtest.Dark(t), keymap.Default(), PickerOptions{Keys: keymap.Board, OnKeys: true})
+	p.SetQuery("ga")
+	if p.Scope() == keymap.Board {
+		t.Error("letters are keys while the person filters")
+	}
+	p.SetQuery("")
+	if p.Scope() != keymap.Board {
+		t.Error("letters still filter")
+	}
+}
