@@ -233,7 +233,11 @@ func (m *merging) question(context.Context) show.Answer {
 	if more := len(m.commits) - mergeShown; more > 0 {
 		q.Lines = append(q.Lines, fmt.Sprintf("and %d more", more))
 	}
-	q.Lines = append(q.Lines, "", fmt.Sprintf("%s in %s: %s", texts.Plural(len(m.files), "changed file"), m.Main, texts.Some(m.files)))
+	changed := "No file is changed."
+	if n := len(m.files); n > 0 {
+		changed = fmt.Sprintf("%s in %s: %s", texts.Plural(n, "changed file"), m.Main, texts.Some(m.files))
+	}
+	q.Lines = append(q.Lines, "", changed)
 	if n := len(m.changed); n > 0 {
 		q.Lines = append(q.Lines, fmt.Sprintf("Not included: %s not committed in the worktree (%s). Commit them first, or leave them.", isOrAre(n, "changed file"), texts.Some(m.changed)))
 	}
