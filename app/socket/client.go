@@ -300,6 +300,9 @@ func (c *Client) Subscribe(ctx context.Context, after uint64, every time.Duratio
 	if c.asked != nil {
 		return nil, errors.New("a second subscription")
 	}
+	if c.lost != nil {
+		return nil, c.lost
+	}
 	if c.ctx.Err() != nil {
 		return nil, ErrGone
 	}

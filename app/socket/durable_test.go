@@ -77,13 +77,15 @@ func TestAGarbledHostIsGivenUp(t *testing.T) {
 	}
 	defer c.Close()
 	batches, err := c.Subscribe(t.Context(), 0, client.DurableOnly)
-	if err != nil {
+	if err != nil && !errors.Is(err, errGarbled) { // the garbage may have come already
 		t.Fatal(err)
 	}
-	select {
-	case <-batches:
-	case <-time.After(time.Minute):
-		t.Fatal("still connected")
+	if err == nil {
+		select {
+		case <-batches:
+		case <-time.After(time.Minute):
+			t.Fatal("still connected")
+		}
 	}
 	if err := c.Err(); !errors.Is(err, errGarbled) || accepted.Load() != 1 {
 		t.Errorf("%v after %d connections", err, accepted.Load())
