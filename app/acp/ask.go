@@ -98,7 +98,7 @@ func (s *session) askApproval(a event.ApprovalAsked) {
 		case ctx.Err() != nil:
 			return
 		case chosen == "":
-			s.process.Send(event.Cancel{})
+			s.stop()
 			return
 		case chosen == denyWhy:
 			answer.Decision = event.Deny
@@ -212,7 +212,7 @@ func (s *session) choose(ctx context.Context, id string, q event.QuestionAsked) 
 	switch {
 	case ctx.Err() != nil:
 	case chosen == "":
-		s.process.Send(event.Cancel{})
+		s.stop()
 	default:
 		s.process.Send(event.Answer{ID: q.ID, Text: chosen})
 	}

@@ -248,7 +248,7 @@ func (s *session) own(env event.Envelope) {
 // started records the task of a prompt. The caller holds s.mu.
 func (s *session) started(one *prompt, task int) {
 	if one.taskID = task; one.stopped {
-		s.process.Send(event.Cancel{})
+		s.process.Send(event.Cancel{Task: task})
 	}
 }
 
@@ -264,7 +264,7 @@ func (s *session) settle(env event.Envelope) {
 		s.updates.say(strings.TrimSuffix("The prompt was not sent: "+cmp.Or(p.Reason, "a hook refused it"), "."))
 		s.answer(func(one *prompt) bool { return one.id == p.ID }, stopped("refusal"))
 	case event.Error:
-		if p.Code == event.BadCommand {
+		if p.Code == event.BadCommand && !strings.HasSuffix(p.Text, "is not running") { // else the task ended before its cancel
 			s.answer(func(one *prompt) bool { return one.id == 0 && one.taskID == 0 }, func(answer reply) {
 				answer(nil, failf(codeInvalid, "%s", clean(texts.WithNext(p.Text, p.NextStep))))
 			})
@@ -331,11 +331,15 @@ func (s *session) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range s.prompts {
-		if one.stopped = true; one.id != 0 && one.taskID == 0 {
+		switch {
+		case one.stopped: // a second cancel could hit the next prompt
+		case one.taskID != 0:
+			s.process.Send(event.Cancel{Task: one.taskID})
+		case one.id != 0:
 			s.process.Send(event.Unqueue{ID: one.id})
 		}
+		one.stopped = true
 	}
-	s.process.Send(event.Cancel{})
 }
 
 // leave disconnects from the session. If this process has started it and nothing runs or waits, it ends, unless another
