@@ -27,7 +27,7 @@ var unchanged = slices.Concat(
 		"scope scopes[] version media_type finish_reason stop_reason question.asked:before plan.entered:before "+
 		"metrics.usage:for decision.explained:from policy.rule_added:rule.source policy.rule_removed:rule.source task.finished:outcome"),
 	// A provider needs the unknown fields of a call back as they were.
-	[]string{"model.message:message.tool_calls[].key"},
+	[]string{"model.message:message.tool_calls[].key", "model.prefix:message.tool_calls[].key"},
 )
 
 // Every other text of an event is redacted in an export, so that no event or field can be forgotten.
