@@ -372,7 +372,7 @@ func TestPrefixIsStable(t *testing.T) {
 		s.do(event.Submit{Text: "go <&> \u2028"})
 		time.Sleep(5 * time.Second)
 		s.do(event.Submit{Text: "also this"}, event.Submit{Text: "and that"})
-		time.Sleep(5 * time.Minute)
+		time.Sleep(15 * time.Minute) // the fallback's time is over
 		s.do(event.Submit{Text: "next"})
 		if n := len(s.model.requests); n != 8 || len(other.requests) != 2 {
 			t.Fatalf("%d and %d requests", n, len(other.requests))

@@ -183,6 +183,7 @@ func resumeWith(t *testing.T, id string, replay []event.Envelope) (sent, told []
 	m := &busyModel{seed: 1}
 	rt := agent.New(agent.Options{
 		Session: id, Model: m, Tools: tools.NewRegistry(doing{}), Mode: action.ModeAll, Limits: settings.Limits{MaxIterations: 4}, Replay: replay,
+		Calls: settings.Calls{Wait: true}, // otherwise calls report in any order
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
