@@ -182,6 +182,11 @@ func (c *Conversation) replay(env event.Envelope) {
 	}
 }
 
+// Empty reports whether there is nothing to answer: no message besides the system prompt.
+func (c *Conversation) Empty() bool {
+	return read(c, func(h *history.History) bool { return h.Last() == "" || h.Last() == model.System })
+}
+
 // Answered reports whether the history ends with an answer.
 func (c *Conversation) Answered() bool {
 	return read(c, func(h *history.History) bool { return h.Last() == model.Assistant })

@@ -267,7 +267,7 @@ func TestOtherMachines(t *testing.T) {
 			}
 		}
 	}
-	there(`echo '{"id":"7f3a-1","state":"waits for approval","title":"far","waits":[{"id":"a","kind":"approval","text":"rm x"}]}'; echo '{"id":"7f3a-2"}'; echo '{"id":"7f3a-2","gone":true}'; exec sleep 600`)
+	there(`echo '{"id":"7f3a-1","state":"waits for approval","title":"far","waits":[{"id":"a","kind":"approval","text":"rm x"}]}'; echo '{"id":"7f3a-2"}'; echo '{"id":"7f3a-2","gone":true}'; while kill -0 $PPID 2>/dev/null; do sleep 0.1; done`)
 	table := Open(t.Context(), []string{srv.Dest}, false)
 	far := await(t, table, "7f3a-1", anyRow)
 	if far.Machine != srv.Dest || far.Group != dashboard.Waiting || far.Title != "far" {
@@ -278,7 +278,7 @@ func TestOtherMachines(t *testing.T) {
 		t.Error(line)
 	}
 	table.Close()
-	there(`echo '{"id":"$(touch pwned)"}'; exec sleep 600`)
+	there(`echo '{"id":"$(touch pwned)"}'; while kill -0 $PPID 2>/dev/null; do sleep 0.1; done`)
 	note("unreadable")
 	there(`echo 'buddy: unknown command "dashboard" for "buddy"' >&2; exit 2`)
 	note("too old")
