@@ -110,7 +110,7 @@ func (s *tasks) restore(recovery *record.Record) {
 			delete(recovery.Branches, number)
 			continue
 		}
-		l.Answered = l.Answered && b.conv.Answered() || b.conv.Empty() // its prompt may have been removed
+		l.Answered = l.Answered && b.conv.Answered() || conversation.Empty(b.conv) // its prompt may have been removed
 	}
 	for _, env := range recovery.Queued {
 		if b, p := s.on(env.Branch), env.Payload.(event.PromptSubmitted); b != nil {

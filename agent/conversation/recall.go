@@ -183,7 +183,7 @@ func (c *Conversation) replay(env event.Envelope) {
 }
 
 // Empty reports whether there is nothing to answer: no message besides the system prompt.
-func (c *Conversation) Empty() bool {
+func Empty(c *Conversation) bool {
 	return read(c, func(h *history.History) bool { return h.Last() == "" || h.Last() == model.System })
 }
 

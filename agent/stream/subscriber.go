@@ -191,12 +191,10 @@ func weight(e event.Event) int {
 	case event.ToolResult:
 		n += len(p.Result) + len(p.Tail)
 	case event.ModelPrefix:
-		n += len(p.Message.Content) + sum(p.Message.ToolCalls, callSize)
+		n += messageSize(p.Message)
 	case event.ModelMessage:
-		n += len(p.Message.Content) + len(p.Reasoning) + sum(p.Message.ToolCalls, callSize)
+		n += messageSize(p.Message) + len(p.Reasoning)
 	case event.PromptSubmitted:
-		n += len(p.Text) + sum(p.Images, imageSize)
-	case event.ReminderAttached:
 		n += len(p.Text) + sum(p.Images, imageSize)
 	case event.ContextCompacted:
 		n += len(p.Summary) + len(p.Restored)
@@ -206,9 +204,11 @@ func weight(e event.Event) int {
 	return n
 }
 
-// extensionWeight is weight for events about skills and commands.
+// extensionWeight is weight for events about reminders, skills and commands.
 func extensionWeight(e event.Event) int {
 	switch p := e.(type) {
+	case event.ReminderAttached:
+		return len(p.Text) + sum(p.Images, imageSize)
 	case event.SkillLoaded:
 		return len(p.Text)
 	case event.CommandsListed:
@@ -228,6 +228,8 @@ func sum[T any](parts []T, size func(T) int) int {
 func commandSize(c event.CustomCommand) int {
 	return len(c.Name) + len(c.Args) + len(c.Help) + 64
 }
+
+func messageSize(m model.Message) int { return len(m.Content) + sum(m.ToolCalls, callSize) }
 
 func rowSize(r string) int          { return len(r) + 16 }
 func imageSize(i model.Image) int   { return len(i.Data) }

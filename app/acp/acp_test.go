@@ -197,6 +197,13 @@ func (e *editor) texts(kind string) string {
 	return b.String()
 }
 
+// forget drops the updates so far.
+func (e *editor) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.updates = nil
+}
+
 // of returns the updates of a kind as JSON.
 func (e *editor) of(kind string) (all []string) {
 	e.mu.Lock()
@@ -270,11 +277,13 @@ func TestWholeExchange(t *testing.T) {
 		t.Errorf("the model did not get the reason: %s", got)
 	}
 	ids := map[string]bool{}
+	e.mu.Lock()
 	for _, u := range e.updates {
 		if u["sessionUpdate"] == "agent_message_chunk" {
 			ids[fmt.Sprint(u["messageId"])] = true
 		}
 	}
+	e.mu.Unlock()
 	if len(ids) != 3 {
 		t.Errorf("the three messages have the ids %v", ids)
 	}
@@ -324,7 +333,7 @@ func TestCancelLoadResume(t *testing.T) {
 	if _, err := e.call("session/prompt", map[string]any{"sessionId": id, "prompt": []any{textOf("x")}}); err == nil {
 		t.Error("a closed session accepts prompts")
 	}
-	e.updates = nil
+	e.forget()
 	e.must("session/load", map[string]any{"sessionId": id, "cwd": dir, "mcpServers": []any{}})
 	if got := e.texts("agent_message_chunk"); got != live {
 		t.Errorf("repeated %q, want %q", got, live)
@@ -333,7 +342,7 @@ func TestCancelLoadResume(t *testing.T) {
 		t.Errorf("repeated prompts %q", got)
 	}
 	e.must("session/close", map[string]any{"sessionId": id})
-	e.updates = nil
+	e.forget()
 	e.must("session/resume", map[string]any{"sessionId": id, "cwd": dir, "mcpServers": []any{}})
 	if got := e.texts("agent_message_chunk") + e.texts("user_message_chunk"); got != "" {
 		t.Errorf("resuming repeated %q", got)
@@ -565,9 +574,7 @@ func TestCommands(t *testing.T) {
 	id := e.begin(dir)
 	wait()
 	for line, want := range map[string]string{"/status": dir, "/help": "/compact", "/nonsense": "Unknown command /nonsense", "/theme dark": "only on buddy's own screen", "/timeout x": "/timeout:"} {
-		e.mu.Lock()
-		e.updates = nil
-		e.mu.Unlock()
+		e.forget()
 		if reason := e.prompt(id, textOf(line)); reason != "end_turn" || !strings.Contains(e.texts("agent_message_chunk"), want) {
 			t.Errorf("%s: %s %q, want %q", line, reason, e.texts("agent_message_chunk"), want)
 		}

@@ -84,8 +84,6 @@ func (m *Remarks) Remark(e event.Event) {
 		m.retry(p)
 	case event.ModelFallback:
 		m.Say("%s · using %s (%s) for some minutes", p.Reason(), p.Model, p.To)
-	case event.FallbackEnded:
-		m.Say("%s answers again", p.To)
 	case event.ToolWaits:
 		if p.Waits {
 			m.Say("the command is waiting for your input: type in its terminal pane")
@@ -94,7 +92,7 @@ func (m *Remarks) Remark(e event.Event) {
 		m.workflow(p)
 	case event.ContextUsage, event.ContextCompacting:
 		m.context(p)
-	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalChanged, event.Warning, event.Remark:
+	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalChanged, event.Warning, event.Remark, event.FallbackEnded:
 		m.printDirect(p)
 	case event.Error:
 		m.Unstored, m.blamed = m.Unstored || p.Code == record.Broken, true
@@ -156,6 +154,8 @@ func (m *Remarks) printDirect(e event.Event) {
 		m.Say("%s", m.reworded(p.Text))
 	case event.Remark:
 		m.Say("%s", p.Line())
+	case event.FallbackEnded:
+		m.Say("%s answers again", p.To)
 	case event.Warning:
 		say := m.Say
 		if p.Code == event.LostLimit {
