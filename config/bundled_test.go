@@ -118,7 +118,7 @@ func TestChooseBundled(t *testing.T) {
 		{"a model of the detected gateway by its name", "", "openrouter/openai/gpt-9", "OPENROUTER_API_KEY", "openrouter/openai/gpt-9", "openai/gpt-9", "https://openrouter.ai/api/v1"},
 		{"a server on this machine", router, "ollama/qwen3:8b", "", "ollama/qwen3:8b", "qwen3:8b", "http://127.0.0.1:11434/v1"},
 		{"a short name", "", "gpt-codex", "", "openai/gpt-5.3-codex", "gpt-5.3-codex", "https://api.openai.com/v1"},
-		{"a short name, beside a profile", ollama, "gpt-spark", "", "openai/gpt-5.3-codex-spark", "gpt-5.3-codex-spark", "https://api.openai.com/v1"},
+		{"a short name and a profile", ollama, "gpt-spark", "", "openai/gpt-5.3-codex-spark", "gpt-5.3-codex-spark", "https://api.openai.com/v1"},
 		{"a short name at a gateway", "", "openrouter-glm", "", "openrouter/z-ai/glm-4.7", "z-ai/glm-4.7", "https://openrouter.ai/api/v1"},
 		{"a profile with a short name", "[models.gpt-codex]\napi_base_url = \"http://localhost:1/v1\"\nmodel = \"m\"\n", "gpt-codex", "", "gpt-codex", "m", "http://localhost:1/v1"},
 		{"an id for the profile", ollama, "mistral", "", "a", "mistral", "http://localhost:1/v1"},
