@@ -50,6 +50,7 @@ type Host struct {
 	files   files
 	tmux    tmuxServer
 	awake   atomic.Pointer[func()] // called on any activity
+	present atomic.Bool            // a screen is attached; note reads it, which must not wait for mu
 
 	unwatched unwatched
 	socket    *hostSocket // nil if its screens are in the same process
@@ -109,6 +110,7 @@ func (h *Host) compose(resume bool) error {
 func (h *Host) note(env event.Envelope) {
 	h.touch()
 	h.latest.apply(env)
+	alone := h.program != nil && !h.attended() // now: the last screen may leave, or one may come, right after the event
 	switch env.Payload.(type) {
 	case event.PromptSubmitted:
 		go h.socket.note() // the first one creates the session's file
@@ -116,9 +118,13 @@ func (h *Host) note(env event.Envelope) {
 		go h.tmux.processes() // before a command of the session can hide the processes
 	case event.TaskFinished:
 		go h.scheduleEnd()
-		go h.unattended(env)
+		if alone {
+			go h.unattended(env)
+		}
 	case event.ApprovalAsked, event.QuestionAsked:
-		go h.unattended(env)
+		if alone {
+			go h.unattended(env)
+		}
 	}
 }
 
@@ -127,6 +133,7 @@ func (h *Host) Connect(ctx context.Context, at socket.Screen) client.Session {
 	s := &screen{host: h, place: placeOf(at)}
 	h.mu.Lock()
 	h.screens[s] = true
+	h.present.Store(true)
 	h.alone.visits++
 	h.mu.Unlock()
 	context.AfterFunc(ctx, func() { h.leave(s) })
@@ -197,6 +204,7 @@ func (h *Host) leave(s *screen) {
 		}
 	}
 	last := len(h.screens) == 0
+	h.present.Store(!last)
 	h.mu.Unlock()
 	if !last || h.program == nil {
 		h.scheduleEnd()

@@ -61,17 +61,11 @@ func (h *Host) endIfUnattended() {
 }
 
 // attended reports whether a screen is attached.
-func (h *Host) attended() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.screens) > 0
-}
+func (h *Host) attended() bool { return h.present.Load() }
 
-// unattended handles an event without an attached screen: it runs notify_command, and limits the wait for an approval.
+// unattended handles an event that came without an attached screen: it runs notify_command, and limits the wait for an
+// approval.
 func (h *Host) unattended(env event.Envelope) {
-	if h.program == nil || h.attended() {
-		return
-	}
 	switch p := env.Payload.(type) {
 	case event.ApprovalAsked:
 		h.call("approval", cmp.Or(p.Action.Command, p.Action.Path, p.Action.Op, string(p.Action.Kind)))
