@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// CallArguments returns the arguments of a call as a JSON object, with small mistakes of the model repaired: an extra
+// CallArguments returns the arguments of a call as a JSON object. It repairs small mistakes of the model: an extra
 // comma, brace or empty object, a missing last brace, single quotes, line breaks in a string, a code fence or template
-// marks around it. It returns text with more than one reading unchanged, such as text that ends in the middle of a
-// value.
+// marks around the object. Text that could mean several things, such as text that ends in the middle of a value, is
+// returned unchanged.
 func CallArguments(written string) string {
 	text := strings.TrimSpace(written)
 	if json.Valid([]byte(text)) {
@@ -54,7 +54,8 @@ var marks = regexp.MustCompile(`^(\}|\s|<\|[a-z_]+\|>)*$`)
 // maxObjects limits how many objects are read one after the other.
 const maxObjects = 4
 
-// arguments reads the only object that the text can mean: any others must be empty or equal to it.
+// arguments reads the objects in the text and returns the one that is meant; any others must be empty or equal to it.
+// It returns false if the text has no single meaning.
 func (r *reader) arguments() (string, bool) {
 	meant := ""
 	for range maxObjects {
@@ -157,7 +158,7 @@ func (r *reader) members(object bool) bool {
 	}
 }
 
-// member reads a value, in an object with its key.
+// member reads an item of a list, or a key and its value in an object.
 func (r *reader) member(object bool) bool {
 	return (!object || r.text() && r.expect(':')) && r.value()
 }
@@ -208,7 +209,7 @@ func (r *reader) text() bool {
 			r.out.WriteString(`\"`)
 		case c == '\\' && r.at+1 < len(r.in):
 			r.at++
-			if r.in[r.at] != '\'' { // which needs no escape in JSON
+			if r.in[r.at] != '\'' { // a single quote needs no escape in JSON
 				r.out.WriteByte(c)
 			}
 			r.out.WriteByte(r.in[r.at])

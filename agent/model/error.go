@@ -25,13 +25,13 @@ const (
 	FormatError                        // the answer violates the protocol
 	StallError                         // the answer stopped in the middle; see Recovery
 	SetupError                         // sending again does not help: a certificate, a redirect
-	SlowError                          // a server nearby has not answered yet and may still be working on it
+	SlowError                          // a server on this machine or network has not answered yet, but may still do so
 	ContextError                       // the conversation is longer than the model takes; a shorter one may be sent
 	EmptyError                         // the answer is complete but has no content
 )
 
-// Error is a failed request. Adapters return no other error, except the cause of a cancelled context; use errors.As. No
-// field ever holds a key.
+// Error describes a failed request. Adapters return no other error, except the cause of a cancelled context; use
+// errors.As. No field ever holds an API key.
 type Error struct {
 	Kind       ErrorKind
 	Endpoint   string        // the URL without credentials
@@ -126,10 +126,10 @@ func (e *Error) Replaced() string {
 	return "Model overloaded"
 }
 
-// overRate finds the limit per minute or day and the size of the request: "Request too large for gpt-4o in organization
-// org-x on tokens per min (TPM): Limit 30000, Requested 36278" (OpenAI, github.com/Aider-AI/aider/issues/1880). The
-// request of "Limit 6000, Used 5034, Requested 1443" succeeds later (Groq, github.com/elizaOS/eliza/issues/4040 has
-// both).
+// overRate finds the limit per minute or day and the size of the request, as in "Request too large for gpt-4o in
+// organization org-x on tokens per min (TPM): Limit 30000, Requested 36278" (OpenAI,
+// github.com/Aider-AI/aider/issues/1880). In "Limit 6000, Used 5034, Requested 1443" the request is below the limit, so
+// it succeeds later (github.com/elizaOS/eliza/issues/4040 has messages of both kinds from Groq).
 var overRate = regexp.MustCompile(`(?i)\blimit:? ([\d,]{1,15})\b.{0,80}?\brequested:? ([\d,]{1,15})`)
 
 // OverRate reports whether the server's message means that the request has more tokens than the account may ever send

@@ -51,7 +51,7 @@ func (i Info) Fits(req Request) bool { return i.Window <= 0 || req.Tokens <= i.W
 // NAME/MODEL has none: it uses the address and key of NAME, but not the settings of that other model.
 func HasSection(profile, id string) bool { return !strings.HasSuffix(profile, "/"+id) }
 
-// Demo is the API of the embedded model, which only knows a few verbs.
+// Demo is the value of Info.API for the embedded demo model, which understands only a few commands.
 const Demo = "demo"
 
 // Request is one request to a model. With no Tools the wire request has no tools key.
@@ -78,8 +78,8 @@ func (r Request) HasImages() bool {
 // newest message use one each.
 const maxMarks = 2
 
-// Marks returns the indexes of the system messages that end with a cache mark, in ascending order: the Breakpoints
-// below system, at most the last maxMarks of them.
+// Marks returns the indexes of the system messages that end with a cache mark, in ascending order. system is the number
+// of system messages; the result holds at most maxMarks of the Breakpoints below it, the last ones.
 func (r Request) Marks(system int) []int {
 	if r.NoCache {
 		return nil
@@ -99,7 +99,7 @@ type ToolDef struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"`
-	// Free describes calls of the tool as plain text, for protocols that have them; nil means only JSON.
+	// Free describes calls of the tool as plain text, for protocols that have such calls; nil means only JSON.
 	Free *FreeText `json:"-"`
 }
 
@@ -179,7 +179,7 @@ type RetryNotice struct {
 // FallbackNotice reports that the model To answers in place of From.
 type FallbackNotice struct {
 	From, To Info
-	Model    Model  // To; nil if the answer was recorded
+	Model    Model  // the model To; nil if the answer was recorded
 	Why      string // Stream stalled or Model overloaded
 	Detail   string // the error, on one line
 	Raw      string // the server's answer; "" if none came

@@ -29,7 +29,8 @@ func Malformed(what string, answer []byte, cause error) *Error {
 // Cut returns the error of an answer that was cut off.
 func Cut() *Error { return &Error{Kind: CutError, What: "the answer was cut off"} }
 
-// Cause returns Error without the hint. For a refused key it omits the address, which says nothing about the key.
+// Cause returns the text of Error without the hint. For a refused key it omits the address, which says nothing about
+// the key.
 func (e *Error) Cause() string {
 	text := e.What
 	if e.Kind == StatusError && e.Status == http.StatusUnauthorized {

@@ -9,8 +9,8 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// Context returns the facts that a person needs before approving a. It depends only on the action and the policy,
-// so the same action always reads the same.
+// Context returns the facts that a person needs before approving an action. They depend only on the action and the
+// policy, so the same action always has the same text.
 func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContext {
 	return p.context(a, p.strictest(a, mode))
 }
@@ -44,7 +44,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	return c
 }
 
-// describe adds the facts that depend only on the kind of a and on the commands in report.
+// describe adds the facts that depend only on the action's kind and on the commands in report.
 func describe(c *action.ApprovalContext, p Policy, a action.Action, report shell.Report) {
 	switch a.Kind {
 	case action.Shell, action.Git, action.PaneKeys:
@@ -196,7 +196,8 @@ type outcome struct {
 	meaning    string
 }
 
-// outcomeOf returns the outcome of a command by its kind, if that says more than its effect.
+// outcomeOf returns the outcome of a command: that of its kind if the kind says more than the effect, otherwise that of
+// its effect.
 func outcomeOf(cmd shell.Command) outcome {
 	o := outcomes[cmd.Effect]
 	k, ok := kinds[cmd.Kind]
@@ -220,8 +221,9 @@ var outcomes = map[shell.Effect]outcome{
 	shell.Privileged: {action.High, false, "it runs with elevated privileges"},
 }
 
-// kinds maps the kinds of commands to their risk and consequence. examines means that commands of the kind that only
-// read or use the network leave nothing to undo; the others of such a kind have the risk of their effect.
+// kinds maps the kinds of commands to their risk and consequence. examines means that commands of the kind leave
+// nothing to undo if their effect is unknown or is the network; other commands of the kind have the outcome of their
+// effect.
 var kinds = map[shell.Kind]struct {
 	risk     action.Risk
 	examines bool
@@ -253,7 +255,8 @@ var gentler = map[string]string{
 	"find": "the same find without the action lists the files it would affect", "git checkout": "git switch changes branches only", "kill": "ask the service to stop first", "docker rm": "docker stop keeps the container",
 }
 
-// undoGit returns instructions for undoing a git command; most holds the instructions for most uses of its subcommand.
+// undoGit returns instructions for undoing a git command, "" if there are none. The argument most holds the
+// instructions for most uses of the subcommand.
 func undoGit(act *shell.GitAct, most string) string {
 	switch act.Kind {
 	case shell.GitLoses, shell.GitReplaces, shell.GitRuns:

@@ -8,9 +8,9 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// examples returns two actions that rule r, the similar rule for an action, would allow, and one that it would not, each
-// as a person types it. It judges each under r, and returns fewer if not enough fit. A rule about files has no examples:
-// its text already names the files.
+// examples returns at most two actions that r, the similar rule for an action, would allow, and one that r would not
+// allow, each as a person types it. It judges all of them under r. A rule about files has no examples, because its text
+// already names the files.
 func examples(p Policy, r action.Rule, a action.Action, report shell.Report) (passes []string, stops string) {
 	with := p.With(r)
 	allowed := func(e example) bool {

@@ -101,7 +101,7 @@ func (k ownKeys) secretIn(path string, glob bool) string {
 	return k.secret(path)
 }
 
-// file returns the own file that contains or equals a path, or "".
+// file returns the display name of a path that is one of buddy's own files or is in one of its folders; otherwise "".
 func (k ownKeys) file(path string) string {
 	if !filepath.IsAbs(path) {
 		return ""
@@ -115,7 +115,7 @@ func (k ownKeys) file(path string) string {
 	return ""
 }
 
-// ownName returns the display name of an own file.
+// ownName returns the display name of one of buddy's own files or folders.
 func ownName(path string) string {
 	if name := filepath.Base(path); name != "buddy" {
 		return "buddy's own " + name
@@ -123,7 +123,7 @@ func ownName(path string) string {
 	return "buddy's own folder " + path
 }
 
-// below returns an own file in a folder, at any depth, or "".
+// below returns the display name of one of buddy's own files in a folder, at any depth, or "".
 func (k ownKeys) below(dir string) string {
 	i := slices.IndexFunc(k.Files, func(o string) bool { return texts.Below(o, dir) })
 	if i < 0 {
@@ -132,8 +132,8 @@ func (k ownKeys) below(dir string) string {
 	return ownName(k.Files[i])
 }
 
-// touched returns the own file that a command names, or one in a folder that the command reads or changes as a whole;
-// "" for none. It does not see names that a program computes.
+// touched returns the display name of one of buddy's own files that a command names, or that is in a folder which the
+// command reads or changes as a whole; "" for none. It does not see names that a program computes.
 func (k ownKeys) touched(command string, report shell.Report) string {
 	text := command
 	code := slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return len(codeIn(command, c)) > 0 })
@@ -158,9 +158,9 @@ func (k ownKeys) touched(command string, report shell.Report) string {
 	return ""
 }
 
-// named returns the own file that the arguments for another program name, or an own file in a folder that they name,
-// unless that folder contains the home; or "". It sees whole quoted paths, but not paths that the program computes
-// from its arguments.
+// named returns the display name of one of buddy's own files that the arguments for another program name, or that is in
+// a folder which they name, unless that folder contains the home; "" for none. It sees whole quoted paths, but not
+// paths that the program computes from its arguments.
 func (k ownKeys) named(arguments string) string {
 	for quoted := range strings.SplitSeq(arguments, `"`) {
 		path := strings.TrimPrefix(quoted, "file://")
@@ -222,7 +222,7 @@ func (k ownKeys) apart(dir string) bool {
 	return !texts.Below(k.home, dir) && !texts.Below(k.cwd, dir)
 }
 
-// absolute returns the absolute path that a word names in dir; of a pattern, the folder before its first wildcard.
+// absolute returns the absolute path that a word names in dir; for a pattern, the folder before its first wildcard.
 func (k ownKeys) absolute(arg shell.Arg, dir string) string {
 	word := arg.Text
 	if rest, ok := strings.CutPrefix(word, "~"); ok && (rest == "" || rest[0] == '/') && k.home != "" {
@@ -268,7 +268,8 @@ func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, 
 	return v
 }
 
-// touches returns the own file that an action reads or changes, "" for none, and whether it may change it.
+// touches returns the display name of one of buddy's own files that an action reads or changes, "" for none, and
+// whether the action may change the file.
 func (k ownKeys) touches(p Policy, a action.Action, report shell.Report) (own string, writes bool) {
 	switch {
 	case isCommand(a.Kind):
@@ -296,7 +297,7 @@ func onlyReads(p Policy, a action.Action, report shell.Report) bool {
 	return report.ReadOnly && (report.Beyond == "" || p.Confined && !a.Outside && a.Kind != action.PaneKeys)
 }
 
-// namedByRule reports whether one of the user's rules allows a and names one of buddy's own files.
+// namedByRule reports whether one of the user's rules allows an action and names one of buddy's own files.
 func namedByRule(p Policy, keys ownKeys, a action.Action, report shell.Report) bool {
 	return slices.ContainsFunc(p.Rules, func(r action.Rule) bool {
 		if r.Decision != action.Allow || r.Source == action.FromProject {

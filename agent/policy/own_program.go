@@ -41,7 +41,7 @@ func changes(args []string) bool {
 	return len(args) > 0 && slices.Contains(changingCalls, args[0]) && !harmless(args)
 }
 
-// calls returns a call of this program in a command that may change its own files, or "".
+// calls returns the first call of this program in a command if the call may change this program's own files, or "".
 func (k ownKeys) calls(command string, report shell.Report) string {
 	for _, c := range report.Commands {
 		words := make([]string, len(c.Argv))
@@ -65,8 +65,8 @@ func (k ownKeys) calls(command string, report shell.Report) string {
 	return ""
 }
 
-// isCall reports whether word i of a command may start a call of this program that changes its own files: it is the
-// program, perhaps under another name, and args follow.
+// isCall reports whether word i of a command may start a call of this program that changes its own files: the word
+// names the program, perhaps under another name, and args follow it.
 func (k ownKeys) isCall(c shell.Command, i int, w shell.Arg, args []string) bool {
 	switch {
 	case w.Dynamic:
@@ -104,8 +104,9 @@ func codeIn(command string, c shell.Command) (all []string) {
 	return all
 }
 
-// leads returns the own file that a command may reach by a path computed at run time, or "": a word in a computed part
-// or in code is the start of the file's path. It does not see paths that are joined from smaller pieces.
+// leads returns the display name of one of buddy's own files that a command may reach by a path computed at run time,
+// or "". It looks for words in a computed part or in code that are the start of the file's path. It does not see paths
+// that are joined from smaller pieces.
 func (k ownKeys) leads(command string, report shell.Report) string {
 	var all []string
 	if report.Unread {
@@ -130,8 +131,8 @@ func (k ownKeys) leads(command string, report shell.Report) string {
 	return ""
 }
 
-// startOf returns the own file whose path starts with a word, or "". The word must contain at least the first folder
-// below the home, and the command must not run in the folder that the word names.
+// startOf returns the display name of the one of buddy's own files whose path starts with a word, or "". The word must
+// contain at least the first folder below the home, and the command must not run in the folder that the word names.
 func (k ownKeys) startOf(word string) string {
 	word = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(word, "~"), k.home), "/")
 	for _, o := range k.Files {

@@ -149,8 +149,8 @@ func (p Policy) With(r action.Rule) Policy {
 	return p
 }
 
-// Judge returns the verdict on a under mode. An unknown mode counts as ask. The most dangerous of several files
-// decides, and the strictest of several targets.
+// Judge returns the verdict on an action in a mode. An unknown mode counts as ask. If the action has several files, the
+// most dangerous one decides; if it has several targets, the strictest verdict counts.
 func (p Policy) Judge(a action.Action, mode action.Mode) action.Verdict {
 	return p.strictest(a, mode).verdict
 }
@@ -164,7 +164,7 @@ type judgement struct {
 	mode    action.Mode
 }
 
-// strictest judges a; the strictest of several targets decides.
+// strictest judges an action on each of its targets and returns the strictest judgement.
 func (p Policy) strictest(a action.Action, mode action.Mode) judgement {
 	if len(a.Targets) == 0 {
 		return p.on(a).judgeOne(a, mode)
@@ -188,7 +188,7 @@ func (p Policy) strictest(a action.Action, mode action.Mode) judgement {
 	return worst
 }
 
-// judgeOne judges a on the target of p.
+// judgeOne judges an action on the target of p.
 func (p Policy) judgeOne(a action.Action, mode action.Mode) judgement {
 	var report shell.Report
 	if isCommand(a.Kind) {
@@ -378,8 +378,8 @@ func baseMCP(a action.Action) action.Verdict {
 	return action.Verdict{Decision: action.Ask, Reason: "it runs in another program: " + cmp.Or(a.Op, a.Tool), Rule: "mcp"}
 }
 
-// free returns the verdict on a command from its analysis. A command that talks to a service can't run in the
-// sandbox, so it must be in the literal core.
+// free returns the verdict on a command from its analysis. A command that talks to a service can't run in the sandbox,
+// so it needs approval unless it is in the literal core.
 func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 	v := action.Verdict{Decision: action.Ask, Reason: report.Reason, Rule: "shell"}
 	switch {

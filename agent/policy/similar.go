@@ -108,7 +108,8 @@ func similarCommand(p Policy, r action.Rule, report shell.Report) (action.Rule, 
 
 // exactly fills in a rule that allows one command in one folder.
 func exactly(r action.Rule, c shell.Command) (action.Rule, bool) {
-	// A scanner or a look-up knows its service. The same keys or clicks do something else on another screen.
+	// A network command without a kind may reach any host, unlike a scanner or a look-up. The same keys or clicks do
+	// something else on another screen.
 	anywhere := c.Effect == shell.Network && c.Kind == "" || c.Kind == shell.GUIAutomation
 	if anywhere || slices.Contains([]shell.Effect{shell.Deletes, shell.Privileged, shell.Remote}, c.Effect) || len(c.Dirs) != 1 || !filepath.IsAbs(c.Dirs[0]) {
 		return r, false

@@ -10,8 +10,8 @@
 // Blocks other than text and tool calls, such as thinking, are kept unchanged in [model.Message.Extra], and sent back
 // to the same model in the same place.
 //
-// Requests and answers are encoded here, over [wire] and [endpoint]. The provider's SDK (1.84) would add 12.7 MB to a
-// program of 20.9 MB and save no work: its types drop unknown fields.
+// The package encodes requests and decodes answers itself, with [wire] and [endpoint]. The provider's SDK (1.84) would
+// add 12.7 MB to a program of 20.9 MB and save no work, because its types drop unknown fields.
 package anthropic
 
 import (

@@ -29,9 +29,9 @@ var budgets = map[wire.Effort]int{"minimal": 1024, "low": 4096, "medium": 10240,
 // answerRoom is the room for an answer in addition to the thinking, in tokens: max_tokens counts both.
 const answerRoom = DefaultMaxTokens
 
-// limits sets the limit of an answer to the configured one, and refuses one that leaves no room for an answer. By
-// default it is the twentieth of the window that the runtime reserves for answers, but large enough for the thinking
-// and an answer, and at most the documented maximum.
+// limits sets maxTokens to the configured limit of an answer, and refuses a limit that leaves no room for text after
+// the thinking. The default is a twentieth of the window, which the runtime reserves for answers, but large enough for
+// the thinking and an answer, and at most the documented maximum.
 func (m *adapter) limits(c Config) error {
 	thought := budgets[m.client.Effort()]
 	switch {
@@ -67,7 +67,7 @@ func adaptive(name string) bool {
 	return major*100+minor >= version46
 }
 
-// think adds the configured thinking to a request that has its messages.
+// think adds the configured thinking to a request whose messages are set.
 func (m *adapter) think(r *request, with *wire.Remedied) {
 	effort := m.client.Effort()
 	switch {

@@ -14,8 +14,8 @@ import (
 // extraKey is the member of a message that holds its kept blocks.
 const extraKey = model.Note + Name
 
-// kept is the value of that member. The blocks are sent back only to the model that wrote them: their signatures are
-// valid only for it.
+// kept is the value of the member extraKey. The blocks are sent back only to the model that wrote them, because their
+// signatures are valid only for it.
 type kept struct {
 	Model  string      `json:"model"`
 	Blocks []keptBlock `json:"blocks"`

@@ -126,8 +126,8 @@ func (m *adapter) encode(req model.Request, with *wire.Remedied) ([]byte, error)
 	return body, nil
 }
 
-// add appends a message. Consecutive messages of the same role become one turn, so that the results of several calls
-// are together, with the user's next message.
+// add appends a message. Consecutive messages of the same role become one turn: the results of several calls, together
+// with the user's next message.
 func (r *request) add(m model.Message) {
 	switch m.Role {
 	case model.System:
@@ -173,9 +173,9 @@ func addText(parts []any, text string) []any {
 	return append(parts, &part{Type: "text", Text: text})
 }
 
-// mark sets the four cache marks that a request may have: some system messages, the tools, the last user turn, and the
-// one before it if a mark remains. That turn was marked in the previous request, and a cache lookup reaches back only
-// twenty blocks, fewer than many calls at once have.
+// mark sets the four cache marks that a request may have: on some system messages, the tools, the last user turn and,
+// if a mark remains, the user turn before it. The previous request marked that earlier turn; the mark is repeated
+// because a cache lookup reaches back only twenty blocks, fewer than many calls at once have.
 func (r *request) mark(system []int) {
 	for _, i := range system {
 		markLast(r.System[:i+1])

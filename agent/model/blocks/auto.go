@@ -58,7 +58,7 @@ func (m *Model) switchToBlocks(req model.Request, why string, yield func(model.D
 	return yield(model.Delta{Kind: model.Healed, Needs: &needs}, nil)
 }
 
-// Line returns a line that says that a model uses blocks, why, and how to change that; "" if it does not use them.
+// Line explains in one line why a model uses blocks and how to change that; "" if it does not use them.
 func Line(info model.Info) string {
 	if info.Blocks == "" {
 		return ""

@@ -3,7 +3,7 @@
 // JSON manage this, and it is the only way for models whose server accepts no tools.
 //
 //	m := blocks.New(adapter, "it has 1.5 billion parameters")
-//	for d, err := range m.Stream(ctx, req) { … } // a Done with a call of run_shell or write_file, as of any model
+//	for d, err := range m.Stream(ctx, req) { … } // a Done with a call of run_shell or write_file, as from any other model
 //
 // In the text for the model, the call
 //
@@ -15,8 +15,8 @@
 //	ls docs
 //	```
 //
-// and so are all earlier calls of the conversation, whichever model made them, with their results as text. Only the
-// model's answer is searched for blocks, and it is cut off after the first block that is a call.
+// All earlier calls of the conversation are written like this, too, whichever model made them, and their results are
+// text. Only the model's answer is searched for blocks, and it is cut off after the first block that is a call.
 package blocks
 
 import (
@@ -43,16 +43,16 @@ const (
 //go:embed system.md
 var system string
 
-// System is the system text.
+// System is the system prompt for models that use blocks.
 var System = strings.TrimSpace(system)
 
-// Has reports whether a session with such a model offers a tool.
+// Has reports whether a session offers a tool to a model that uses blocks.
 func Has(tool string) bool { return tool == Shell || tool == Write || tool == Read }
 
 // Model is a model.Model that exchanges blocks. Create it with New or Auto.
 type Model struct {
 	next   model.Model
-	why    atomic.Pointer[string] // nil: it gets tools
+	why    atomic.Pointer[string] // nil: the model gets tools, not blocks
 	unused atomic.Int32           // answers with unusable calls in their text
 }
 
@@ -133,8 +133,8 @@ const (
 	// maxObjections limits how often a model is asked for a better answer.
 	maxObjections = 2
 
-	// maxVain limits how many commands in a row may print nothing and change nothing before the model is asked to look;
-	// after twice as many the exchange ends. Small models vary a wrong command endlessly.
+	// maxVain limits how many commands in a row may print nothing and change nothing before the model is asked to read
+	// the file; after twice as many, the request fails. Small models vary a wrong command endlessly.
 	maxVain = 3
 )
 

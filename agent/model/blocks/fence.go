@@ -7,7 +7,7 @@ import (
 
 // block is a fenced block that is a call: a command, or the text of a file.
 type block struct {
-	file string // its name; "" for a command
+	file string // the file's name; "" for a command
 	text string
 }
 
@@ -31,7 +31,7 @@ type fence struct {
 	indent int    // columns before them
 	item   int    // columns of indent that belong to a list item
 	call   bool   // the block is a call
-	bare   bool   // without a language, it is a call only if it looks like one
+	bare   bool   // the block has no language, so it is a call only if it looks like a command
 	file   string // see block
 	text   strings.Builder
 	whole  strings.Builder // the text with the opening line
@@ -127,7 +127,8 @@ func (s *scanner) close() {
 	s.call = &b
 }
 
-// sentence matches a shell block that is an answer: small models put answers there after some commands.
+// sentence matches a sentence in a shell block. It is an answer, not a command: after some commands, small models
+// answer in a shell block.
 var sentence = regexp.MustCompile("^[A-Z][a-z']+ [^\n]*[.!?]$")
 
 // outside handles a complete line outside of fences.

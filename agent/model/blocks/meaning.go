@@ -20,8 +20,8 @@ var (
 )
 
 // meaning decides from the text after the fence characters (info) and the line before the block whether the block is a
-// call, and returns the file whose text it is, "" for a command. A block without a language is a command only if the
-// answer starts with it: after a sentence it usually shows a file or the output of a command.
+// call. file is the name of the file whose text the block holds, "" for a command. A block without a language is a
+// command only if the answer starts with it: after a sentence it usually shows a file or the output of a command.
 func meaning(info, before string, first bool) (file string, call bool) {
 	language, _, _ := strings.Cut(strings.Trim(info, "{}"), " ")
 	language = strings.ToLower(strings.TrimPrefix(language, "."))

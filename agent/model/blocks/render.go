@@ -78,7 +78,7 @@ func clipped(text string, n int) string {
 	return texts.ClipBytes(text, n) + " [cut off]"
 }
 
-// Parts of the opening that are only for larger models. Small ones derive wrong file names from the name of the folder.
+// Parts of the opening that only larger models get: small models derive wrong file names from the folder's name.
 var (
 	here    = regexp.MustCompile(`^Commands run on this machine [^\n]*\n?`)
 	preface = regexp.MustCompile(`(?s)# Instructions from files\n.*?<instructions`)
@@ -106,7 +106,7 @@ func answerText(m model.Message) string {
 	return strings.TrimSpace(strings.Join(parts, "\n"))
 }
 
-// callText returns a call as a block. Calls of tools without a block are named with their arguments.
+// callText returns a call as a block. A call of a tool that has no block becomes the tool's name and arguments.
 func callText(c model.ToolCall) string {
 	var args struct{ Command, Path, Content string }
 	_ = json.Unmarshal([]byte(c.Arguments), &args) // missing members stay empty
@@ -129,7 +129,8 @@ func quoted(name string) string {
 	return name
 }
 
-// resultText returns a result for the model. Of a long result it drops the middle: the end shows what has changed.
+// resultText returns a result for the model. It drops the middle of a long result and keeps the end, which shows what
+// has changed.
 func resultText(content string) string {
 	head, text := "Output", strings.Trim(content, "\n")
 	if m := ended.FindStringSubmatch(text); m != nil { // the rest of that line is for larger models

@@ -86,9 +86,9 @@ func note(origin string) json.RawMessage {
 	return raw
 }
 
-// own returns the fields of a message, or of a call, that came from origin, without notes: none if they came from
-// another origin or have no note of it. A strict server would refuse foreign fields, and reasoning is only for its own
-// model.
+// own returns the fields outside the protocol of a message or a call, without notes; none if their note does not name
+// origin. A strict server would refuse another server's fields, and reasoning is meant only for the model that wrote
+// it.
 func own(extra map[string]json.RawMessage, origin string) map[string]json.RawMessage {
 	if extra[noteKey] == nil || !bytes.Equal(extra[noteKey], note(origin)) {
 		return nil
@@ -155,8 +155,8 @@ func join(key string, traced bool, old, piece any, depth int) any {
 	return piece
 }
 
-// joinTexts appends, unless the text is an attribute: in an object a type or a signature, at the top a text that every
-// delta repeats.
+// joinTexts appends piece to old, unless the text is an attribute: in an object, a type or a signature is replaced; at
+// the top, a text that every delta repeats is kept once.
 func joinTexts(key string, traced bool, old, piece *text, depth int) *text {
 	switch {
 	case len(piece.buf) == 0:

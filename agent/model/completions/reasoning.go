@@ -49,8 +49,8 @@ type traces struct {
 type trace struct {
 	held    string // the start, while it may still mean "none"
 	started bool
-	own     int  // the end in shown of the text from this field
-	at      int  // how much of shown this field has, too
+	own     int  // where the text of this field ends in shown
+	at      int  // how much of shown this field has had, too
 	apart   bool // its text differs from shown
 }
 

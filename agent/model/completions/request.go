@@ -74,8 +74,9 @@ func (e encoder) message(m model.Message) model.Message {
 // signatureKey is the member of a call that has Gemini's signature.
 const signatureKey = "extra_content"
 
-// unsigned adds a placeholder for a missing signature to the extra members of a call; other models' calls have none.
-// Gemini 3 refuses an answer whose first call has no signature: ai.google.dev/gemini-api/docs/thought-signatures.
+// unsigned adds a placeholder for a missing signature to the extra members of a call, because calls of other models
+// have none. Gemini 3 refuses an answer whose first call has no signature:
+// ai.google.dev/gemini-api/docs/thought-signatures.
 func unsigned(extra map[string]json.RawMessage) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{signatureKey: json.RawMessage(`{"google":{"thought_signature":"skip_thought_signature_validator"}}`)}
 	maps.Copy(out, extra)

@@ -16,7 +16,8 @@ import (
 // errTimeout is the cause of a context that ended because no data arrived.
 var errTimeout = errors.New("timeout")
 
-// Call is one request to an endpoint. It has the Do method of an HTTP client; use it once. Close must be called.
+// Call is one request to an endpoint. It has the Do method of an HTTP client, which may be used once. The caller must
+// close it.
 type Call struct {
 	e      *Endpoint
 	parent context.Context
@@ -60,7 +61,7 @@ func (c *Call) Finished() bool { return c.body != nil && c.body.Finished() }
 func (c *Call) Finish() { c.body.Finish() }
 
 // Next returns the next event of the answer, see [sse.Reader.Next]. The error is io.EOF at [DONE]. A nil event without
-// an error means that bytes arrived that make no event.
+// an error means that bytes arrived, but no complete event.
 func (c *Call) Next() ([]byte, error) {
 	event, err := c.body.Next()
 	if event == nil && err == nil && c.body.Partial() {

@@ -53,7 +53,7 @@ func (c *Call) Refused(err error, otherProtocol bool) error {
 	return e
 }
 
-// connect fills in why no answer came.
+// connect sets the fields of e that explain why no answer came.
 func (c *Call) connect(e *model.Error) {
 	var (
 		dns   *net.DNSError
@@ -129,7 +129,7 @@ func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 	return e
 }
 
-// limited describes an answer that means that the account may not send this request now.
+// limited sets the kind and the hint of an error that means that the account may not send this request now.
 func limited(e *model.Error, head []byte) {
 	switch {
 	case model.OverRate(string(head)):
@@ -197,7 +197,7 @@ func (c *Call) section() string {
 	return "[models." + c.e.config.Profile + "]"
 }
 
-// minKey is the minimum length of a key that is a secret: local servers get keys like "x".
+// minKey is the length in bytes from which a key is treated as a secret: local servers get keys like "x".
 const minKey = 4
 
 // scrub removes the key from a server's text, and the start of the key where the text was cut.

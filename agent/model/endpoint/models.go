@@ -10,7 +10,7 @@ import (
 	"net/url"
 )
 
-// ErrKey means that a server asks for a key, or for another one.
+// ErrKey means that the server refused the request because of a missing or wrong key.
 var ErrKey = errors.New("the server needs a valid API key")
 
 // Models asks a server for its models, for at most listWait. The names are untrusted. The error is ErrKey if the key is

@@ -49,7 +49,7 @@ func refuseProxy(_ context.Context, at *url.URL, _ *http.Request, resp *http.Res
 	return refusal
 }
 
-// proxy fills in why a proxy failed, and reports whether one did.
+// proxy sets the fields of e that explain why a proxy failed, and reports whether a proxy failed.
 func (c *Call) proxy(e *model.Error) bool {
 	if refused, ok := errors.AsType[*proxyRefusal](e.Err); ok {
 		e.What, e.Status, e.Hint = refused.Error(), refused.status, proxyHint

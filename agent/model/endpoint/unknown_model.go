@@ -58,8 +58,8 @@ func (c *Call) models(failed *http.Request) []string {
 	return names
 }
 
-// nearestNames returns the names most similar to a wrong one, the nearest first: names that differ in at most half of
-// it, contain it, or are a prefix of it.
+// nearestNames returns the names most similar to a wrong name, the nearest first: names that differ from it in at most
+// half of its characters, contain it, or are a prefix of it.
 func nearestNames(wrong string, names []string) []string {
 	type candidate struct {
 		name     string

@@ -104,7 +104,7 @@ func (w *watch) start(waits Waits, now time.Time) time.Duration {
 	return w.limit
 }
 
-// end ends a wait in which n bytes arrived. Content is called in addition if the bytes had content.
+// end ends a wait in which n bytes arrived. If the bytes had content, Content is called, too.
 func (w *watch) end(n int, now time.Time) {
 	if n > 0 && w.pings.IsZero() {
 		w.pings = now
@@ -143,7 +143,7 @@ func (w watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// silent fills in the error of a call that was ended after too long a silence.
+// silent sets the fields of e for a call that ended because the server was silent for too long.
 func (c *Call) silent(e *model.Error) {
 	e.Kind, e.Silence = model.StallError, c.watch.limit
 	switch c.watch.kind {

@@ -1,13 +1,13 @@
-// Package fallback lets a second model answer when the first is overloaded or its answer stalled, and the retries are
-// used up.
+// Package fallback sends a request to a second model when the first is overloaded or its answer has stalled, and
+// retries have not helped.
 //
 //	m := fallback.New(retry.BeforeFallback(first, second, recovery), retry.New(second, recovery))
 //	for d, err := range m.Stream(ctx, req) {
 //		if d.Kind == model.Fallback { … } // the answer of the first model is void
 //	}
 //
-// The switch applies to one request. To send related requests, use the Model of the notice, so that they do not wait
-// for the overloaded model again.
+// The switch applies to one request. Send related requests to the Model of the notice, so that they do not wait for the
+// overloaded model again.
 package fallback
 
 import (
@@ -22,7 +22,7 @@ import (
 // Model is a model.Model with a fallback. Create it with New.
 type Model struct{ first, second model.Model }
 
-// New returns first, with second for the requests that first fails to answer.
+// New returns a model that sends requests to first, and to second the requests that first fails to answer.
 func New(first, second model.Model) *Model { return &Model{first, second} }
 
 // Info describes the first model.

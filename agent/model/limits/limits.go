@@ -109,8 +109,8 @@ var catalogue = sync.OnceValue(func() []rule {
 	return all
 })
 
-// Window looks up a model in the catalogue. Case, surrounding space and a suffix after a colon do not matter; the name
-// may match as a whole or after its last slash.
+// Window returns the context window of a model in tokens, if the catalogue has the model. Case, surrounding space and a
+// suffix after a colon do not matter; the name may match as a whole or after its last slash.
 func Window(name string) (tokens int, ok bool) {
 	r := find(catalogue(), name)
 	return r.Window, r.Window > 0

@@ -4,8 +4,8 @@
 //		fmt.Println(s.Name, s.Models)
 //	}
 //
-// It connects to all places at once, only on loopback addresses, and follows no redirect and no proxy: a search on this
-// machine must not become a request to another one.
+// Find connects to all addresses at once, but only to loopback addresses, and follows no redirect and no proxy: a
+// search on this machine must not become a request to another one.
 package local
 
 import (

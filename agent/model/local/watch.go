@@ -20,8 +20,8 @@ type Watched struct {
 	asked atomic.Bool
 }
 
-// Watch returns next wrapped; base is its server's base URL of OpenAI's protocol. Ollama loads a model with a window
-// of its own choice, often 4,096 tokens, and silently drops the start of a longer request
+// Watch wraps next; base is the server's base URL of OpenAI's protocol. Ollama loads a model with a window of its own
+// choice, often 4,096 tokens, and silently drops the start of a longer request
 // (github.com/ollama/ollama/blob/main/docs/context-length.mdx). Ollama reports that window only while the model is
 // loaded.
 func Watch(next model.Model, base string) *Watched {
@@ -31,8 +31,8 @@ func Watch(next model.Model, base string) *Watched {
 // Info describes the wrapped model.
 func (w *Watched) Info() model.Info { return w.next.Info() }
 
-// Stream sends req to the wrapped model. After its first answer it yields a [model.Healed] if the server has loaded the
-// model with a smaller window than its maximum.
+// Stream sends req to the wrapped model. After the model's first answer it yields a [model.Healed] if the server has
+// loaded the model with a smaller window than the model's maximum.
 func (w *Watched) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		for d, err := range w.next.Stream(ctx, req) {
@@ -48,8 +48,8 @@ func (w *Watched) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 	}
 }
 
-// needs returns the model's loaded window if it is smaller than the maximum; nil if it is not, or if the request has it
-// already.
+// needs returns the window with which the model is loaded if that window is smaller than the maximum and the request
+// does not have it yet; otherwise nil.
 func (w *Watched) needs(ctx context.Context, req model.Request) *model.Needs {
 	ctx, cancel := context.WithTimeout(ctx, w.limit)
 	defer cancel()

@@ -20,9 +20,9 @@ type Facts struct {
 	NoTools    bool    // the model takes no tools
 }
 
-// Describe asks the server on this machine at a base URL of OpenAI's protocol for its data about a model, within
-// Limit. A loaded window takes precedence over a maximum. It reads the list of models, for vLLM and llama.cpp, and
-// then sends the requests that only one kind of server answers:
+// Describe asks the server on this machine at a base URL of OpenAI's protocol for its data about a model, within Limit.
+// The window of the loaded model takes precedence over the model's maximum. Describe reads the list of models, for vLLM
+// and llama.cpp, and then sends requests that only one kind of server answers:
 // docs.vllm.ai/en/latest/serving/openai_compatible_server (max_model_len),
 // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (meta, /props), docs.ollama.com/api (/api/ps,
 // /api/show), lmstudio.ai/docs/developer/rest (/api/v0/models).
@@ -56,7 +56,8 @@ type asking struct {
 	model  string
 }
 
-// get decodes a JSON answer into to, and leaves to unchanged if none comes; body is sent if it is not nil.
+// get requests a URL and decodes the JSON answer into the destination to, which stays unchanged if no answer comes. A
+// non-nil body is sent as JSON in a POST request.
 func (a asking) get(url string, body, to any) {
 	method, data := http.MethodGet, []byte(nil)
 	if body != nil {

@@ -46,7 +46,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 var serverItems = []string{"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "compaction"}
 
 // CheckResponses is [Check] for the protocol Responses: an unknown or empty item, an unexpected output, a call without
-// its output, reasoning with nothing after it or without content, as the server stores nothing.
+// its output, reasoning that nothing follows, or reasoning without content, because the server stores nothing.
 func CheckResponses(body []byte) error {
 	_, err := parseResponses(body)
 	return err

@@ -54,7 +54,7 @@ func (p Protocol) Connect(t testing.TB, baseURL string) model.Model {
 	return p.New(t, Config{BaseURL: baseURL})
 }
 
-// New returns a model of the protocol. Without a name it is "test-1".
+// New returns a model of the protocol. The name of the model is "test-1" by default.
 func (p Protocol) New(t testing.TB, c Config) model.Model {
 	t.Helper()
 	if c.Model == "" {

@@ -64,7 +64,7 @@ type Fault struct {
 	Retry      bool          // it may be retried
 	Overloaded bool          // the server was overloaded
 	After      time.Duration // the wait that the server asks for, within 5 s
-	Text       string        // emitted before
+	Text       string        // the text emitted before the error
 	Want       []string      // parts of the error
 }
 

@@ -25,7 +25,7 @@ func (r *itemFormat) event(kind string, m members) string {
 	return encode(m)
 }
 
-// at returns the position of the next item, with the members of m.
+// at adds the position of the next item to m and returns m.
 func (r *itemFormat) at(m members) members {
 	m["output_index"], m["item_id"] = len(r.output), r.id()
 	return m
@@ -63,8 +63,8 @@ func callItem(id string, c Call, free bool) members {
 	return m
 }
 
-// reasoningItem has a summary, or its text if the field selects that. The encrypted content is only for the server;
-// here it is the text's length.
+// reasoningItem returns reasoning with a summary or, if the field is reasoning_text, with its text. Only a real server
+// could read the encrypted content; here it is the text's length.
 func reasoningItem(id string, r Reasoning) members {
 	m := members{"id": id, "type": "reasoning", "summary": []any{}, "encrypted_content": fmt.Sprintf("sealed %d", len(r.Text))}
 	if r.Field == "reasoning_text" {

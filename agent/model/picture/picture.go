@@ -19,12 +19,12 @@ import (
 	_ "golang.org/x/image/webp" // registers the format
 )
 
-// Limits holds which pictures are accepted; zero means no limit.
+// Limits describes the pictures that a provider accepts; zero fields mean no limit.
 type Limits struct {
 	Side    int      // longest side, in pixels
 	Pixels  int      // width times height
 	Bytes   int      // of the file
-	Formats []string // of "png", "jpeg", "gif" and "webp"; the first two are always accepted
+	Formats []string // nil: all; otherwise "png" and "jpeg", and those of "gif" and "webp" that are listed
 }
 
 // maxDecoded limits the memory for scaling a picture, in bytes. A file of a few bytes can hold a picture of thousands
@@ -107,8 +107,8 @@ func bytesOf(c image.Config) int {
 	return c.Width * c.Height * each
 }
 
-// scaled returns a picture with its sides multiplied by factor. It halves first: each pixel is then the mean of four,
-// so that none is skipped, and halving needs no memory besides the picture's own.
+// scaled returns a picture with its sides multiplied by factor. It halves the sides as long as possible: each new pixel
+// is then the mean of four, so that no pixel is skipped, and the scaler needs no memory except the new picture.
 func scaled(p image.Image, factor float64) image.Image {
 	if factor == 1 {
 		return p

@@ -15,8 +15,8 @@ import (
 // noteKey names the field in which a message keeps the items of its answer.
 const noteKey = model.Note + Name
 
-// note is the order of an answer's items, in Message.Extra. Text and calls stay in the message, so that they are stored
-// once, and changes to them are respected.
+// note holds the order of an answer's items, in Message.Extra. Text and calls stay in the message, so that they are
+// stored once, and changes to them are respected.
 type note struct {
 	Origin string  `json:"origin"` // see wire.Client.Origin
 	Places []place `json:"places"`
@@ -28,7 +28,7 @@ type place struct {
 	Text  int             `json:"text,omitempty"`  // number of bytes of the content
 	Phase json.RawMessage `json:"phase,omitempty"` // the model's name for the kind of this text
 	Call  bool            `json:"call,omitempty"`  // the next call
-	Free  string          `json:"free,omitempty"`  // its argument that was free text; "" = it was JSON
+	Free  string          `json:"free,omitempty"`  // the call's argument that was free text; "" = all arguments were JSON
 }
 
 // between separates two texts of one answer.

@@ -1,4 +1,4 @@
-// Package responses speaks OpenAI's Responses: the newer protocol, in which reasoning models get back the reasoning
+// Package responses speaks OpenAI's Responses protocol, the newer one, in which reasoning models get back the reasoning
 // that led to a tool call.
 //
 //	m, err := responses.New(responses.Config{
@@ -9,7 +9,7 @@
 // Nothing is stored at the server: every request has the whole conversation. Data of the protocol that [model.Message]
 // has no field for, such as encrypted reasoning, is kept in Message.Extra as one note, and sent again in its place.
 //
-// go-openai builds and checks the request; input and events are encoded and decoded here.
+// go-openai builds and checks the request; this package encodes the input and decodes events itself.
 package responses
 
 import (

@@ -5,8 +5,8 @@
 //		if d.Kind == model.Retry { … } // the failed attempt is void
 //	}
 //
-// An attempt may fail in the middle of its answer: the deltas before a [model.Retry] belong to it, so readers discard
-// them and cancel its calls.
+// An attempt may fail in the middle of its answer: the deltas before a [model.Retry] belong to the failed attempt, so
+// readers discard them and cancel its calls.
 package retry
 
 import (
@@ -31,8 +31,8 @@ const (
 	replaced  = 2 // if a fallback can answer
 	firstWait = 500 * time.Millisecond
 	growth    = 3
-	maxOwn    = 90 * time.Second // of our own waits for one request together
-	maxAsked  = 5 * time.Minute  // of a wait that a server asks for; after a longer one the request fails
+	maxOwn    = 90 * time.Second // limits the total of our own waits for one request
+	maxAsked  = 5 * time.Minute  // limits the wait that a server asks for; if it asks for more, the request fails
 	maxBefore = 10 * time.Second // limits the wait that a server asks for if a fallback can answer
 )
 

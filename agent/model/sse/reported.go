@@ -72,7 +72,7 @@ func Reported(raw json.RawMessage) error {
 	return classify(e, string(raw))
 }
 
-// classify makes e a ContextError if its message means that.
+// classify makes e a ContextError if the message means that the request is too long.
 func classify(e *model.Error, message string) error {
 	if window, ok := model.Overflow(message); ok && !e.Overloaded() {
 		e.Kind, e.Status, e.Window = model.ContextError, 400, window

@@ -182,7 +182,8 @@ func (r *Reader) sniff(chunk []byte) []byte {
 	return head
 }
 
-// grow appends part to a buffer of at most MaxEvent bytes. what names the text in the error.
+// grow appends a part to a buffer, or sets r.err if the buffer would exceed MaxEvent bytes. The text what names the
+// content of the buffer in that error.
 func (r *Reader) grow(to *[]byte, part []byte, what string) {
 	if len(*to)+len(part) > MaxEvent {
 		r.err = &model.Error{Kind: model.FormatError, What: fmt.Sprintf("%s longer than %d MiB", what, MaxEvent>>20)}

@@ -20,8 +20,8 @@ type pictures struct {
 
 // side is the longest side of pictures for servers without a known limit: Anthropic refuses larger ones in a request
 // with more than 20 pictures ("At least one of the image dimensions exceed max allowed size for many-image requests:
-// 2000 pixels", github.com/anthropics/claude-code/issues/24630). Any request may grow to that, and scaling a picture
-// down only then would change what the provider has cached.
+// 2000 pixels", github.com/anthropics/claude-code/issues/24630). Any request may grow to more than 20 pictures, and
+// scaling a picture down only then would change what the provider has cached.
 const side = 2000
 
 // portable allows only pictures in PNG or JPEG, which every server accepts: llama.cpp cannot read WebP

@@ -212,7 +212,8 @@ func (h *healing) healed(with []model.Remedy) model.Delta {
 	}}
 }
 
-// next chooses the next form of a refused request. asks are the remedies that would change it.
+// next chooses the next form of a refused request and reports whether there is one. asks are the remedies that would
+// change it.
 func (h *healing) next(err error, asks map[string]bool) bool {
 	e, ok := errors.AsType[*model.Error](err)
 	if !ok {
@@ -243,7 +244,7 @@ func (h *healing) next(err error, asks map[string]bool) bool {
 	return h.tryOptional(asks)
 }
 
-// try adds a remedy without a matching answer.
+// try adds a remedy that no answer asked for, unless it was tried before or would not change the request.
 func (h *healing) try(name string, asks map[string]bool) bool {
 	if !asks[name] || h.tried[name] {
 		return false

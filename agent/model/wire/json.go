@@ -14,7 +14,7 @@ import (
 // Members is a JSON object with some known keys.
 type Members map[string]json.RawMessage
 
-// Parameters returns the schema of a tool, by default one without parameters.
+// Parameters returns the schema of a tool's parameters; without one, the schema of an empty object.
 func Parameters(d model.ToolDef) json.RawMessage {
 	if len(d.Parameters) == 0 {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
@@ -88,7 +88,7 @@ func cost(raw json.RawMessage) model.Money {
 }
 
 // thoughtApart returns the reasoning tokens that a server does not count as part of the answer, though they are
-// charged: xAI's total is the sum of all three (github.com/vercel/ai/issues/12425).
+// charged: xAI's total is the sum of the prompt, the answer and the reasoning (github.com/vercel/ai/issues/12425).
 func thoughtApart(m Members, u *model.Usage) int {
 	total, _ := Count(m, "total_tokens")
 	for _, k := range []string{"completion_tokens_details", "output_tokens_details"} {

@@ -21,8 +21,8 @@ func (m *Model) inOrder(req model.Request, with *Remedied) model.Request {
 	return req
 }
 
-// anyOrder reports whether messages of one role may follow each other. In some protocols they may; besides, OpenAI and
-// OpenRouter accept them, except OpenRouter for models with strict templates. All other servers may use such a template.
+// anyOrder reports whether messages of one role may follow each other. Some protocols allow it, and so do OpenAI and,
+// except for Mistral's models, OpenRouter. All other servers may use a strict template, which refuses such messages.
 func (m *Model) anyOrder() bool {
 	return m.protocol.AnyOrder || m.provider == OpenAI || m.provider == OpenRouter && !m.mistral
 }
@@ -76,7 +76,7 @@ func reminded(msgs []model.Message, ephemeral int) (out []model.Message, after i
 			out = append(out, m)
 		}
 		if i == len(msgs)-ephemeral {
-			after = len(out) - 1 // the index of the first of them
+			after = len(out) - 1 // the index of the first ephemeral message
 		}
 	}
 	if ephemeral > 0 {

@@ -208,7 +208,8 @@ func (s Sampling) members() Members {
 	return m
 }
 
-// WithSampling adds the sampling to the members of a request of OpenAI's protocols. The SDK would not send a zero.
+// WithSampling adds the sampling to the members of a request of OpenAI's protocols, because the SDK would not send a
+// zero.
 func (c *Client) WithSampling(m Members, with *Remedied) Members {
 	all := c.SamplingOf(with).members()
 	maps.Copy(all, m)

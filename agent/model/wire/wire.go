@@ -35,10 +35,10 @@ type Config struct {
 	Model     string // the provider's name of the model; empty: Profile
 	Window    int    // context window in tokens; 0 = unknown
 	Server    string // the owner of the model in the list of a server on this machine, such as "llamacpp"
-	Effort    Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's default
+	Effort    Effort // reasoning_effort; empty: the provider's default
 	MaxTokens int    // limit of one answer in tokens, thinking included, if the protocol requires one; 0 = the adapter's default
 	MaxOutput int    // the documented maximum of MaxTokens; 0 = unknown
-	Compact   int    // tokens of a request from which the server summarizes the conversation, if the protocol has that; 0 = never
+	Compact   int    // size of a request in tokens from which the server summarizes the conversation, if it can; 0 = never
 	Free      bool   // the model supports tools whose calls are free text, with the protocol Responses
 	endpoint.Access
 	HTTPClient *http.Client // nil: a default client. Redirects are never followed.
@@ -66,7 +66,7 @@ type Client struct {
 	memory   memory // remedies for what its server has refused
 }
 
-// New checks c without I/O. api is the value of the setting api. Its errors name the setting.
+// New returns a client for c, without I/O. api is the value of the setting api. Errors name the wrong setting.
 func New(c Config, api string) (*Client, error) {
 	e, err := endpoint.New(endpoint.Config{
 		Profile: c.Profile, API: api, Model: strings.TrimSpace(cmp.Or(c.Model, c.Profile)), BaseURL: c.BaseURL, Access: c.Access, Client: c.HTTPClient,
@@ -158,8 +158,8 @@ type Model struct {
 // Model returns a model that uses the client.
 func (c *Client) Model(p Protocol) *Model { return &Model{c, p} }
 
-// Stream sends one request, and a refused one again in another form. Errors are [model.Error] or the cause of the
-// cancelled ctx.
+// Stream sends one request; if the server refuses it, Stream sends it again in another form. Errors are [model.Error]
+// or the cause of the cancelled ctx.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return stream(func(emit Emit) error { return m.heal(ctx, emit, m.pictures.fit(req)) })
 }

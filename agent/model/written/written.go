@@ -44,7 +44,7 @@ func New(next model.Model) *Model { return &Model{next: next} }
 // Info describes the wrapped model.
 func (m *Model) Info() model.Info { return m.next.Info() }
 
-// Mark returns a call marked as written as text.
+// Mark returns c with the mark of calls that a model wrote as text.
 func Mark(c model.ToolCall) model.ToolCall {
 	c.Extra = noted(c.Extra, writtenKey, "true")
 	return c
@@ -190,7 +190,7 @@ func (a *answer) handle(d model.Delta) {
 	}
 }
 
-// done ends the answer, with the calls in its text that may run.
+// done ends the answer and adds the calls in its text that may run.
 func (a *answer) done(d model.Delta) {
 	a.unthink()
 	switch {

@@ -121,8 +121,8 @@ func cdCheck(a *analyser, words []arg) string {
 	return ""
 }
 
-// enter records a folder in which the following commands may run. The shell resolves .. by name, a program by
-// following links.
+// enter records a folder in which the following commands may run. The shell resolves .. by name; a program resolves it
+// by following links.
 func (d *folders) enter(text string) {
 	d.entered = nil
 	for _, dir := range d.cwds {

@@ -67,8 +67,8 @@ type gitCall struct {
 	shifted  bool  // the first operand may be the value of an abbreviated flag
 }
 
-// gitAct returns the effect of a git command, nil if it changes neither history nor uncommitted work, and why it
-// may run programs of the workspace, or "". words start with the program.
+// gitAct returns the effect of a git command, nil if the command changes neither history nor uncommitted work. runs is
+// the reason why the command may run programs of the workspace, or "". words start with the program.
 func (d *folders) gitAct(words []arg, via []string) (act *GitAct, runs string) {
 	g := &gitCall{dash: -1, dir: d.certain(via)}
 	at, odd, ok := g.globals(words)
@@ -102,7 +102,7 @@ func (d *folders) gitAct(words []arg, via []string) (act *GitAct, runs string) {
 	return act, runs
 }
 
-// certain returns the start folder of a command after some wrappers, or "" if there are several.
+// certain returns the start folder of a command after some wrappers, or "" if it is not the same in all cases.
 func (d *folders) certain(via []string) string {
 	here := d.started
 	if len(here) == 0 || !path.IsAbs(here[0]) || d.adrift || slices.ContainsFunc(via, moves) {

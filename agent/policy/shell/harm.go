@@ -60,8 +60,8 @@ func erases(a *analyser, kind, name string, words []arg) {
 	}
 }
 
-// given reports whether one of the words in some follows the command name. Single letters match in clusters of flags,
-// and * matches any end of a long flag.
+// given reports whether one of the words in a list follows the command name. In the list, single letters match in
+// clusters of flags, and * matches any end of a long flag.
 func given(words []arg, some string) bool {
 	for want := range strings.FieldsSeq(some) {
 		for _, w := range words[1:] {
@@ -328,7 +328,7 @@ func (d *folders) moved(dir arg) (back func()) {
 	return func() { d.at = at }
 }
 
-// within runs f for code with its own current folder: a subshell, a pipe.
+// within runs f, which visits code with its own current folder, such as a subshell or a pipe, and restores the folder.
 func (d *folders) within(f func()) {
 	at := d.at
 	f()

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// fetched reports whether one of the commands from index before to the end downloads.
+// fetched reports whether a command downloads something; the first before commands of the report do not count.
 func (r *Report) fetched(before int) bool {
 	return slices.ContainsFunc(r.Commands[min(before, len(r.Commands)):], func(c Command) bool {
 		return slices.Contains(fetchers, c.Name())
@@ -58,7 +58,7 @@ func isStdin(s string) bool {
 	return slices.Contains([]string{"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, s)
 }
 
-// fetchRuns records that a download is executed at once.
+// fetchRuns records the harm if a word contains a download, which is then executed.
 func (r *Report) fetchRuns(words []arg) {
 	for _, w := range words {
 		if w.fetches {
@@ -67,7 +67,7 @@ func (r *Report) fetchRuns(words []arg) {
 	}
 }
 
-// downloads tracks the files that a program downloads and records that one of them is executed.
+// downloads tracks the files that a program downloads and records the harm if one of them is executed.
 func downloads(a *analyser, name string, words []arg) {
 	d := &a.folders
 	switch {
@@ -282,7 +282,7 @@ func formatted(given []arg) []arg {
 	return []arg{literalArg(text)}
 }
 
-// givesNames records that a command destroys the files whose names the left side prints.
+// givesNames records the harm of a command that destroys the files whose names the left side of a pipe prints.
 func givesNames(a *analyser, producers []Command, c Command) {
 	if c.Name() == "kill" && listsAll(producers) {
 		a.rep.harm("kill ends all processes", doItByHand)

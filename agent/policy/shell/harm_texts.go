@@ -40,7 +40,7 @@ var textRunners = []textRunner{
 	{name: "npm npx", flag: "-c --call"},
 }
 
-// value returns the text that a word has as the value of the row's flag; before is the previous word.
+// value returns the text in a word if the word holds the value of the row's flag; before is the previous word.
 func (r textRunner) value(word, before string) (text string, ok bool) {
 	if r.flag == "" {
 		return word, true
@@ -139,7 +139,7 @@ func joined(words []arg) string { return texts.Join(words, " ", func(w arg) stri
 // runsNames matches variables whose values programs run.
 var runsNames = texts.Regexp(`(PAGER|EDITOR|VISUAL|COMMAND|BROWSER|_SSH|_PROXY_COMMAND|SHELLOPTS|BASH_ENV)$`)
 
-// runsAssigned checks the value of a variable that programs run for harm.
+// runsAssigned checks the value of a variable for harm, if programs run that value.
 func runsAssigned(a *analyser, name string, value arg) {
 	text, ok := value.lit()
 	if !ok || !strings.Contains(text, " ") || !runsNames().MatchString(name) {
@@ -167,8 +167,8 @@ func unwrapped(text string) string {
 	return text
 }
 
-// runsText analyses a text run by the program reader: for a shell it judges every command, which then counts for
-// rules; for other interpreters it checks only for harm.
+// runsText analyses a text that the program named by reader runs. For a shell it judges every command, and rules apply
+// to these commands; for other interpreters it checks only for harm.
 func runsText(a *analyser, reader, text string, via []string) {
 	if slices.Contains(shells, reader) || slices.Contains([]string{"source", ".", "at", "batch", "ssh"}, reader) {
 		a.nested(text, via)
@@ -222,7 +222,8 @@ func writtenOut(a *analyser, list []redirected, before int) (text string, known 
 	return printed(a.rep.Commands[min(before, len(a.rep.Commands)):])
 }
 
-// writesFile records the file that a redirection overwrites, and that it may contain a download.
+// writesFile records the harm if a redirection overwrites a device or a vital file, and marks the file as a download if
+// it may contain one.
 func writesFile(a *analyser, r redirected, before int) {
 	appends := r.op == syntax.AppOut || r.op == syntax.AppAll
 	if why := overwritten(&a.folders, "a redirection", r.word); why != "" && (!appends || vitalFile(&a.folders, r.word) == "") {

@@ -63,7 +63,8 @@ func coreRedirect(text string, r *syntax.Redirect) bool {
 // shell, and quotes without expansions.
 var writtenRegexp = texts.Regexp("^([\\w./:,@%+-]|'[^'!]*'|\"[^\"\\\\!$`]*\")([\\w=./:,@%+-]|'[^'!]*'|\"[^\"\\\\!$`]*\")*$")
 
-// written returns the value of a word of a text that every shell reads as plain text.
+// written returns the value of a word if every shell reads the word as plain text. text is the program that contains
+// it.
 func written(text string, w *syntax.Word) (value string, ok bool) {
 	if w == nil || !writtenRegexp().MatchString(text[w.Pos().Offset():w.End().Offset()]) {
 		return "", false

@@ -58,7 +58,7 @@ var versioned = strings.Fields(`
 // versionFlags lists flags that print a version. Python's -v prints none, but in the sandbox python -v ends at once.
 var versionFlags = []string{"--version", "-version", "-V", "-v", "-dumpversion", "-dumpmachine", "version"}
 
-// writing lists flags that always write. A command with one needs approval at once instead of failing in the
+// writing lists flags that always write. A command with such a flag needs approval at once instead of failing in the
 // sandbox. The list need not be complete, because the kernel prevents the rest.
 var writing = map[string]string{
 	"sed": "-i --in-place", "sort": "-o --output", "find": "-delete -fprint -fprint0 -fprintf -fls", "tree": "-o", "yq": "-i --inplace", "gawk": "-i", "awk": "-i", "mlr": "-I",
@@ -220,8 +220,8 @@ func writes(name string, words []arg) string {
 	return ""
 }
 
-// hasFlag reports whether a word is one of the flags, with or without a value, or a cluster that contains the letter
-// of one.
+// hasFlag reports whether a word is one of the flags, with or without a value, or a cluster that contains the letter of
+// such a flag.
 func hasFlag(word string, flags []string) bool {
 	flag, _, _ := strings.Cut(word, "=")
 	return slices.ContainsFunc(flags, func(f string) bool { return flag == f || len(f) == 2 && leadingLetters(word, f[1:]) })

@@ -10,7 +10,7 @@ import (
 	"buddy/texts"
 )
 
-// Match tells whether a command matches a rule.
+// Match is the answer to the question whether a command matches a rule.
 type Match int
 
 // The answers, in ascending order.

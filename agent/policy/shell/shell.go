@@ -1,6 +1,6 @@
-// Package shell analyses what a shell program would do, without running any of it. It parses the text as bash,
-// visits every command in it, however wrapped, and reports whether all of them only read; if not, which one decided
-// and why.
+// Package shell analyses what a shell program would do, without running any of it. It parses the text as bash, visits
+// every command, even inside wrappers such as sudo, and reports whether all commands only read or, if not, which
+// command decided and why.
 //
 //	r := shell.Analyse("git log | tee log.txt", shell.Env{Cwd: "/w", Secret: secretIn})
 //	r.ReadOnly // false
@@ -344,8 +344,8 @@ func (r *Report) finish() Report {
 // whole returns all words of a command as arg.
 func whole(c Command) []arg { return append([]arg{literalArg(c.Name())}, arguments(c)...) }
 
-// Outside returns the effect of the program outside the read-only sandbox. There a program such as awk is not
-// read-only by its name alone, because its arguments can make it write files or run programs.
+// Outside returns the report for a run outside the read-only sandbox. There a program such as awk is not read-only by
+// its name alone, because its arguments can make it write files or run programs.
 func (r Report) Outside() Report {
 	r.Commands = slices.Clone(r.Commands)
 	for i := range r.Commands {

@@ -196,7 +196,7 @@ func (b *builder) add(s string) {
 	}
 }
 
-// lit appends an unquoted part, or one in double quotes, in which \ escapes less.
+// lit appends an unquoted part, or a part in double quotes, where \ escapes fewer characters.
 func (b *builder) lit(s string, quoted, first, last bool) {
 	if quoted {
 		b.quoted(s)

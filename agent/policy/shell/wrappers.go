@@ -285,7 +285,7 @@ func wrapSSH(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 // xargsFlags lists flags of xargs that only affect how the input is split.
 var xargsFlags = specs([]spec{{name: "xargs", flags: "-0rtx -n: -L: -I: -P: -d: -s: -E: -a: --arg-file: --null --no-run-if-empty --max-args: --max-procs: --max-lines: --delimiter: --verbose --replace?"}})["xargs"]
 
-// wrapXargs judges the command with words from the input.
+// wrapXargs judges the command that xargs runs, with words from the input.
 func wrapXargs(a *analyser, name string, words []arg, via []string, piped bool) bool {
 	c, n, why := xargsFlags.leading(words[1:])
 	if why != "" {
@@ -312,9 +312,9 @@ func wrapXargs(a *analyser, name string, words []arg, via []string, piped bool) 
 	return true
 }
 
-// xargsMark returns the placeholder that xargs replaces in the command, "" if it appends. If there are several
-// placeholders, the last one wins. Between a placeholder and a count, the later option wins too, but not in every
-// xargs.
+// xargsMark returns the placeholder that xargs replaces in the command, "" if xargs appends the words. If there are
+// several placeholders, the last one wins. Between a placeholder and a count, the later option wins too, but not in
+// every xargs.
 func xargsMark(c *call) (mark, why string) {
 	counts := false
 	for _, f := range c.flags {
@@ -337,7 +337,7 @@ func xargsMark(c *call) (mark, why string) {
 	return mark, ""
 }
 
-// replace replaces mark in words by item.
+// replace returns words in which item replaces the placeholder mark.
 func replace(words []arg, mark string, item arg) []arg {
 	out := make([]arg, 0, len(words))
 	for _, w := range words {
