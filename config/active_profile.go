@@ -11,7 +11,7 @@ import (
 	"buddy/texts"
 )
 
-// checkProfileNames checks the profile names in settings other than the active profile.
+// checkProfileNames checks the profile names in settings other than agent.model.
 func (l *loader) checkProfileNames() error {
 	for _, o := range []struct{ key, name string }{
 		{"agent.fallback_model", l.cfg.Agent.FallbackModel}, {"agent.small_model", l.cfg.Agent.SmallModel},
@@ -129,7 +129,7 @@ func (l *loader) configured() error {
 }
 
 // chooseModel applies --model or BUDDY_MODEL: a profile, else the demo, else a bundled profile, else PROFILE/MODEL,
-// else a raw model id on the active profile or, without one, on the endpoint given with it.
+// else a raw model id on the active profile or, if no profile is active, on the endpoint at baseURL.
 func (l *loader) chooseModel(name, from, baseURL string) error {
 	if err := checkID(name); err != nil {
 		return &Error{Place: from, Err: err}

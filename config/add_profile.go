@@ -2,12 +2,12 @@ package config
 
 import "fmt"
 
-// SetModel makes name the default model in a person's file, see [Document].
+// SetModel sets the default model in a person's file, see [Document].
 func SetModel(path, name string) error {
 	return changeFile(path, func(d *Document) error { return d.Set("agent.model", []string{name}) })
 }
 
-// SetStyle makes name the output style in a person's file, see [Document].
+// SetStyle sets the output style in a person's file, see [Document].
 func SetStyle(path, name string) error {
 	return changeFile(path, func(d *Document) error { return d.Set("agent.style", []string{name}) })
 }

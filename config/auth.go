@@ -16,8 +16,8 @@ import (
 	"buddy/owners"
 )
 
-// AuthStore is the file in which `buddy login` keeps keys and tokens of logins. It is a value;
-// any process may use the file at any time.
+// AuthStore is the file in which `buddy login` keeps keys and tokens of logins. An AuthStore may be copied, and any
+// process may use the file at any time.
 type AuthStore struct{ path string }
 
 // Auth returns the store in the folder of the user's settings. It creates nothing. Without a home folder its path is ""
@@ -47,7 +47,7 @@ type Token struct {
 	Access  string    `json:"access"`
 	Refresh string    `json:"refresh,omitempty"`
 	Expires time.Time `json:"expires"`
-	// Client is set for the login of a server and has what a refresh needs besides the token.
+	// Client is set for the login at an MCP server; it holds what a refresh needs besides the token.
 	Client *TokenClient `json:"client,omitempty"`
 }
 
@@ -209,7 +209,7 @@ func (p Provider) KeyPage() (KeyPage, bool) {
 // ID returns the name of the login in the store; profiles with the same ID share the login.
 func (l Login) ID() string { return l.Issuer + " " + l.ClientID }
 
-// ServerLogin returns the name of an MCP server's login in the store; url is the server's.
+// ServerLogin returns the name of the login at an MCP server in the store; url is the address of the server.
 func ServerLogin(url string) string { return "mcp " + url }
 
 // UsesLogin reports whether requests of a profile use the token of a login: an explicit key

@@ -85,7 +85,7 @@ func LocalServers() []Provider {
 	return all
 }
 
-// Profile returns the bundled profile of a provider, with model unless that is "".
+// Profile returns the bundled profile of a provider, with the given model or, if model is "", the default one.
 func (p Provider) Profile(model string) Profile {
 	profile, _ := Profile{Name: p.Name, BaseURL: p.BaseURL, API: p.API, Model: cmp.Or(model, p.Model), bundled: true}.moved(p.Name)
 	return profile
@@ -171,7 +171,7 @@ func (c *Config) Lookup(name string) (Profile, bool) {
 	return Profile{}, false
 }
 
-// with returns the profile with another model, without the prices of the old one.
+// with returns the profile with another model, without the prices and limits of the old one.
 func (p Profile) with(id string) Profile {
 	name := p.Name + "/" + id
 	p.Model, p.Prices, p.ContextLimit, p.MaxTokens = id, model.Price{}, 0, 0

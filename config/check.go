@@ -91,7 +91,7 @@ func (r *Report) addSyntax(place string, err error) {
 	}
 }
 
-// AddRule adds an error about a rule as a whole, unless one of its keys has one.
+// AddRule adds an error about a rule as a whole, unless one of the rule's keys has an error already.
 func (r *Report) AddRule(rule Rule, err error) {
 	own := false
 	for _, e := range r.entries {

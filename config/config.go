@@ -1,5 +1,5 @@
-// Package config reads buddy's TOML settings: strictly, in layers, and with the position of every value, so that any
-// mistake is one line that names file, line and key.
+// Package config reads buddy's TOML settings: strictly, in layers, and with the position of every value, so that every
+// error is one line that names file, line and key.
 //
 //	cfg, index, notices, err := config.Load(config.Options{Model: "work"})
 //	if err != nil {
@@ -12,7 +12,7 @@
 //
 // Command line beats environment beats the project's ./buddy.toml beats the user's $XDG_CONFIG_HOME/buddy/buddy.toml
 // beats the defaults; --config FILE replaces both files. The project's file comes with a checkout: until the person
-// trusts the folder, it may only tighten. docs/config.md is generated from the table in fields.go.
+// trusts the folder, it may only make settings stricter. docs/config.md is generated from the table in fields.go.
 package config
 
 import (

@@ -115,7 +115,7 @@ var contextSection = section{
 	},
 }
 
-// oneOf returns a check that accepts the words. what names their kind in the error.
+// oneOf returns a check that accepts only the words. The error uses what as the term for such a word.
 func oneOf(what string, words ...string) func(string, *file) (string, error) {
 	return func(v string, _ *file) (string, error) {
 		if slices.Contains(words, v) {

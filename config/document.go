@@ -31,7 +31,7 @@ type Document struct {
 }
 
 // OpenDocument reads a file, or starts with the template if the file does not exist. Anything but a regular file is an
-// error. Other editors wait until Close, which the caller must call.
+// error. Other processes that edit the file wait until Close, which the caller must call.
 func OpenDocument(path string) (*Document, error) {
 	if path == "" {
 		return nil, errors.New("can't find your home folder: give the settings file with --config FILE")
@@ -221,7 +221,7 @@ func (f *field) numberOf(v string, at any) (string, error) {
 // decimal formats a number as a TOML float.
 func decimal(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// change edits the text, and reverts the edit if it changed anything else than the key at path.
+// change edits the text, and reverts the edit if it changed anything except the key at path.
 func (d *Document) change(path []string, edit func([]entry) []byte) error {
 	before, offset, err := scan(d.data)
 	if err != nil {

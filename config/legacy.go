@@ -186,7 +186,7 @@ func (r *renewing) rename(e entry, now string, all []entry) {
 	r.entries = append(r.entries, e)
 }
 
-// finish adds the entries that several old ones, or one for all profiles, have become.
+// finish adds the entries that replace several old ones, and those that one old entry becomes in every profile.
 func (r *renewing) finish(all []entry) {
 	if len(r.off) > 0 {
 		i := slices.IndexFunc(r.entries, func(e entry) bool { return slices.Equal(e.path, []string{"tools", "off"}) })

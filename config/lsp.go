@@ -128,7 +128,7 @@ func (c *Config) lsp() *LanguageServer {
 	return &c.LSP[c.at]
 }
 
-// languageServer selects the server with a name for lsp, and adds it if it is new.
+// languageServer selects the server that lsp returns, by its name, and adds it if it is new.
 func (l *loader) languageServer(name, place string) {
 	c := &l.cfg
 	c.at = slices.IndexFunc(c.LSP, func(s LanguageServer) bool { return s.Name == name })

@@ -237,7 +237,7 @@ func (c *Config) mcp() *MCPServer {
 	return &c.MCP[c.at]
 }
 
-// mcpServer selects the server with a name for mcp, and adds it if it is new.
+// mcpServer selects the server that mcp returns, by its name, and adds it if it is new.
 func (l *loader) mcpServer(name, place string) {
 	c := &l.cfg
 	c.at = slices.IndexFunc(c.MCP, func(s MCPServer) bool { return s.Name == name })

@@ -119,8 +119,8 @@ func (d *Document) renameIn(all []entry, e entry) bool {
 	return true
 }
 
-// renameTables gives [display] and [api] their present names, unless the file has these tables as well: then it removes
-// them, and migrate inserts their keys there.
+// renameTables gives [display] and [api] their present names. If the file has the present tables as well, it removes
+// the old ones, and migrate inserts their keys into the present ones.
 func (d *Document) renameTables() {
 	for old, now := range map[string]string{"display": "ui", "api": "models.api"} {
 		entries, _, err := scan(d.data)

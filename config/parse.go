@@ -50,7 +50,7 @@ func parse(data []byte) ([]entry, int, error) {
 	return entries, 0, nil
 }
 
-// scan does what parse does, but with an error it returns its offset and the entries before it.
+// scan is like parse, but returns the offset of an error instead of the line, and the entries before it.
 func scan(data []byte) ([]entry, int, error) {
 	p := &parser{line: 1}
 	if offset, err := notText(data); err != nil {

@@ -54,8 +54,8 @@ func (c *Config) tableSettings(s section, index Index) (all []Setting) {
 	return all
 }
 
-// Settings returns every value in effect, in the order of the reference, but of profiles and rules only those that are
-// set. Secrets are replaced by a placeholder.
+// Settings returns every value in effect, in the order of the reference. For profiles and rules it returns only the
+// values that are set. Secrets are replaced by a placeholder.
 func (c *Config) Settings(index Index) []Setting {
 	c = c.inEffect(index)
 	var all []Setting

@@ -92,7 +92,7 @@ func (c *Config) setting() *Target {
 	return &c.Targets[c.at]
 }
 
-// target selects the target with a name for setting, and adds it if it is new.
+// target selects the target that setting returns, by its name, and adds it if it is new.
 func (l *loader) target(name, place string) {
 	c := &l.cfg
 	c.at = slices.IndexFunc(c.Targets, func(t Target) bool { return t.Name == name })

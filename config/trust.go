@@ -20,12 +20,13 @@ import (
 	"buddy/texts"
 )
 
-// TrustStore is the file that lists the folders a person trusts. A project's files may do more than tighten settings
-// only in a listed folder whose files have not changed since. It is a value; any process may use the file at any time.
+// TrustStore is the file that lists the folders a person trusts. Only in a listed folder whose files have not changed
+// since may a project's files do more than make settings stricter. A TrustStore may be copied, and any process may use
+// the file at any time.
 type TrustStore struct {
 	path string
-	// Main returns the folder whose trust also holds in another one, as long as the trusted files are equal; "" is none.
-	// It may be nil.
+	// Main returns the folder whose trust also holds in dir while the trusted files of both are equal, such as the main
+	// checkout for a worktree; "" for none. Main may be nil.
 	Main func(dir string) string
 }
 
@@ -57,7 +58,7 @@ const noServers = ".mcp.json -\n"
 // Fingerprint identifies the contents of a folder's project files. A folder without these files has a fingerprint, too.
 func Fingerprint(dir string) (string, error) { return fingerprint(dir, nil) }
 
-// fingerprint uses the content of a file that was already read.
+// fingerprint is Fingerprint with a file that was already read, or nil.
 func fingerprint(dir string, read *file) (string, error) {
 	h := sha256.New()
 	for _, name := range projectFiles {
@@ -98,7 +99,8 @@ func ResolveDir(dir string) (string, error) {
 	return abs, nil
 }
 
-// Trusted reports whether a folder with this fingerprint is trusted, and whether it was trusted with another one.
+// Trusted reports whether a folder with this fingerprint is trusted, and whether it was trusted with another
+// fingerprint.
 func (s TrustStore) Trusted(dir, print string) (trusted, changed bool, err error) {
 	all, err := s.List()
 	if err != nil {
@@ -187,7 +189,7 @@ func (s TrustStore) List() ([]TrustedDir, error) {
 	return all, nil
 }
 
-// change keeps texts and replaces the file, under a lock against other processes.
+// change edits the list of folders and saves the kept texts, under a lock against other processes.
 func (s TrustStore) change(kept keptTexts, edit func([]TrustedDir) []TrustedDir) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return fmt.Errorf("trusted folders %q: %w", s.path, cause(err))
@@ -319,7 +321,7 @@ func (l *loader) applyProject(f *file, entries []entry) error {
 	return l.finishProfiles(f)
 }
 
-// projectEntry sets one value. For an ignored one it returns the required access: trusted or
+// projectEntry sets one value. If the value is ignored, it returns the access that the value requires: trusted or
 // personal.
 func (l *loader) projectEntry(f *file, e entry, own []string) (ignored access, err error) {
 	const taken = tightens

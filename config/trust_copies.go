@@ -21,8 +21,8 @@ type Copies struct {
 	of     map[string]string // paths of the copies, by the path of their file
 }
 
-// CopyPart writes copies of the files of a part to the folder into if the part is trusted; else it returns nil. lines
-// are the texts of the part's definition. The folders of the copies have links to the other files of the original
+// CopyPart writes copies of a part's files below the folder into and returns them; nil if the part is not trusted.
+// lines are the texts of the part's definition. The copies' folders get links to the other files of the original
 // folders.
 func (s TrustStore) CopyPart(dir string, p Part, lines []string, into string) (*Copies, error) {
 	print, files, err := readPart(dir, p, "")
@@ -56,8 +56,8 @@ func (s TrustStore) CopyPart(dir string, p Part, lines []string, into string) (*
 // maxBeside limits the links that writeCopies creates in one folder.
 const maxBeside = 5000
 
-// writeCopies writes files to the folder into, which otherwise mirrors root: it creates the folders above the files and
-// fills them with links to everything else in the same folders of root.
+// writeCopies writes files below the folder into, and makes the rest of that folder look like root: it creates the
+// folders above the files and fills them with links to everything else in the same folders of root.
 func writeCopies(root, into string, files []partFile) error {
 	for _, f := range files {
 		to := filepath.Join(into, f.real)
@@ -172,7 +172,7 @@ func (c *Copies) value(parts []syntax.WordPart) (text string, static bool) {
 	return text, true
 }
 
-// plain reports whether a set variable expands to just its value.
+// plain reports whether the expansion of a variable that is set yields just the variable's value.
 func plain(p *syntax.ParamExp) bool {
 	usual := p.Exp == nil || p.Exp.Op == syntax.DefaultUnsetOrNull || p.Exp.Op == syntax.DefaultUnset
 	return usual && !p.Length && !p.Excl && p.Slice == nil && p.Repl == nil && p.Index == nil

@@ -57,9 +57,9 @@ func ReadProjectFile(dir, name string) ([]byte, error) {
 
 // FilesNamed returns the project files of dir that command lines name, relative to dir and sorted: each line is one
 // argument or a complete line for a shell. It finds names relative to dir or to a folder in the line (cd hooks &&
-// ./x.sh), with quotes, patterns, values of options and variables, and inside quoted programs. It prefers to find too
-// many. It does not find names that a program puts together, files that the named files read, and files that a line
-// only writes (>> log).
+// ./x.sh), with quotes, patterns, values of options and variables, and inside quoted programs. In doubt it returns too
+// many files. It does not find names that a program puts together, files that the named files read, and files that a
+// line only writes (>> log).
 func FilesNamed(dir string, lines ...string) []string {
 	f := newFinder(dir, lines)
 	for _, base := range f.bases() {
@@ -205,7 +205,8 @@ func unquoted(text string) (words []string) {
 	return append(words, word.String())
 }
 
-// paths returns the paths that a word may name relative to a folder. It returns fewer if the folder has no such name.
+// paths returns the paths that a word may name relative to a folder. It omits the path in the folder if the folder has
+// no such name.
 func (f *finder) paths(base, word string) (all []string) {
 	joined := filepath.Join(base, word) // also for /x.sh: the text before it is unknown
 	rest, below := strings.CutPrefix(joined, base+"/")

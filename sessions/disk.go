@@ -29,9 +29,9 @@ type turnSync struct {
 	err  error
 }
 
-// awaitTurn waits until the last turn is on the disk, before events that must not be recorded earlier: a tool's changes
-// can't be undone, listeners to the end of a task rely on its turns, and an event that is synced at once must not be on
-// the disk without them.
+// awaitTurn waits until the last turn is on the disk, if the event must not be recorded before the turn: a tool's
+// changes can't be undone, listeners to the end of a task rely on the task's turns, and an event that is synced at once
+// must not be on the disk without the turns before it.
 func (d *disk) awaitTurn(e event.Event) error {
 	switch e.(type) {
 	case event.ToolStarted, event.TaskFinished, event.ApprovalAsked, event.EffectApplying, event.HistoryRewound:

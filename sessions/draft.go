@@ -19,9 +19,9 @@ import (
 // maxDrafts limits the stored unsent texts of one session, and those of one folder.
 const maxDrafts = 64
 
-// Draft stores the unsent text of one screen. Its file is locked while the screen's process lives, so that others
+// Draft stores the unsent text of one screen. Its file is locked while the screen's process runs, so that other screens
 // neither overwrite the text nor show it; they may take over the text of a screen that has ended. While the text is
-// empty, nothing is stored or locked. It is for one goroutine.
+// empty, nothing is stored or locked. A Draft is for one goroutine.
 type Draft struct {
 	places  []string     // possible files; the first free one is used
 	makeDir func() error // creates their folder
@@ -96,8 +96,9 @@ type Left struct {
 // Release makes the text available to other screens.
 func (l Left) Release() { _ = l.lock.Close() }
 
-// AwaitLeft waits, for an empty draft, until screens that now have a text end or send it. It then calls left on its own
-// goroutine. A killed screen keeps its text until its process has ended, a moment after its terminal has closed.
+// AwaitLeft, for an empty draft, waits for the end of each screen that now has a text, and then calls left on a
+// goroutine of its own; a screen that sends its text does not count. A killed screen keeps its text until its process
+// has ended, a moment after its terminal has closed.
 func (d *Draft) AwaitLeft(left func(Left)) {
 	for _, path := range d.places {
 		lock, err := OpenPlain(path+".lock", os.O_RDWR)

@@ -81,7 +81,7 @@ type forking struct {
 	batch          []byte
 }
 
-// look collects what has not ended before an offset.
+// look records the work that had not ended at an offset.
 func (f *forking) look(j *Journal, end int64) error {
 	return j.walk(end, func(l Line) bool {
 		switch event.Named(l.Type).(type) {

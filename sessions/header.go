@@ -22,7 +22,7 @@ const Format = 2
 // continue a conversation that the person has abandoned.
 const formatPlain = 1
 
-// Exec is the By of a session that buddy exec or another non-interactive command started.
+// Exec is the value of Header.By for a session that buddy exec or another non-interactive command started.
 const Exec = "exec"
 
 var (

@@ -282,8 +282,8 @@ func promptStart(line []byte) string {
 	return ""
 }
 
-// findType returns the offset of a key with a type in a text, or -1. It searches for the dot of the type and the rest,
-// because dots are rare, while the quote at the start of the key is frequent.
+// findType returns the offset of a key with a type in a text, or -1. It searches for the part of the key from the dot
+// of the type on, because dots are rare, while the quote at the start of the key is frequent.
 func findType(text, key []byte) int {
 	dot := bytes.IndexByte(key, '.')
 	for off := dot; off < len(text); off++ {

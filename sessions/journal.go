@@ -37,9 +37,8 @@ type Info struct {
 }
 
 // Journal is one open session. Any goroutine may use it. Everything that Append wrote survives the end of the process.
-// Everything older than a second, and everything up to the last approval, also survives a power loss. A
-// finished turn survives one, too, once the next tool starts or its task ends; the next request to the model does not
-// wait for the disk.
+// Everything older than a second, and everything up to the last approval, also survives a power loss. So does a
+// finished turn once the next tool starts or its task ends; the next request to the model does not wait for the disk.
 type Journal struct {
 	path   string
 	f      *os.File

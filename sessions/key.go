@@ -30,7 +30,7 @@ func HeldKey() []byte {
 	return held.key
 }
 
-// HoldKey sets the HeldKey to the parent process's.
+// HoldKey makes the key of the parent process the HeldKey of this one.
 func HoldKey(key []byte) {
 	held.Lock()
 	defer held.Unlock()

@@ -48,8 +48,9 @@ type Entry struct {
 	gone    bool  // the file does not exist, or can't be a session
 }
 
-// List returns the sessions, last used first, including those with a Problem. It caches its results in an index in the
-// sessions' folder, which is rebuilt when it is missing or wrong: it reads only files that changed or are invalid.
+// List returns the sessions, last used first, including those with a Problem. It reads only files that have changed or
+// are invalid, because it caches its results in an index in the sessions' folder, which it rebuilds when the index is
+// missing or wrong.
 func (s Store) List() ([]Entry, error) {
 	dir, err := s.openDir()
 	if errors.Is(err, ErrNone) {
@@ -209,8 +210,8 @@ func (s Store) Find(prefix string) (string, error) {
 	return "", fmt.Errorf("no session %q in %s (nearest: %s); buddy finds only the sessions of the folder in which it was started", prefix, s.dir, some(found))
 }
 
-// FindTitle returns the id of the only session with words as its title, else of the only one whose title contains all
-// of them, in any order and ignoring case. An error that wraps ErrNone means that no title matches.
+// FindTitle returns the id of the only session whose title is the given words, else of the only one whose title
+// contains all of them, in any order and ignoring case. An error that wraps ErrNone means that no title matches.
 func FindTitle(s Store, words string) (string, error) {
 	all, err := s.List()
 	if err != nil {
@@ -244,7 +245,7 @@ func FindTitle(s Store, words string) (string, error) {
 	return "", fmt.Errorf("%q is in the titles of %d sessions: %s", words, len(found), some(ids))
 }
 
-// some joins the first of ids.
+// some joins the first ids.
 func some(ids []string) string {
 	if len(ids) > maxNear {
 		return strings.Join(ids[:maxNear], ", ") + ", …"
@@ -287,7 +288,7 @@ func (s Store) openDir() (*os.File, error) {
 }
 
 // stat lists the folder without opening files. It marks entries of the index that are up to date as fresh; the others
-// must be described. changed reports whether the index has other files.
+// must be described. changed reports whether the files in the folder differ from those in the index.
 func stat(dir *os.File, index []indexed) (all []Entry, changed bool, err error) {
 	var looked sync.WaitGroup
 	looked.Go(func() { all = statIndex(int(dir.Fd()), index) })
@@ -328,8 +329,8 @@ func sessionID(name string) (id string, ok bool) {
 	return id, ok && CheckID(id) == nil
 }
 
-// same reports whether all are the sessions with these names, each once. It compares sums of hashes, because a map of
-// the names would take a fifth of the time of a list.
+// same reports whether a list has exactly the sessions with these names, each once. It compares sums of hashes, because
+// a map of the names would take a fifth of the time of a list.
 func same(all []Entry, names []string) bool {
 	seed := maphash.MakeSeed()
 	var count int
@@ -348,8 +349,8 @@ func same(all []Entry, names []string) bool {
 	return count == len(all) && sum == 0
 }
 
-// inParallel calls work on several processors at once and waits. Each call gets some of the numbers below n, a few at a
-// time, so that all calls end at about the same time.
+// inParallel runs the function work on several processors at once and waits. Each call gets some of the numbers below
+// n, a few at a time, so that all calls end at about the same time.
 func inParallel(n int, work func(each iter.Seq[int])) {
 	var next atomic.Int64
 	workers := min(runtime.GOMAXPROCS(0), 8, n)

@@ -197,11 +197,11 @@ func forget(s Store) {
 	}
 }
 
-// meeting decides what happens when a file is moved to a place where another file exists. If it returns nil, from is
-// gone afterwards, or both remain.
+// meeting decides what happens when a file is moved to a place where another file exists. After a nil error, the file
+// at from is gone, or both files remain.
 type meeting func(from, to string) error
 
-// keep removes a file that already exists in the new place.
+// keep removes the moved file if the file in the new place has the same content; otherwise both remain.
 func keep(from, to string) error {
 	if same, err := begins(from, to); err != nil || !same {
 		return err
@@ -265,7 +265,7 @@ func ignoreEOF(err error) error {
 	return err
 }
 
-// union appends the lines of one file that the other lacks.
+// union appends the lines that only the moved file has to the file in the new place, and removes the moved file.
 func union(from, to string) error {
 	old, err := readSmall(from)
 	if err != nil {

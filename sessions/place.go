@@ -43,9 +43,9 @@ const maxName = 100
 const rootFile = "path"
 
 // Dir returns the store of the working directory cwd, which all folders and worktrees of a repository share. It tries
-// three places and returns the first writable one: the place that where names, the other one of state folder and
-// project, and a folder that lasts until the machine restarts. The notice explains why the first place was not used. Dir
-// creates nothing.
+// three places and returns the first writable one: the place named by where, then the other of state folder and
+// project, then a folder that lasts until the machine restarts. The notice explains why the first place was not used.
+// Dir creates nothing.
 func Dir(cwd string, where Location) (s Store, notice string, err error) {
 	cwd, err = filepath.Abs(cwd)
 	if err != nil {

@@ -42,7 +42,7 @@ func (j *Journal) raise(e event.Event) error {
 	return nil
 }
 
-// writeHeader overwrites the beginning of a file, whose own descriptor only appends.
+// writeHeader overwrites the beginning of a file. It opens the file again, because f can only append.
 func writeHeader(path string, f *os.File, line []byte) error {
 	w, err := OpenPlain(path, os.O_WRONLY)
 	if err != nil {

@@ -29,10 +29,10 @@ const (
 	hitAround   = 40      // bytes of text on each side of a match
 )
 
-// Search calls f for each event that contains what, in the order of the list and, within a session, of the file, until
-// f returns false or ctx ends. Case matters only if what has upper-case ASCII letters. It searches the bytes of the
-// files, on all processors, and decodes only matching lines. A call with a match only in its complete output comes
-// after the other events of its session.
+// Search calls f for each event that contains a text, in the order of the list and, within a session, of the file,
+// until f returns false or ctx ends. It ignores the case of ASCII letters, unless the text has an upper-case letter. It
+// searches the bytes of the files, on all processors, and decodes only matching lines. A call with a match only in its
+// complete output comes after the other events of its session.
 func (s Store) Search(ctx context.Context, what string, f func(Hit) bool) error {
 	if strings.TrimSpace(what) == "" {
 		return errors.New("the search text is empty")

@@ -54,7 +54,8 @@ func (s Store) file(id string) string { return filepath.Join(s.dir, id+ext) }
 // Path returns the folder.
 func (s Store) Path() string { return s.dir }
 
-// makeDir creates the folder: in the state folder with the path of its project, in a project excluded from git.
+// makeDir creates the folder. In the state folder it also stores the path of the project; elsewhere it excludes the
+// folder from git.
 func (s Store) makeDir() error {
 	if err := removeLink(s); err != nil {
 		return fmt.Errorf("sessions folder: %w", err)
@@ -92,7 +93,7 @@ func writeNew(path, text string) error {
 }
 
 // Create creates a session and opens it for writing. It sets Format and MAC of h, and ID and Created if they are zero.
-// No earlier function writes to the disk.
+// It is the first call that writes to the disk; the functions that find a store create nothing.
 func (s Store) Create(h Header) (*Journal, error) {
 	given := h.ID != ""
 	if given {

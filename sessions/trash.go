@@ -128,9 +128,9 @@ func (s Store) CollectDaily(now time.Time, most int64) (Collected, error) {
 	return s.Collect(now, most)
 }
 
-// LimitOutputs deletes outputs of sessions unused for OutAge. While the outputs of the folder exceed most bytes, it
-// deletes those of the least recently used sessions. In sessions that a process works on, it deletes the oldest outputs
-// of ended commands, and leaves a line in their place.
+// LimitOutputs deletes outputs of sessions unused for OutAge. While all outputs of the folder together have more than
+// the given number of bytes, it deletes those of the least recently used sessions. In sessions that a process works on,
+// it deletes the oldest outputs of ended commands, and leaves a line in their place.
 func LimitOutputs(s Store, now time.Time, most int64) (c Collected, err error) {
 	return c, s.collectOuts(now, most, &c)
 }

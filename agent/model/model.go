@@ -48,7 +48,7 @@ type Info struct {
 func (i Info) Fits(req Request) bool { return i.Window <= 0 || req.Tokens <= i.Window-i.Window/20 }
 
 // HasSection reports whether the model may have a section [models.PROFILE] in the settings. A model chosen as
-// NAME/MODEL has none: it uses the address and key of NAME, but not the settings of that other model.
+// NAME/MODEL has none: it uses the section NAME, except the prices and limits, which are those of another model.
 func HasSection(profile, id string) bool { return !strings.HasSuffix(profile, "/"+id) }
 
 // Demo is the value of Info.API for the embedded demo model, which understands only a few commands.

@@ -16,14 +16,14 @@ import (
 type callback struct {
 	url    string
 	path   string // of url
-	secret bool   // nobody can guess path, so that it stands for a state
+	secret bool   // nobody can guess path, so it replaces the state
 	server *http.Server
 	came   chan *auth.AuthorizationResult
 	failed chan error
 }
 
-// listen starts to listen, on any free port if port is 0. secret becomes a part of the path, for login pages without a
-// state; "" is for the others.
+// listen starts to listen, on any free port if port is 0. secret becomes a part of the path for login pages that return
+// no state; for other pages it is "".
 func listen(port int, secret string) (*callback, error) {
 	four, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {

@@ -18,7 +18,7 @@ type folders struct {
 	// at is the folder of the last cd if that succeeded; "" is unknown. It serves to find harm to files with relative
 	// names.
 	at        string
-	visited   []string          // every folder of a cd that succeeded, and the first one
+	visited   []string          // the start folder, and every value of at
 	downloads map[string]bool   // base names of files that the program downloads
 	written   map[string]string // texts that it writes into files, by their base names
 }
