@@ -89,7 +89,7 @@ type Agent struct {
 	Style         string // name of an output style; "" is the default one
 }
 
-// Sessions holds the section [sessions], in minutes.
+// Sessions holds the section [sessions].
 type Sessions struct {
 	Location     string // where sessions are stored, see package sessions
 	IdleExit     int    // minutes until a session without an attached screen ends

@@ -60,7 +60,7 @@ func (m Migration) Run() (did []string, err error) {
 	return did, d.create()
 }
 
-// firstOr returns the first mistake of a report, which has a place in an existing file, else another one.
+// firstOr returns the first mistake of a report, whose position is in an existing file, or other if there is none.
 func (r *Report) firstOr(other *Error) *Error {
 	if all := r.Mistakes(); len(all) > 0 {
 		return all[0]

@@ -41,7 +41,7 @@ type parser struct {
 	offset  int
 }
 
-// parse parses a whole document. The error has the line and a cause of one line.
+// parse parses a whole document. If that fails, it returns the number of the line and an error of one line.
 func parse(data []byte) ([]entry, int, error) {
 	entries, offset, err := scan(data)
 	if err != nil {

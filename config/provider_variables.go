@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// variables holds the names of the variables that a vendor's own libraries read, in addition to that of its key. buddy
-// reads them, too. A project can't set them.
+// variables holds the names of the variables that a vendor's own libraries read, in addition to the variable of its
+// key. buddy reads them, too. A project can't set them.
 type variables struct {
 	base  string // another address for the provider
 	token string // variable of a token sent as "Authorization: Bearer" instead of the key, as gateways require it; has precedence

@@ -58,7 +58,7 @@ const noServers = ".mcp.json -\n"
 // Fingerprint identifies the contents of a folder's project files. A folder without these files has a fingerprint, too.
 func Fingerprint(dir string) (string, error) { return fingerprint(dir, nil) }
 
-// fingerprint is Fingerprint with a file that was already read, or nil.
+// fingerprint is Fingerprint for a folder of which one file was already read; read may be nil.
 func fingerprint(dir string, read *file) (string, error) {
 	h := sha256.New()
 	for _, name := range projectFiles {
@@ -84,7 +84,7 @@ func fingerprint(dir string, read *file) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// ResolveDir returns the name under which a folder is trusted.
+// ResolveDir returns the absolute path, without symbolic links, under which a folder is trusted.
 func ResolveDir(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err == nil {

@@ -21,9 +21,8 @@ type Copies struct {
 	of     map[string]string // paths of the copies, by the path of their file
 }
 
-// CopyPart writes copies of a part's files below the folder into and returns them; nil if the part is not trusted.
-// lines are the texts of the part's definition. The copies' folders get links to the other files of the original
-// folders.
+// CopyPart copies the files of a trusted part to a folder; if the part is not trusted, it returns nil. lines are the
+// texts of the part's definition. The copies' folders get links to the other files of the original folders.
 func (s TrustStore) CopyPart(dir string, p Part, lines []string, into string) (*Copies, error) {
 	print, files, err := readPart(dir, p, "")
 	if err != nil {
@@ -56,8 +55,8 @@ func (s TrustStore) CopyPart(dir string, p Part, lines []string, into string) (*
 // maxBeside limits the links that writeCopies creates in one folder.
 const maxBeside = 5000
 
-// writeCopies writes files below the folder into, and makes the rest of that folder look like root: it creates the
-// folders above the files and fills them with links to everything else in the same folders of root.
+// writeCopies writes files to a folder that otherwise mirrors root: it creates the folders above the files and fills
+// them with links to everything else in the same folders of root.
 func writeCopies(root, into string, files []partFile) error {
 	for _, f := range files {
 		to := filepath.Join(into, f.real)

@@ -36,7 +36,7 @@ func Hosts(s Store) map[string]Host {
 	return all
 }
 
-// HostOf returns the recorded host of a session, a zero one if there is none.
+// HostOf returns the recorded host of a session, the zero Host if there is none.
 func HostOf(s Store, id string) Host { return readHost(filepath.Join(s.dir, id+hostExt)) }
 
 func readHost(path string) (h Host) {
@@ -79,7 +79,7 @@ func HoldHost(s Store, id string, wait bool) (*HostNote, error) {
 	}
 }
 
-// Read returns the recorded host, a zero one if there is none.
+// Read returns the recorded host, the zero Host if there is none.
 func (n *HostNote) Read() Host { return readHost(n.file.Name()) }
 
 // Write records a host.

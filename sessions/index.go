@@ -159,8 +159,8 @@ func newDescriber(s Store, dir *os.File) *describer {
 	return &describer{store: s, dir: int(dir.Fd()), buf: make([]byte, describeSize)}
 }
 
-// fd is an open file: a list has thousands, for which an os.File costs too much. The file must be a regular one; ReadAt
-// fails on most others.
+// fd is an open file: listing sessions opens thousands of files, for which an os.File costs too much. The file must be
+// a regular one; ReadAt fails on most others.
 type fd int
 
 func (f fd) ReadAt(p []byte, off int64) (int, error) {

@@ -100,7 +100,7 @@ func notStored(state string, cause error) error {
 	return fmt.Errorf("its key can't be stored in %s: %w; make that folder writable, or set XDG_STATE_HOME to one that is", state, cause)
 }
 
-// KeyProblem returns why a new session can't be marked as one of this machine, or nil. It creates nothing.
+// KeyProblem returns why a new session can't be marked as made on this machine, or nil. It creates nothing.
 func KeyProblem(s Store) error {
 	key, err := loadKey(s.state)
 	if key != nil || err != nil {

@@ -197,8 +197,8 @@ func forget(s Store) {
 	}
 }
 
-// meeting decides what happens when a file is moved to a place where another file exists. After a nil error, the file
-// at from is gone, or both files remain.
+// meeting decides what happens when a file is moved to a place where another file exists. After a nil error, either the
+// old file is gone or both files remain.
 type meeting func(from, to string) error
 
 // keep removes the moved file if the file in the new place has the same content; otherwise both remain.
@@ -265,7 +265,7 @@ func ignoreEOF(err error) error {
 	return err
 }
 
-// union appends the lines that only the moved file has to the file in the new place, and removes the moved file.
+// union adds to the file in the new place the lines that only the moved file has, and removes the moved file.
 func union(from, to string) error {
 	old, err := readSmall(from)
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 	maxOld     = 256 << 20 // bytes of a file
 )
 
-// oldSession is such a file. The first files have Name in place of ID.
+// oldSession is the content of an old file. The first files have Name in place of ID.
 type oldSession struct {
 	Version int
 	Updated int64 `json:"updated_at_millis"`

@@ -32,8 +32,8 @@ const (
 	InProject Location = "project"
 )
 
-// projects returns the folder of state with a folder for each project, NAME-HASH, which contains the sessions, the
-// memory, and a file with the path of the project.
+// projects returns the folder below the state folder that has a folder NAME-HASH for each project, with the sessions,
+// the memory, and a file with the path of the project.
 func projects(state string) string { return filepath.Join(state, "projects") }
 
 // maxName limits the bytes of a project's name in the name of its folder.
@@ -43,9 +43,9 @@ const maxName = 100
 const rootFile = "path"
 
 // Dir returns the store of the working directory cwd, which all folders and worktrees of a repository share. It tries
-// three places and returns the first writable one: the place named by where, then the other of state folder and
-// project, then a folder that lasts until the machine restarts. The notice explains why the first place was not used.
-// Dir creates nothing.
+// three places and returns the first writable one: the requested location, then the other one of InState and InProject,
+// then a folder that lasts until the machine restarts. The notice explains why the requested location was not used. Dir
+// creates nothing.
 func Dir(cwd string, where Location) (s Store, notice string, err error) {
 	cwd, err = filepath.Abs(cwd)
 	if err != nil {

@@ -77,7 +77,7 @@ func TooLarge(size, allowed int64) error {
 	return fmt.Errorf("the image has %.1f MB (allowed: %.1f MB)", float64(size)/1e6, float64(allowed)/1e6)
 }
 
-// mediaType returns the media type for a file's first bytes; "" if models do not take it.
+// mediaType returns the media type of a file from its first bytes; "" if models do not take it.
 func mediaType(data []byte) string {
 	head := string(data[:min(len(data), 12)])
 	switch {

@@ -245,7 +245,7 @@ func readObject(data []byte, known []member) (others map[string]json.RawMessage,
 	return all, nil
 }
 
-// readMember decodes raw into the variable to which the pointer to refers, as json.Unmarshal does.
+// readMember is json.Unmarshal with a shortcut for strings.
 func readMember(raw json.RawMessage, to any) error {
 	if text, ok := to.(*string); ok {
 		if s, ok := quickjson.String(raw); ok {

@@ -61,8 +61,8 @@ func StatusText(code int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", code, text))
 }
 
-// Back returns when a server that asks to wait accepts requests again: "requests are accepted again at 18:40, in
-// 2h5m".
+// Back returns a text that says when a server that asks to wait accepts requests again: "requests are accepted again at
+// 18:40, in 2h5m".
 func Back(wait time.Duration) string {
 	at := time.Now().Add(wait)
 	layout := "15:04"

@@ -255,8 +255,8 @@ var gentler = map[string]string{
 	"find": "the same find without the action lists the files it would affect", "git checkout": "git switch changes branches only", "kill": "ask the service to stop first", "docker rm": "docker stop keeps the container",
 }
 
-// undoGit returns instructions for undoing a git command, "" if there are none. The argument most holds the
-// instructions for most uses of the subcommand.
+// undoGit returns instructions for undoing a git command, by default those in most, which suit most uses of the
+// subcommand; "" if there are none.
 func undoGit(act *shell.GitAct, most string) string {
 	switch act.Kind {
 	case shell.GitLoses, shell.GitReplaces, shell.GitRuns:

@@ -128,7 +128,8 @@ func restores(p Policy, c shell.Command, names []string) bool {
 	return p.Undoes != nil && deleting[c.Name()] && len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool { return !p.Undoes(path) })
 }
 
-// literalPaths returns the absolute paths that the operands of a command name; none if one is known only when it runs.
+// literalPaths returns the absolute paths that the operands of a command name; none if one of them is known only when
+// the command runs.
 func literalPaths(c shell.Command, names []string) []string {
 	computed := slices.ContainsFunc(c.Argv, func(w shell.Arg) bool { return w.Dynamic || w.Pattern || w.Odd })
 	if computed || len(c.Dirs) != 1 {

@@ -131,8 +131,8 @@ func (k ownKeys) leads(command string, report shell.Report) string {
 	return ""
 }
 
-// startOf returns the display name of the one of buddy's own files whose path starts with a word, or "". The word must
-// contain at least the first folder below the home, and the command must not run in the folder that the word names.
+// startOf returns the display name of a file of buddy's own whose path starts with a word, or "". The word must contain
+// at least the first folder below the home, and the command must not run in the folder that the word names.
 func (k ownKeys) startOf(word string) string {
 	word = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(word, "~"), k.home), "/")
 	for _, o := range k.Files {

@@ -55,7 +55,7 @@ func (c *Client) beginCode(l config.Login, conf *oauth2.Config) (*Flow, error) {
 const maxAnswer = 64 << 10
 
 // BeginKey starts a login in the browser whose result is a key that belongs to the person, at a provider that gives
-// such keys to all programs (openrouter.ai/docs/guides/overview/auth/oauth). It is stored as the provider's key.
+// such keys to all programs (openrouter.ai/docs/guides/overview/auth/oauth). The key is stored as the provider's.
 func (c *Client) BeginKey(provider string, at config.KeyPage) (*Flow, error) {
 	if !safeURL(at.Page) || !safeURL(at.Exchange) {
 		return nil, fmt.Errorf("%s: the login page is neither https nor on this machine", provider)

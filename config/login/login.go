@@ -8,7 +8,7 @@
 //
 //	token, err := c.Token(ctx, profile.Login, "")
 //
-// Tokens are in the [config.AuthStore]. Errors never contain one.
+// Tokens are in the [config.AuthStore]. Errors never contain a token.
 package login
 
 import (

@@ -49,7 +49,7 @@ type event struct {
 	Usage   json.RawMessage `json:"usage"`
 }
 
-// message is a complete answer, or its head.
+// message is a complete answer, or the start of one.
 type message struct {
 	Content []json.RawMessage `json:"content"`
 	ending
@@ -265,7 +265,8 @@ func (a *answer) stop(index int) error {
 	return a.Ready(b.call)
 }
 
-// check returns why an answer without message_stop is incomplete. finished means that the server marked its end.
+// check returns why an answer without message_stop is incomplete. finished means that the server marked the end of the
+// answer.
 func (a *answer) check(finished bool) error {
 	switch {
 	case a.finish == "" && a.odd != "":

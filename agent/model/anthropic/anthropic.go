@@ -43,7 +43,7 @@ type adapter struct {
 	adaptive  bool // the model decides how long it thinks
 }
 
-// New checks c without I/O. Its errors name the setting.
+// New returns a model for c, without I/O. Errors name the wrong setting.
 func New(c Config) (*wire.Model, error) {
 	m, err := newAdapter(c)
 	if err != nil {

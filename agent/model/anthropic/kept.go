@@ -125,7 +125,7 @@ func keep(name string, blocks []*block) (map[string]json.RawMessage, error) {
 func keptIn(m model.Message, name string) []keptBlock {
 	var k kept
 	if raw := m.Extra[extraKey]; len(raw) == 0 || json.Unmarshal(raw, &k) != nil || k.Model != name {
-		return nil // blocks of another model or an invalid note are optional
+		return nil // blocks of another model, or in an invalid note, may be left out
 	}
 	return k.Blocks
 }

@@ -201,8 +201,8 @@ func markLast(parts []any) {
 	}
 }
 
-// safe returns an id or a name in the letters that Anthropic accepts. Other models' ids may have more; different ids
-// stay different.
+// safe returns an id or a name in the letters that Anthropic accepts. Ids of other models may have other letters;
+// different ids stay different.
 func safe(id string) string {
 	if id == wire.SafeLetters(id) {
 		return id

@@ -25,7 +25,7 @@ const (
 // support tool use", llama.cpp "tools param requires --jinja flag".
 var refusal = regexp.MustCompile(`(?i)support (tool|function)s?\b|tool choice requires|tools? param\w* requires|(tools?|tool[_ ]calls?|function calling)["'\x60]? (is|are) not (supported|enabled|available)`)
 
-// maxUnused limits how many answers may have unusable calls in their text.
+// maxUnused is the number of answers with unusable calls in their text after which the model uses blocks.
 const maxUnused = 2
 
 // learnt reports whether the session has stored that the model needs blocks.

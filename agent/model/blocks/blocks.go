@@ -56,7 +56,7 @@ type Model struct {
 	unused atomic.Int32           // answers with unusable calls in their text
 }
 
-// New wraps next in blocks. why is the reason, for display.
+// New wraps next, which exchanges blocks from the start. why is the reason, for display.
 func New(next model.Model, why string) *Model {
 	m := Auto(next)
 	m.why.Store(&why)

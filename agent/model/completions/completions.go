@@ -35,7 +35,7 @@ type adapter struct {
 	client *wire.Client
 }
 
-// New checks c without I/O. Its errors name the setting.
+// New returns a model for c, without I/O. Errors name the wrong setting.
 func New(c Config) (*wire.Model, error) {
 	client, err := wire.New(c, Name)
 	if err != nil {

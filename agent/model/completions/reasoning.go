@@ -114,8 +114,8 @@ var textKeys = []string{
 // maxDepth bounds the search for text in nested values.
 const maxDepth = 8
 
-// pull returns the text in a value, never JSON. first allows a string with JSON inside: a later piece of a text may
-// look like JSON by chance.
+// pull returns the text in a value, never JSON. first means that the value is the first piece of a field; only then may
+// a string contain JSON, because a later piece may look like JSON by chance.
 func pull(raw json.RawMessage, first bool, depth int) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || depth > maxDepth {

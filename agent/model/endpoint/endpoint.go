@@ -60,7 +60,7 @@ type Endpoint struct {
 	waits  Waits  // with all defaults, except Stall
 }
 
-// New checks c without I/O. Its errors name the setting.
+// New returns an endpoint for c, without I/O. Errors name the wrong setting.
 func New(c Config) (*Endpoint, error) {
 	key := "api_base_url"
 	if c.Profile != "" {

@@ -56,8 +56,8 @@ type asking struct {
 	model  string
 }
 
-// get requests a URL and decodes the JSON answer into the destination to, which stays unchanged if no answer comes. A
-// non-nil body is sent as JSON in a POST request.
+// get requests a URL and decodes its JSON answer. Without an answer, the destination stays unchanged. A body that is
+// not nil is sent as JSON in a POST request.
 func (a asking) get(url string, body, to any) {
 	method, data := http.MethodGet, []byte(nil)
 	if body != nil {

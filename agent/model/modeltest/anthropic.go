@@ -205,7 +205,7 @@ func (m *messages) reason(p *wire) string {
 	return "end_turn"
 }
 
-// message is a complete answer, or its head.
+// message is a complete answer, or the start of one.
 func (m *messages) message(p *wire, content []any, output int) members {
 	body := members{
 		"id": "msg_1", "type": "message", "role": "assistant", "model": p.req.Model, "content": content,

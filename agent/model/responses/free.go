@@ -52,7 +52,7 @@ func (a *answer) named(i *item, name string) {
 	}
 }
 
-// wrapped returns free text as JSON arguments, the form in the rest of buddy.
+// wrapped returns free text as JSON arguments, the form that the rest of buddy uses.
 func wrapped(argument, text string) string {
 	b, err := texts.JSON(map[string]string{argument: text})
 	if err != nil {

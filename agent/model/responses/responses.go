@@ -39,7 +39,7 @@ type adapter struct {
 	free   bool // the model supports tools whose calls are free text
 }
 
-// New checks c without I/O. Its errors name the setting.
+// New returns a model for c, without I/O. Errors name the wrong setting.
 func New(c Config) (*wire.Model, error) {
 	client, err := wire.New(c, Name)
 	if err != nil {

@@ -182,8 +182,8 @@ func (r *Reader) sniff(chunk []byte) []byte {
 	return head
 }
 
-// grow appends a part to a buffer, or sets r.err if the buffer would exceed MaxEvent bytes. The text what names the
-// content of the buffer in that error.
+// grow appends a part to a buffer of at most MaxEvent bytes. If the buffer would be longer, grow sets r.err, whose text
+// starts with what.
 func (r *Reader) grow(to *[]byte, part []byte, what string) {
 	if len(*to)+len(part) > MaxEvent {
 		r.err = &model.Error{Kind: model.FormatError, What: fmt.Sprintf("%s longer than %d MiB", what, MaxEvent>>20)}

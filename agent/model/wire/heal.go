@@ -141,7 +141,7 @@ func (m *memory) know(others ...model.Remedy) []model.Remedy {
 	return m.all
 }
 
-// maxRequests limits how often a request is sent in all forms together.
+// maxRequests limits how often a request is sent, in all its forms together.
 const maxRequests = 5
 
 // healing is the search for a form of one request that the server accepts.

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// fetched reports whether a command downloads something; the first before commands of the report do not count.
+// fetched reports whether a command downloads something; before is the number of earlier commands, which do not count.
 func (r *Report) fetched(before int) bool {
 	return slices.ContainsFunc(r.Commands[min(before, len(r.Commands)):], func(c Command) bool {
 		return slices.Contains(fetchers, c.Name())

@@ -53,7 +53,7 @@ func (d *folders) outside(v val) string {
 	return ""
 }
 
-// fulls returns the absolute paths that text may mean. They are not cleaned: the meaning of .. depends on links.
+// fulls returns the absolute paths that a text may mean. They are not cleaned: the meaning of .. depends on links.
 func (d *folders) fulls(text string) []string {
 	if strings.HasPrefix(text, "/") {
 		return []string{text}
