@@ -115,7 +115,7 @@ var contextSection = section{
 	},
 }
 
-// oneOf returns a check that accepts only the words. Its error is that of Unknown, with what.
+// oneOf returns a check that accepts only the words; its error is Unknown(what, …).
 func oneOf(what string, words ...string) func(string, *file) (string, error) {
 	return func(v string, _ *file) (string, error) {
 		if slices.Contains(words, v) {

@@ -50,8 +50,8 @@ func readHost(path string) (h Host) {
 // HostNote is the locked note with a session's host, which others can't change until it is released.
 type HostNote struct{ file *os.File }
 
-// HoldHost locks the note with a session's host. If another process has locked the note, HoldHost waits; without wait,
-// it fails.
+// HoldHost locks the note with a session's host. If another process has locked the note, HoldHost waits for it or, if
+// wait is false, returns an error.
 func HoldHost(s Store, id string, wait bool) (*HostNote, error) {
 	if err := CheckID(id); err != nil {
 		return nil, err

@@ -349,8 +349,8 @@ func same(all []Entry, names []string) bool {
 	return count == len(all) && sum == 0
 }
 
-// inParallel runs the function work on several processors at once and waits. Each call gets some of the numbers below
-// n, a few at a time, so that all calls end at about the same time.
+// inParallel splits the numbers below n over calls of work on several processors, and waits for the calls. Each call
+// gets a few numbers at a time, so that all calls end at about the same time.
 func inParallel(n int, work func(each iter.Seq[int])) {
 	var next atomic.Int64
 	workers := min(runtime.GOMAXPROCS(0), 8, n)

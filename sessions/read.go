@@ -29,9 +29,9 @@ type Part struct {
 	from     int64    // offset of the first line
 }
 
-// Open opens a session for writing. If that is impossible, the session can still be read, and ReadOnly returns the
-// reason. Open reads only the first and the last line. It removes a last line that a crash or power loss cut off, and
-// reports that in Info.
+// Open opens a session for writing. If the session can't be written, Open opens it for reading, and ReadOnly returns
+// the reason. Open reads only the first and the last line. It removes a last line that a crash or power loss cut off,
+// and reports that in Info.
 func (s Store) Open(id string) (*Journal, error) {
 	f, err := s.openFile(id, os.O_RDWR|os.O_APPEND)
 	readOnly := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)

@@ -3,7 +3,7 @@
 // JSON manage this, and it is the only way for models whose server accepts no tools.
 //
 //	m := blocks.New(adapter, "it has 1.5 billion parameters")
-//	for d, err := range m.Stream(ctx, req) { … } // a Done with a call of run_shell or write_file, as from any other model
+//	for d, err := range m.Stream(ctx, req) { … } // a Done with a call of run_shell or write_file
 //
 // In the text for the model, the call
 //

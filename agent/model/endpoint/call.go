@@ -16,8 +16,8 @@ import (
 // errTimeout is the cause of a context that ended because no data arrived.
 var errTimeout = errors.New("timeout")
 
-// Call is one request to an endpoint. It has the Do method of an HTTP client, which may be used once. The caller must
-// close it.
+// Call is one request to an endpoint. It has the Do method of an HTTP client, to be called once. The caller must close
+// the Call.
 type Call struct {
 	e      *Endpoint
 	parent context.Context

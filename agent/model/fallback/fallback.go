@@ -22,7 +22,7 @@ import (
 // Model is a model.Model with a fallback. Create it with New.
 type Model struct{ first, second model.Model }
 
-// New returns a model that sends requests to first, and to second the requests that first fails to answer.
+// New returns a model that sends requests to first and, if first fails to answer a request, to second.
 func New(first, second model.Model) *Model { return &Model{first, second} }
 
 // Info describes the first model.
