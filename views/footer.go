@@ -18,7 +18,7 @@ type Footer struct {
 	dialog bool
 	retry  bool // Enter retries a waiting request; the conversation shows this
 	panes  bool // there are panes besides the conversation
-	busy   bool // something runs from which one could detach
+	busy   bool // a task is not done, so a detached session would keep working
 }
 
 // NewFooter returns a footer for the prompt.

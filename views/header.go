@@ -33,7 +33,7 @@ type Header struct {
 
 // Shown selects the optional parts of the header.
 type Shown struct {
-	Tokens bool // of the session, or their cost
+	Tokens bool // the session's tokens, or their cost
 }
 
 // NewHeader returns a header. home is shown as ~ in paths; zone is the time zone of displayed times.
@@ -140,8 +140,8 @@ func outside(text string) []draw.Span { return draw.Untrusted(themes.Header, tex
 // longest limits the cells of an item; a longer text uses a shorter form.
 const longest = 60
 
-// forms converts texts to the forms of an item and omits those that are too long. If all are, it returns the start of
-// the last one.
+// forms converts texts to the forms of an item and omits texts longer than longest. If all are longer, it returns the
+// start of the last text.
 func forms(texts ...string) [][]draw.Span {
 	var all [][]draw.Span
 	for _, text := range texts {

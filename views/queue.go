@@ -26,7 +26,7 @@ func NewQueue(theme *themes.Theme, keys *keymap.Map) *Queue {
 	return &Queue{Frame: draw.NewFrame(theme, keys)}
 }
 
-// leastQueued is the minimum number of columns of a prompt beside the name of its key.
+// leastQueued is the minimum number of columns of a prompt that shares its row with a key.
 const leastQueued = 20
 
 // maxQueued limits the displayed prompts; the others are counted.
@@ -63,7 +63,7 @@ func (q *Queue) Draw(screen tcell.Screen) {
 	}
 }
 
-// drawPrompt draws a prompt, and beside the last one the key that edits it.
+// drawPrompt draws a prompt and, next to the last prompt, the key that edits it.
 func (q *Queue) drawPrompt(c draw.Canvas, p event.PromptSubmitted, last bool) {
 	text := texts.OneLine(p.Text)
 	if n := len(p.Images); n > 0 {
@@ -81,7 +81,7 @@ func (q *Queue) drawPrompt(c draw.Canvas, p event.PromptSubmitted, last bool) {
 	}
 }
 
-// SetLocked sets whether a dialog has the keys. Then no key unqueues a prompt.
+// SetLocked sets whether a dialog receives the keys. While it does, no key unqueues a prompt.
 func (q *Queue) SetLocked(locked bool) { q.locked = locked }
 
 // key returns the key that unqueues the last prompt, or nil.

@@ -30,7 +30,7 @@ type StatusLine struct {
 	coming     state.Coming
 	retry      *state.Retry
 	steps      state.Steps
-	follows    int // the subagent whose conversation is shown, which then replaces main; 0: none
+	follows    int // the subagent's task whose conversation is shown instead of main; 0: none
 	around     around
 }
 
@@ -39,9 +39,9 @@ type doing struct {
 	text   string // untrusted
 	since  int64  // Unix milliseconds; 0: since the start of the task
 	output int64  // bytes printed by the running call
-	pane   bool   // it runs in a pane that accepts keys
-	waits  bool   // it waits for keys
-	tries  bool   // it is only tried
+	pane   bool // the call runs in a pane that accepts keys
+	waits  bool // the call waits for keys
+	tries  bool // the call is only tried: its changes are not kept
 	reads  bool   // the model's server processes the request
 }
 
@@ -99,7 +99,7 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 	}
 }
 
-// Follow shows the work of a subagent instead of the main task's; 0 shows the main task again.
+// Follow shows the work of the subagent with this task id instead of the main task; 0 shows the main task again.
 func (l *StatusLine) Follow(task int) { l.follows = task }
 
 // SetHint shows text instead of the running work, "" for none.
@@ -173,7 +173,7 @@ func waitsForPerson(s *state.State, t *state.Task) doing {
 // maxCommand limits the columns of a command in the line.
 const maxCommand = 32
 
-// callRuns describes a running call: a command by its text, others by the tool's name.
+// callRuns describes a running call: a command by its text, any other call by the tool's name.
 func callRuns(c *state.Call) doing {
 	what := c.Name
 	if a := &c.Action; a.Kind.IsCommand() && a.Command != "" {
@@ -396,8 +396,8 @@ func (l *StatusLine) typeHint(does string) []draw.Hint {
 // readingBar is the width of the progress bar of a request.
 const readingBar = 8
 
-// addReading adds how much of the request the server has processed. It reports whether that includes a remaining time,
-// which replaces the elapsed time.
+// addReading adds how much of the request the server has processed. It reports whether it also added the remaining
+// time, which replaces the elapsed time.
 func (l *StatusLine) addReading(parts *statusParts, now time.Time) bool {
 	percent, left, ok := l.coming.Reading.Left(now.UnixMilli())
 	if !ok {
@@ -483,8 +483,9 @@ func (p *statusParts) addDeadline(t *state.Task, now time.Time) {
 // quietAfter is the duration of a model's silence before the line mentions it.
 const quietAfter = 20 * time.Second
 
-// mayBeQuiet returns how long the model may be silent: while a server processes a long prompt it sends a sign of life
-// only every half minute (github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, --sse-ping-interval).
+// mayBeQuiet returns how long the model may be silent before the line mentions it. A server that processes a long
+// prompt reports progress only every 30 seconds (github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md,
+// --sse-ping-interval).
 func (d doing) mayBeQuiet() time.Duration {
 	if d.reads {
 		return 3 * quietAfter

@@ -52,8 +52,8 @@ func stepRows(s state.Steps, w int) int {
 	return 1 + len(s)
 }
 
-// drawSteps draws a list of steps, or, if there are too few rows, those around the current one and the numbers of steps
-// above and below.
+// drawSteps draws a list of steps. If there are too few rows, it draws the steps around the current one, and the
+// numbers of steps above and below them.
 func drawSteps(in draw.Area, s state.Steps) {
 	if in.H <= 0 || len(s) == 0 {
 		return

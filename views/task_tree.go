@@ -27,7 +27,7 @@ func (r *taskRow) kind() string {
 	return r.Agent.Name
 }
 
-// branch returns the line from the task above.
+// branch returns the indentation of the row and the line that connects it to the task above.
 func (r *taskRow) branch() string {
 	if r.depth == 0 {
 		return ""

@@ -20,7 +20,7 @@ import (
 	"buddy/views/words"
 )
 
-// Tasks lists running tasks and background tasks that ended and were not seen yet; below are the steps of a plan.
+// Tasks lists running tasks and ended background tasks that were not seen yet. Below them it shows the steps of a plan.
 type Tasks struct {
 	draw.Frame
 	now     func() time.Time
@@ -30,13 +30,13 @@ type Tasks struct {
 	visited bool         // the person is in the list
 	steps   state.Steps
 	cwd     string // working directory of the session; paths in it are shown as relative paths
-	follows int    // the subagent whose conversation and steps are shown; 0: the main one
+	follows int // the subagent's task whose steps are shown; 0: the main conversation's steps are
 	at      int    // selected row
 	top     int    // first visible row
 
 	OnCancel  func(id int)      // cancels the task
-	OnTimeout func(id int)      // limits its time
-	OnOpen    func(*state.Task) // shows it in full; gets a copy
+	OnTimeout func(id int) // limits the task's time
+	OnOpen    func(*state.Task) // shows the task in full; gets a copy of it
 }
 
 // NewTasks returns an empty list. now is its clock.
@@ -47,8 +47,8 @@ func NewTasks(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *Task
 // Scope returns the key scope of the list.
 func (t *Tasks) Scope() keymap.Scope { return keymap.Tasks }
 
-// Update processes changes of the state. The selection stays on its task; until the person moves it, it is at the top,
-// with the running tasks.
+// Update processes changes of the state. The selected task stays selected. Until the person moves the selection, it is
+// at the top, with the running tasks.
 func (t *Tasks) Update(s *state.State, ch state.Changed) {
 	if ch&state.Tasks == 0 {
 		return
@@ -91,7 +91,7 @@ func (t *Tasks) forgetEnded() {
 	t.at = max(0, min(t.at, t.items()-1))
 }
 
-// Follow shows the steps of a subagent instead of those of the main conversation; 0 shows the latter again.
+// Follow shows the steps of the subagent with this task id; 0 shows the main conversation's steps again.
 func (t *Tasks) Follow(task int) { t.follows = task }
 
 // items counts the rows that can be selected.
@@ -105,7 +105,8 @@ func (t *Tasks) Unseen() bool {
 	return slices.ContainsFunc(t.tasks, func(r taskRow) bool { return !r.elsewhere() })
 }
 
-// rows returns the rows to show: all while the person is in the list, else those that are not visible elsewhere.
+// rows returns the rows to show: all while the person is in the list, otherwise only rows that are not visible
+// elsewhere.
 func (t *Tasks) rows() []taskRow {
 	if t.visited || t.HasFocus() {
 		return t.tasks
@@ -122,8 +123,8 @@ func (t *Tasks) rows() []taskRow {
 	return t.shown
 }
 
-// split divides the area into a part for tasks and one for the steps below them. Steps get the rows that unfinished tasks leave free, but at
-// least half if they need them.
+// split divides the area into a part for tasks and a part for the steps below them. Steps get the rows that unfinished
+// tasks leave free, but at least half of all rows if they need so many.
 func (t *Tasks) split(in draw.Area, rows []taskRow) (items, steps draw.Area) {
 	want := stepRows(t.steps, in.Inset().W)
 	if want == 0 || in.H < 2 && len(rows) > 0 {
@@ -198,7 +199,7 @@ func (t *Tasks) Draw(screen tcell.Screen) {
 	}
 }
 
-// stops describes how to stop background tasks. With the focus the keys are in the footer.
+// stops describes how to stop background tasks. While the list has the focus, the footer shows the keys instead.
 func (t *Tasks) stops() []draw.Span {
 	var running []int
 	for _, row := range t.tasks {
@@ -284,8 +285,8 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	return left, []draw.Span{draw.Text(themes.Muted, text)}
 }
 
-// doing returns the present action of a subagent that a prompt waits for; its title is in the conversation. It returns
-// "" for other tasks.
+// doing returns the present action of a subagent that a prompt waits for; the conversation shows the subagent's title.
+// For other tasks it returns "".
 func (t *Tasks) doing(task *state.Task) string {
 	if task.Agent == nil || task.Agent.Background || task.State != state.TaskRunning {
 		return ""
@@ -299,8 +300,8 @@ func (t *Tasks) doing(task *state.Task) string {
 }
 
 const (
-	wideTasks   = 70 // columns from which rows explain their numbers
-	narrowTasks = 46 // columns below which numbers are omitted
+	wideTasks   = 70 // minimum columns for rows whose numbers have labels
+	narrowTasks = 46 // minimum columns for rows with numbers
 )
 
 // elapsed returns the running time of a task, so far or in total; "" before its start.

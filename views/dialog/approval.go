@@ -18,7 +18,7 @@ import (
 )
 
 // Approval asks a person about a pending request. It shows the whole action with hidden characters made visible, and
-// accepts an approval once the end of the action has been drawn.
+// accepts an approval only after the end of the action has been drawn.
 type Approval struct {
 	docked
 	now func() time.Time
@@ -26,7 +26,7 @@ type Approval struct {
 	asked   event.ApprovalAsked // ID is "" without a request
 	short   bool                // the answers share rows
 	shown   shown
-	lines   [3]body      // the layouts of the action, with fewer and fewer context lines of diffs
+	lines   [3]body // layouts of the action; each has fewer context lines in diffs than the previous one
 	typing  *edit.Editor // the editor of reason or amend; nil if nothing is being typed
 	reason  reason
 	amend   amendment
@@ -87,7 +87,7 @@ func (a *Approval) offer() {
 // offered returns the answers in the order of the choices.
 func offered(a *Approval) []words.Answer { return words.Answers(a.asked, a.amend.done) }
 
-// actionOf returns the action whose key gives an answer.
+// actionOf returns the key action that gives an answer.
 func actionOf(a *Approval, d event.Decision) keymap.Action {
 	if d == event.Once && a.asked.Context.Tried != nil {
 		return keymap.RunForReal
@@ -114,7 +114,7 @@ func (a *Approval) Scope() keymap.Scope {
 	return keymap.Reason
 }
 
-// ready reports whether a key can be an answer to a request that the person has seen.
+// ready reports whether keys can answer: the request is on the screen, its grace period is over, and it is unanswered.
 func (a *Approval) ready() bool {
 	return a.Open() && a.shown.drawn && !a.shown.answered && a.now().Sub(a.shown.since) >= draw.GracePeriod
 }
@@ -148,8 +148,8 @@ func (a *Approval) Hear() {
 	a.shown.lastKey = a.now()
 }
 
-// LiveIn returns the time without keys that must still pass before an edited action can run; 0 if it can run now, or if
-// nothing was edited.
+// LiveIn returns how long no key may be pressed before an edited action can run. It is 0 if the action can run now or
+// was not edited.
 func (a *Approval) LiveIn() time.Duration {
 	if !a.amend.done || a.typing != nil {
 		return 0
@@ -213,8 +213,8 @@ func (a *Approval) apply(act keymap.Action, letter string) {
 	}
 }
 
-// mustSee reports whether a person must have seen everything before an answer: not to try a command once more, nor to wait
-// for it.
+// mustSee reports whether a choice is accepted only after the person has seen the whole request. Trying a command again
+// needs no such look.
 func mustSee(a *Approval, act keymap.Action) bool {
 	return act == keymap.Approve || act == keymap.AllowSimilar || act == keymap.TryFirst && a.asked.Context.Tried == nil
 }
@@ -308,7 +308,7 @@ func (a *Approval) Rows(w int) int {
 	if !a.Open() {
 		return 0
 	}
-	const all = 1 << 20 // rows: nothing scrolls
+	const all = 1 << 20 // rows, more than any dialog needs, so that nothing scrolls
 	if a.amend.typing && a.typing != nil {
 		return all
 	}

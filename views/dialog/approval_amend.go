@@ -47,7 +47,7 @@ type amendment struct {
 	done   bool                        // the person changed the text
 }
 
-// open returns the editor as it was last, or with the present text.
+// open returns the editor in its last state, or a new one with the present text.
 func (m *amendment) open() *edit.Editor {
 	if m.editor == nil {
 		m.editor = edit.New()
@@ -57,7 +57,7 @@ func (m *amendment) open() *edit.Editor {
 }
 
 // Editable returns the text in a call's arguments that a person can edit, and a function that returns the arguments
-// with another text, so that nobody has to write JSON. The function is nil if no text can be edited.
+// with a changed text, so that nobody has to write JSON. The function is nil if no text can be edited.
 func Editable(act action.Action, args string) (text string, put func(string) (string, bool)) {
 	var all map[string]any
 	if json.Unmarshal([]byte(args), &all) != nil {
@@ -88,7 +88,7 @@ func Editable(act action.Action, args string) (text string, put func(string) (st
 	}
 }
 
-// amended applies the editor's text. From now on it is shown instead of the model's text.
+// amended applies the editor's text, which is then shown instead of the model's text.
 func (a *Approval) amended(text string) {
 	a.amend.typing = false
 	if text == a.amend.text {

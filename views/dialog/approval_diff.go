@@ -10,8 +10,8 @@ import (
 	"buddy/views/words"
 )
 
-// addPreview appends the preview of an action; that of a file tool is a diff. tight is the number of context lines to
-// omit.
+// addPreview appends the preview of an action, which is a diff if the action changes a file. tight is the number of
+// context lines to omit.
 func (b *body) addPreview(act action.Action, w, tight int) {
 	if files := act.Kind == action.FileWrite || act.Kind == action.FileDelete; !files {
 		if act.Path != "" {

@@ -12,8 +12,8 @@ import (
 
 const maxFact = 4096 // bytes of one fact that are shown
 
-// heads returns the titles of the rule and the rows below: the question on the left, risk and machine on the right.
-// Titles that do not fit into the rule get rows.
+// heads returns the titles of the dialog's upper rule: the question on the left, risk and target on the right. Titles
+// that do not fit into the rule become rows below it.
 func (a *Approval) heads(w int) (t draw.Titles, head [][]draw.Span) {
 	question, risk := questionOf(a), a.risk()
 	t = draw.Titles{Left: a.titled(question), Right: risk}
@@ -72,8 +72,8 @@ func (a *Approval) risk() []draw.Span {
 	return all
 }
 
-// facts returns the rows below the action: the facts that a person must know, then the agent's reason, limited to most
-// rows, or beside the facts if both fit into one row. musts is the number of rows with facts.
+// facts returns the rows below the action: the facts that a person must know, then the agent's reason. If both fit into
+// one row, they share it; otherwise most limits the rows of the reason. musts is the number of rows with facts.
 func (a *Approval) facts(w, most int) (rows [][]draw.Span, musts int) {
 	if a.amend.done { // facts and reason are about the model's version
 		return nil, 0
@@ -129,7 +129,7 @@ func (a *Approval) details(w int) [][]draw.Span {
 // clipped cuts a text to maxFact bytes.
 func clipped(s string) string { return s[:min(len(s), maxFact)] }
 
-// letters lists the letters of the answers.
+// letters lists the answers' letters and their effects.
 func letters(a *Approval) string {
 	does := map[event.Decision]string{
 		event.Once: "yes", event.Similar: "don't ask again", event.Try: "try it first", event.Keep: "keep this", event.Deny: "no, with a reason",

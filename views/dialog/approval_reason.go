@@ -14,14 +14,14 @@ import (
 	"buddy/views/edit"
 )
 
-// reason is the reason of a denial.
+// reason is the reason for a denial, while a person types it.
 type reason struct {
 	editor *edit.Editor // nil until typing starts
 	letter string       // letter that started it, or ""
 	since  time.Time    // when it was started
-	quick  bool         // it continued so soon after the letter that both may be a sentence for the prompt
-	sent   bool         // the send key came once; a quick reason needs it twice
-	scope  string       // scope in which it is remembered; "": only this time
+	quick  bool // text followed the letter so fast that the person may be typing a prompt
+	sent   bool // the send key was pressed once; a quick reason needs it twice
+	scope  string // scope in which the reason is remembered; "": only this time
 }
 
 // start returns the editor for a reason that was started by a letter.
@@ -51,7 +51,7 @@ func (r *reason) confirmed(gap time.Duration) bool {
 
 func (r *reason) text() string { return strings.TrimSpace(r.editor.Text()) }
 
-// denial returns the command that denies a request. It can remember the reason if there are scopes.
+// denial returns the answer that denies a request. If there are scopes, it includes where to remember the reason.
 func (r *reason) denial(id string, scopes []string) event.AnswerApproval {
 	c := event.AnswerApproval{ID: id, Decision: event.Deny, Reason: r.text()}
 	if c.Reason != "" && len(scopes) > 0 {
@@ -68,8 +68,8 @@ func (r *reason) next(scopes []string) string {
 	return ""
 }
 
-// choose selects the next scope. It ignores a key that follows another one so soon that both may be a sentence for the
-// prompt.
+// choose selects the next scope. In a quick reason it ignores a key that follows another one too fast, because the
+// person may be typing a prompt.
 func (r *reason) choose(scopes []string, gap time.Duration) {
 	if r.quick && gap < LetterPause {
 		return
@@ -77,8 +77,8 @@ func (r *reason) choose(scopes []string, gap time.Duration) {
 	r.sent, r.scope = false, r.next(scopes)
 }
 
-// DropQuickReason removes a reason that may be a sentence for the prompt, and returns it with its first letter. It
-// reports whether there was one.
+// DropQuickReason removes a reason that may have been meant for the prompt, and returns it with the letter that started
+// it. quick is false if there was no such reason.
 func (a *Approval) DropQuickReason() (text string, quick bool) {
 	if !a.reason.quick {
 		return "", false
@@ -117,7 +117,7 @@ func (a *Approval) drawTyping(in draw.Area) {
 	}
 }
 
-// rows describes how the reason will be remembered, or offers to remember it. There are none without scopes.
+// rows describes how the reason will be remembered, or offers to remember it. Without scopes it returns no rows.
 func (r *reason) rows(keys *keymap.Map, m action.Memory, w int) [][]draw.Span {
 	if len(m.Scopes) == 0 {
 		return nil

@@ -29,7 +29,7 @@ const (
 	smallDiff = 10 // rows for a diff; if there are fewer, context lines are omitted
 )
 
-// plan divides h rows among the parts of the dialog. If there are few, a diff has fewer context lines.
+// plan divides h rows among the parts of the dialog. If h is small, a diff has fewer context lines.
 func (a *Approval) plan(w, h int) (p approvalRows) {
 	for tight := range a.lines {
 		body := a.layBody(w, tight).rows
@@ -40,7 +40,7 @@ func (a *Approval) plan(w, h int) (p approvalRows) {
 	return p
 }
 
-// planFor divides h rows among a body and the other parts. If there are too few, the dialog first omits blank rows, then
+// planFor divides h rows among a body and the other parts. If h is too small, the dialog first omits blank rows, then
 // puts several answers in a row, then lets the facts scroll after the body.
 func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 	p := approvalRows{scrolled: body, details: len(body), decisive: len(body)}

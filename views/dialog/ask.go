@@ -13,7 +13,7 @@ import (
 	"buddy/views/edit"
 )
 
-// Ask asks a person for one line.
+// Ask is a dialog in which a person types one line.
 type Ask struct {
 	draw.Frame
 	title, label string
@@ -91,7 +91,7 @@ func (a *Ask) Size(maxW, maxH int) (w, rows int) {
 	return w, min(maxH, len(above)+3+len(a.below(w-4)))
 }
 
-// labels returns the label for the row of the line, or for rows above it if the line would get too narrow.
+// labels returns the label as text before the line or, if that would leave too little room, as rows above the line.
 func (a *Ask) labels(w int) (above [][]draw.Span, before []draw.Span) {
 	before = []draw.Span{draw.Text(themes.Accent, a.label+" ")}
 	if draw.Width(before) > w/2 {

@@ -1,5 +1,5 @@
-// Package dialog implements the views over the panes: approvals, questions, lists, the pager and the help. Each reports
-// its outcome through a callback; their owner decides which one is on top.
+// Package dialog implements the views over the panes: approvals, questions, lists, the pager and the help. Each dialog
+// reports its outcome through a callback. The owner of the dialogs decides which one is on top.
 //
 //	c := dialog.NewConfirm(theme, keys)
 //	c.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Answer: answered})
@@ -23,25 +23,25 @@ type body struct {
 	draw.Viewport
 	rows   []bodyRow
 	width  int                 // width of the rows; 0: not laid out
-	code   *markup.Highlighter // of diffs; nil: plain code
+	code   *markup.Highlighter // colours the code of diffs; nil: plain code
 	mark   marking
-	x, y   int // of the rows at the last draw
+	x, y   int // position of the rows on the screen at the last draw
 	w, h   int
 	onCopy func(text string) // may be nil
 
-	clicked bodyPlace // on the screen
+	clicked bodyPlace // the place of the last click, on the screen
 }
 
 type bodyRow struct {
 	spans []draw.Span
-	lead  int    // columns at its start that are not part of the text
-	joint string // separator between the previous row's text and its own: "\n" for another line
+	lead  int // columns at the start that are not part of the text
+	joint string // separator between the previous row and this one; "\n" if this row starts a line
 
-	laid *laidText // replaces spans: this row is row at of the text
+	laid *laidText // replaces spans: the row is the layout's row number at
 	at   int
 }
 
-// laidText is an indented diff or Markdown.
+// laidText is an indented diff or Markdown, laid out in rows.
 type laidText struct {
 	text   *markup.Text
 	show   func(from, to int) // requests colours for the code in a byte range
@@ -70,7 +70,7 @@ func (r *bodyRow) draw(c draw.Canvas) {
 	c.At(r.laid.indent).Row(r.laid.text, &r.laid.layout, r.at)
 }
 
-// plain returns bytes of the row in their original form.
+// plain returns bytes of the row for copying, without the indentation that only the display adds.
 func (r *bodyRow) plain(from, to int) string {
 	all, lead := r.text()
 	if r.laid == nil || from < lead {

@@ -46,7 +46,7 @@ func (c *choices) press(p keymap.Press) int {
 	return -1
 }
 
-// choose is press with a hint if Enter takes nothing because no choice is marked.
+// choose calls press and shows a hint if Enter takes nothing because no choice is marked.
 func (d *docked) choose(p keymap.Press) int {
 	i := d.choices.press(p)
 	if p.Action == keymap.ChoiceTake && i < 0 {

@@ -11,8 +11,8 @@ import (
 	"buddy/views/draw"
 )
 
-// Pause is the time without keys before a dialog that opened by itself gets keys, and before an edited action runs. It
-// is longer than pauses in the middle of typing.
+// Pause is how long no key may be pressed before a dialog that opened by itself receives keys, and before an edited
+// action runs. It is longer than a pause in the middle of typing.
 const Pause = time.Second
 
 // LetterPause is the time that a letter with an effect waits for another letter. If one comes, both are text. It is
@@ -25,7 +25,7 @@ type docked struct {
 	choices choices
 	body    body // the scrolling part
 	place   DockPlace
-	replies bool // text typed in the prompt is its answer
+	replies bool // text typed in the prompt answers the dialog
 
 	OnCopy func(text string) // selected by the mouse
 	OnHint func(text string) // explains why a key did nothing; the text is never ""
@@ -36,7 +36,7 @@ type DockPlace struct {
 	N, Of int    // N counts from 1
 	Who   string // the subagent that asks, "" for the main task
 	Full  bool   // it has all available rows
-	List  bool   // it was opened from a list, to which the key back leads
+	List  bool // a list opened the dialog, and the Back key returns to it
 }
 
 // SetPlace sets the position among the pending requests.
@@ -69,8 +69,8 @@ func (d *docked) titled(name []draw.Span) []draw.Span {
 	return name
 }
 
-// hintRows returns the row below the choices: other keys on the left, the key back to the prompt on the right. While
-// the prompt has the keys, it names the key that answers.
+// hintRows returns the rows below the choices: other keys on the left, the key back to the prompt on the right. While
+// the prompt has the keys, the rows name the keys that answer and that lead to the choices.
 func (d *docked) hintRows(own []draw.Hint, w int) [][]draw.Span {
 	name := func(a keymap.Action, before, after string) []draw.Span {
 		keys := d.Keys.Keys(a)

@@ -19,7 +19,7 @@ type Help struct {
 	scope    keymap.Scope
 	commands []draw.CommandHelp
 	query    string
-	listed   map[keymap.Action]bool // while rows are made: actions listed above
+	listed   map[keymap.Action]bool // actions already listed, while rows are made
 	body     body
 
 	OnClose func()
@@ -56,7 +56,7 @@ func (h *Help) Press(p keymap.Press) {
 	}
 }
 
-// moves maps actions of lists to those of texts.
+// moves maps actions that move in a list to actions that scroll a text.
 var moves = map[keymap.Action]keymap.Action{
 	keymap.PickUp: keymap.ScrollUp, keymap.PickDown: keymap.ScrollDown, keymap.PickPageUp: keymap.PageUp,
 	keymap.PickPageDown: keymap.PageDown, keymap.PickFirst: keymap.ScrollTop, keymap.PickLast: keymap.ScrollBottom,
@@ -204,7 +204,7 @@ func (h *Help) section(rows [][]draw.Span, s keymap.Scope, w int) [][]draw.Span 
 	return h.head(rows, s.Title(), entries)
 }
 
-// action appends an action with its keys, once.
+// action appends an action with its keys, unless the action is listed already.
 func (h *Help) action(entries [][]draw.Span, e keymap.Entry, w int) [][]draw.Span {
 	if h.listed[e.Action] {
 		return entries
@@ -219,7 +219,8 @@ func (h *Help) action(entries [][]draw.Span, e keymap.Entry, w int) [][]draw.Spa
 
 const keyColumn = 22
 
-// entry appends keys and their description, beside or below them depending on the width, if the query matches.
+// entry appends keys and their description if the query matches. The description is next to the keys or, if w is small,
+// below them.
 func (h *Help) entry(rows [][]draw.Span, keys, text string, w int) [][]draw.Span {
 	if !h.wanted(keys + " " + text) {
 		return rows

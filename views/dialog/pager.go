@@ -19,7 +19,7 @@ type Pager struct {
 	draw.Frame
 	OnCopy func(text string)
 	OnEdit func(Document) // opens the document in an editor
-	Later  func(func())   // runs a function soon and draws; nil: searches run at once
+	Later  func(func()) // runs a function soon, then draws; nil: a search runs in one go
 
 	doc  pagerText
 	open bool
@@ -28,7 +28,7 @@ type Pager struct {
 	mark int64     // start of the selection by keys, or -1
 	drag pagerDrag // selection of the mouse
 
-	clicked bodyPlace // on the screen
+	clicked bodyPlace // place of the last click on the screen
 	find    pagerFind // also holds the text being typed
 }
 
@@ -64,7 +64,7 @@ func (p *Pager) Scope() keymap.Scope {
 	return keymap.Pager
 }
 
-// pagerKeys maps actions to functions, without paging and typing a search.
+// pagerKeys maps actions to functions, except for paging and for typing a search.
 var pagerKeys = map[keymap.Action]func(*Pager){
 	keymap.ScrollUp:     func(p *Pager) { p.Scroll(-1) },
 	keymap.ScrollDown:   func(p *Pager) { p.Scroll(1) },
@@ -94,7 +94,7 @@ func (p *Pager) Press(press keymap.Press) {
 	}
 }
 
-// back ends the selection, the search or the pager, whichever comes first.
+// back ends the selection if there is one, else the search, else closes the pager.
 func (p *Pager) back() {
 	switch {
 	case p.drag.on:

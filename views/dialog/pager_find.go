@@ -48,7 +48,7 @@ func (p *Pager) findText(text string) {
 	}
 }
 
-// seek searches the next line with a match, down from the line after the top one, or up.
+// seek starts a search for the next line with a match: below the top line, or above it if by is -1.
 func (p *Pager) seek(by int) {
 	f := &p.find
 	if f.Text == "" || f.by != 0 {
@@ -122,7 +122,7 @@ func (p *Pager) selects(off int64) bool {
 	return p.mark >= 0 && off >= min(p.mark, p.top.off) && off <= max(p.mark, p.top.off)
 }
 
-// maxPagerCopy limits the bytes read for a copy. It is one more than a copy may have, to detect longer ones.
+// maxPagerCopy limits the bytes read for a copy. It is one more than a copy may have, so that a longer one is noticed.
 const maxPagerCopy = 1<<20 + 1
 
 // CopySelection passes the selected text to OnCopy, drops the selection and reports whether there was one.

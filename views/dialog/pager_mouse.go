@@ -47,8 +47,8 @@ func (d *pagerDrag) in(l *textLine) (from, to int) {
 	return from, to
 }
 
-// MouseHandler scrolls with the wheel. Dragging selects text, a double click selects a word; it is copied when the
-// button is released.
+// MouseHandler scrolls with the wheel. Dragging selects text, a double click selects a word. The selection is copied
+// when the button is released.
 func (p *Pager) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()
@@ -105,7 +105,7 @@ func (p *Pager) rowAt(y int) docPlace {
 	return at
 }
 
-// at returns the character at x, y, or the nearest one; after the end of a row it is empty.
+// at returns the character at x, y, or the nearest one. After the end of a row, the character is empty.
 func (p *Pager) at(x, y int) docChar {
 	left, _, _, _ := p.GetRect()
 	row := p.rowAt(y)

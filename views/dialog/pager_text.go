@@ -16,13 +16,13 @@ type Document struct {
 	Prose bool   // long lines wrap between words
 }
 
-// pagerText reads windows of a document and lays out one line at a time. It caches the last ones, so that scrolling is
-// fast.
+// pagerText reads windows of a document and lays out one line at a time. It caches the last window and line, so that
+// scrolling is fast.
 type pagerText struct {
 	Document
 	w     int // width of a row
 	line  textLine
-	from  int64 // offset of bytes
+	from  int64 // offset of bytes in the document
 	bytes []byte
 	last  docPlace // the last top row, for the size lastW×lastH
 	lastW int
@@ -37,7 +37,7 @@ type docPlace struct {
 
 func (p docPlace) before(q docPlace) bool { return p.off < q.off || p.off == q.off && p.at < q.at }
 
-// end returns the top row with which the last row is at the bottom of h rows.
+// end returns the top row of h rows that end with the document's last row.
 func (t *pagerText) end(h int) docPlace {
 	if t.lastW != t.w || t.lastH != h {
 		t.last = docPlace{off: t.Size}

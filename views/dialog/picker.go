@@ -24,8 +24,8 @@ type PickerOptions struct {
 	Hint    string          // shown while the filter is empty
 	Empty   string          // shown while there are no rows
 	Preview tview.Primitive // drawn on the right if there is room, see OnMove
-	Keys    keymap.Scope    // of keys for the selected row, see OnKey; "": none
-	OnKeys  bool            // Keys apply at once, as after a move; else the list opens in its filter
+	Keys    keymap.Scope // scope of the keys for the selected row, see OnKey; "": none
+	OnKeys  bool // Keys apply at once, as after a move; otherwise typing goes to the filter first
 
 	OnChoose func(show.Row)
 	OnMove   func(show.Row)                // another row was selected
@@ -45,7 +45,7 @@ type Picker struct {
 	heads   headings
 	cells   pickerCells
 	query   string
-	notice  string // notice until the next key
+	notice  string // shown until the next key
 	note    string // shown after the title
 	at      int    // index in shown
 	clicked string // id of the row selected by the last click
@@ -58,7 +58,7 @@ type Picker struct {
 
 // pickerCells holds the widths of the rows' texts, in cells.
 type pickerCells struct {
-	widths  []int // of the columns without their names, at most maxColumn
+	widths  []int // of the columns, at most maxColumn unless the name is wider
 	longest int   // of the texts in the first column, at most about widestPicker
 }
 
@@ -241,7 +241,7 @@ func (p *Picker) Press(press keymap.Press) {
 	}
 }
 
-// answer handles a key during a question. Any key but yes is no.
+// answer handles a key during a question. Every key other than y means no.
 func (p *Picker) answer(press keymap.Press) {
 	ask, a := p.ask, press.Action
 	switch {

@@ -21,7 +21,7 @@ const (
 	previewFrom  = 90  // inner columns from which a preview is shown
 	pickerMost   = 180 // columns of a list with a preview
 	maxColumn    = 28  // cells of a column other than the first
-	leastTitle   = 24  // cells that the first column keeps, if it needs them, before others are omitted
+	leastTitle   = 24 // cells that the first column keeps if it needs them; other columns are omitted instead
 	columnGap    = 2
 	rowsOfNaming = 8  // inner rows from which column names are shown
 	leastColumn  = 10 // minimal cells of a column that is cut
@@ -62,7 +62,7 @@ func (p *Picker) measure() {
 			if i == len(p.cells.widths) {
 				p.cells.widths = append(p.cells.widths, 0)
 			}
-			if len(cell) > p.cells.widths[i] { // a cell has at least one byte
+			if len(cell) > p.cells.widths[i] { // a text has at most as many cells as bytes
 				p.cells.widths[i] = max(p.cells.widths[i], min(draw.Width(draw.Untrusted(themes.Text, cell)), maxColumn))
 			}
 		}
@@ -144,7 +144,7 @@ func (p *Picker) drawFilter(c draw.Canvas) {
 	}
 }
 
-// lastOf returns the end of a text that fits into room cells.
+// lastOf returns the longest end of a text that fits into room cells.
 func lastOf(text string, room int) []draw.Span {
 	for raw := []rune(text); len(raw) > 0; raw = raw[1:] {
 		if s := draw.Untrusted(themes.Text, string(raw)); draw.Width(s) <= room {
@@ -215,8 +215,8 @@ func (p *Picker) drawCells(c draw.Canvas, r show.Row, role themes.Role) {
 	}
 }
 
-// columns returns the width of the first column in w cells, and the widths of the others that fit. The last of them may
-// be cut if that does not narrow the first.
+// columns returns the width of the first column in w cells, and the widths of the other columns that fit. The last of
+// these may be cut if the first column keeps its full width.
 func (p *Picker) columns(w int) (first int, others []int) {
 	if len(p.cells.widths) == 0 {
 		return w, nil
@@ -271,8 +271,8 @@ func (p *Picker) drawNaming(in draw.Area, most int) int {
 	return n
 }
 
-// hints returns the active keys. In the filter, one key leads to the keys for the selected row, as many of which are
-// named as fit into w cells.
+// hints returns the active keys. While keys go to the filter, a last hint names the key that leads to the keys for the
+// selected row, and as many of these as fit into w cells.
 func (p *Picker) hints(w int) []draw.Hint {
 	all := draw.HintsOf(p.Keys, p.Scope())
 	keys := p.Keys.Keys(keymap.PickKeys)

@@ -203,7 +203,7 @@ func (t *Tabbed) move(a keymap.Action) {
 	t.at = max(0, min(t.at, len(t.fits)-1))
 }
 
-// tab requests the document by tabs after the last requested one.
+// tab requests the document of another tab: by tabs after the last requested one, or before it if by is negative.
 func (t *Tabbed) tab(by int) {
 	n := len(t.doc.Tabs)
 	if i := slices.IndexFunc(t.doc.Tabs, func(d show.Deed) bool { return d.Label == t.asked }); i >= 0 {

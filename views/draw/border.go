@@ -15,7 +15,7 @@ func NewBorder(theme *themes.Theme, keys *keymap.Map) *Border {
 	return &Border{NewFrame(theme, keys)}
 }
 
-// Rule draws a line over a row, or spaces.
+// Rule draws a line of w cells, or spaces if line is false.
 func (b *Border) Rule(screen tcell.Screen, x, y, w int, line bool) {
 	row := Canvas{Screen: screen, Palette: b.Palette, X: x, Y: y, W: w}
 	if !line {
@@ -27,7 +27,7 @@ func (b *Border) Rule(screen tcell.Screen, x, y, w int, line bool) {
 	}
 }
 
-// Join draws a character of a border after the boxes that meet there.
+// Join draws the border character where boxes meet. Call it after the boxes are drawn.
 func (b *Border) Join(screen tcell.Screen, x, y int, r rune) {
 	screen.SetContent(x, y, r, nil, b.Palette[themes.Border])
 }

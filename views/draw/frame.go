@@ -40,7 +40,7 @@ func (f *Frame) drawn(screen tcell.Screen) Area {
 // Titles are the texts of a border: on the left and right of its upper edge, and on the right of its lower edge.
 type Titles struct{ Left, Right, Bottom []Span }
 
-// Bordered draws the border and returns the area inside, which it does not draw.
+// Bordered draws the border and returns the area inside, which it does not clear.
 func (f *Frame) Bordered(screen tcell.Screen, t Titles) Area {
 	all := f.Whole(screen)
 	if all.W < 2 || all.H < 2 {
@@ -78,8 +78,8 @@ func (f *Frame) Ruled(screen tcell.Screen, t Titles) Area {
 	return Area{all.Down(1).Cols(1, all.W-1), all.H - 2}
 }
 
-// Edge draws the upper or lower border with its titles. If there is too little room, the left title is cut, and the
-// right one is omitted if it does not fit at all.
+// Edge draws the upper or lower border with its titles. If there is too little room, the left title is cut. The right
+// title is omitted if it does not fit.
 func (c Canvas) Edge(first, last rune, role themes.Role, left, right []Span) {
 	for i := 1; i < c.W-1; i++ {
 		c.Put(i, '─', role)

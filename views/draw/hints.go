@@ -78,10 +78,10 @@ func HintRow(all []Hint, w int) []Span {
 
 // CommandHelp describes a command of the prompt. Name starts with the slash.
 type CommandHelp struct {
-	Means      []string // other words that find it
+	Means      []string // other words that find the command
 	Name, Help string
-	Args       string // its arguments, shown while it is marked
-	Completes  bool   // its arguments are completed
+	Args       string // the command's arguments, shown while the command is marked
+	Completes  bool // the command's arguments are completed
 }
 
 // GracePeriod is the time that a request must be on the screen before a key answers it, so that text meant for the

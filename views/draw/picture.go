@@ -10,8 +10,8 @@ import (
 	"buddy/views/markup"
 )
 
-// Picture is a tmux capture as text. Its rows are one stream: a row starts with the colours and the character set at
-// the end of the previous row.
+// Picture is a tmux capture as text. Its rows are one stream: a row starts with the colours and the character set that
+// the previous row ended with.
 type Picture struct {
 	of   any // a pointer to its event
 	text markup.Text
@@ -33,7 +33,8 @@ func (p *Picture) Read(of any, rows []string) {
 	p.text = w.Text
 }
 
-// Screen draws the rows of a pane around its cursor, from row first on, and returns the top row.
+// Screen draws the rows of a pane from row first on, or from a later row so that the cursor is visible. It returns the
+// top row.
 func (p *Picture) Screen(in Area, s *event.PaneScreen, first int) (top int) {
 	p.Read(s, s.Rows)
 	top = max(first, min(s.Cursor.Y-in.H+1, len(s.Rows)-1))

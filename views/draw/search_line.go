@@ -16,7 +16,7 @@ func SearchLine(row Canvas, query string, status []Span, focus bool) {
 	}
 	col := row.Cols(0, room).Say(0, "find: ", themes.Accent)
 	text := Untrusted(themes.Text, query)
-	for col+Width(text) > room && len(text) > 0 { // the end is being typed
+	for col+Width(text) > room && len(text) > 0 { // keep the end, because it is being typed
 		n, _ := markup.Cluster([]byte(text[0].Text))
 		if text[0].Text = text[0].Text[n:]; text[0].Text == "" {
 			text = text[1:]

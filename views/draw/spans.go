@@ -54,7 +54,7 @@ func Cut(text string, w int) string {
 	return text[:end]
 }
 
-// Shorten clips a text of one style.
+// Shorten shortens a text to w cells; … marks a cut.
 func Shorten(text string, w int) string {
 	switch {
 	case w < 1:

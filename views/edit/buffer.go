@@ -37,7 +37,7 @@ func (b *buffer) raw(from, to Place) []byte {
 	return append(append(raw, '\n'), b.lines[to.line].text[:to.col]...)
 }
 
-// splice replaces the text between from and to by raw, and returns its end.
+// splice replaces the text between two places by raw, and returns the end of the new text.
 func (b *buffer) splice(from, to Place, raw []byte) Place {
 	if from.line == to.line && bytes.IndexByte(raw, '\n') < 0 {
 		b.lines[from.line].splice(from.col, to.col, raw, b.chips)
@@ -59,7 +59,7 @@ func (b *buffer) splice(from, to Place, raw []byte) Place {
 	return end
 }
 
-// endOf returns the end of raw if it starts at a place.
+// endOf returns the place at which raw ends if it starts at the given place.
 func endOf(at Place, raw []byte) Place {
 	n := bytes.Count(raw, []byte("\n"))
 	if n == 0 {
@@ -148,7 +148,7 @@ func (b *buffer) indent(line int) int {
 	return len(text) - len(bytes.TrimLeft(text, " \t"))
 }
 
-// wrapped returns a line with at least so many rows computed, or all.
+// wrapped returns line i with at least the given number of rows computed, or all its rows if it has fewer.
 func (b *buffer) wrapped(i, rows int) *line {
 	l := b.lines[i]
 	if l.width != b.width {

@@ -5,7 +5,7 @@ import (
 	"buddy/views/draw"
 )
 
-// DrawRow draws a row of an editor's text in a role, with the first accent bytes emphasised.
+// DrawRow draws a row of an editor's text in a role. accent is the number of bytes at its start that are emphasised.
 func DrawRow(c draw.Canvas, e *Editor, r Row, text themes.Role, accent int) {
 	l := e.buf.wrapped(r.line, r.n+2)
 	i, end := l.rows[r.n], len(l.text)

@@ -146,7 +146,7 @@ func pasteLines(raw []byte) int {
 	return bytes.Count(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n")) + 1
 }
 
-// change replaces a text by raw, with the cursor at its end. It can be undone.
+// change replaces the text between two places by raw and moves the cursor to the end of raw. It can be undone.
 func (e *Editor) change(from, to Place, raw []byte) {
 	if from == to && len(raw) == 0 {
 		return

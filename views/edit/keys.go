@@ -91,7 +91,7 @@ func (e *Editor) yank() {
 	e.insertKill(e.cur, e.cur)
 }
 
-// yankNext replaces the text that Yank inserted by the previous kill.
+// yankNext replaces the text of the last yank with the next older kill.
 func (e *Editor) yankNext() {
 	if e.before != yanking {
 		return
@@ -128,7 +128,7 @@ type killRing struct {
 	entries [][]byte
 	at      int // index of the inserted entry
 	from    Place
-	to      Place // before the cursor moved to the end of a cluster
+	to      Place // end of the inserted text, at or before the cursor
 }
 
 // add adds text as a new entry, or joins it to the newest entry: before it if the text was killed leftwards, else after

@@ -35,7 +35,7 @@ func (v *Vi) Escape(e *Editor) bool {
 }
 
 // Press handles a key of normal mode, looked up in the scope Vi, and reports whether it handled the key. On an empty
-// text, keys that open lists enter insert mode. Plain up and down are passed to line as LineUp and LineDown.
+// text, keys that open lists enter insert mode. Plain up and down go to the callback line, as LineUp and LineDown.
 func (v *Vi) Press(e *Editor, p keymap.Press, line func(keymap.Action)) bool {
 	a, text := p.Action, p.Text
 	switch {

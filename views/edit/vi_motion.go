@@ -72,8 +72,8 @@ func (v *Vi) vertical(e *Editor, down bool) {
 	}
 }
 
-// toLine goes to the line given by the count, without a count to line, or applies the operator to the lines up to
-// there.
+// toLine goes to the line whose number was typed as the count or, without a count, to the given line. An operator
+// applies to the lines up to there.
 func (v *Vi) toLine(e *Editor, line int) {
 	if v.cmd.counted() {
 		line = min(v.cmd.n(), len(e.buf.lines)) - 1
@@ -149,7 +149,8 @@ var steps = map[keymap.Action]func(*buffer, Place) Place{
 	keymap.ViBigEnd:      func(b *buffer, p Place) Place { return wordEnd(b, p, bigClassAt) },
 }
 
-// seek goes to the next occurrence of a character in the line. again skips an occurrence next to the cursor.
+// seek goes to the next occurrence of a character in the line. If again is set, a till motion skips an occurrence next
+// to the cursor.
 func (v *Vi) seek(e *Editor, a keymap.Action, again bool) {
 	back := a == keymap.ViFindBack || a == keymap.ViTillBack
 	till := a == keymap.ViTill || a == keymap.ViTillBack
@@ -175,7 +176,7 @@ func (v *Vi) seek(e *Editor, a keymap.Action, again bool) {
 	v.upTo(e, to, !back)
 }
 
-// nextPlace returns the offset of a character after an offset, or -1. skip ignores an adjacent one.
+// nextPlace returns the offset of the next occurrence of char after an offset, or -1. skip ignores an adjacent one.
 func nextPlace(text, char []byte, at int, skip bool) int {
 	from := at
 	if at < len(text) {
@@ -191,7 +192,7 @@ func nextPlace(text, char []byte, at int, skip bool) int {
 	return from + i
 }
 
-// lastPlace is nextPlace backwards.
+// lastPlace is nextPlace in the opposite direction.
 func lastPlace(text, char []byte, at int, skip bool) int {
 	if skip && bytes.HasSuffix(text[:at], char) {
 		at -= len(char)
@@ -220,8 +221,8 @@ var (
 	opening = map[byte]byte{')': '(', ']': '[', '}': '{', '>': '<'}
 )
 
-// partner returns the next unmatched bracket want after a place, or before it if step is -1; like is its counterpart.
-// The character at the place is ignored.
+// partner returns the next unmatched bracket after a place or, if step is -1, before it. The bracket is the byte want;
+// like is the bracket that forms pairs with it. The character at the place is ignored.
 func partner(b *buffer, p Place, like, want byte, step int) (Place, bool) {
 	depth := 0
 	for {
@@ -273,7 +274,7 @@ func classAt(b *buffer, p Place) class {
 	return ofSigns
 }
 
-// bigClassAt returns the class if only spaces separate words.
+// bigClassAt is classAt for the words that only spaces separate.
 func bigClassAt(b *buffer, p Place) class {
 	if classAt(b, p) == blank {
 		return blank

@@ -144,8 +144,8 @@ func quoted(b *buffer, at Place, quote byte, around bool) (textObject, bool) {
 	return textObject{}, false
 }
 
-// bracketed returns the text in brackets around a place, n levels out. Between brackets on lines of their own it
-// consists of whole lines.
+// bracketed returns the text in brackets around a place, n levels out. If the brackets are on lines of their own, the
+// object consists of whole lines.
 func bracketed(b *buffer, at Place, open byte, around bool, n int) (textObject, bool) {
 	from := at
 	if text := b.lines[at.line].text; from.col >= len(text) || text[from.col] != open {

@@ -320,7 +320,7 @@ func PreviewDiff(name, preview string) string {
 // lineCounts matches the counts that file tools print.
 var lineCounts = regexp.MustCompile(`^(?:(.*), )?\+(\d+) -(\d+) lines, (.*)$`)
 
-// marked parses a line with FileMark. Its counts are those of the whole diff, which may be cut.
+// marked parses a line with FileMark. The counts in it include lines that are cut from the diff below.
 func (r *diffReader) marked(line string) bool {
 	line, ok := strings.CutPrefix(line, FileMark)
 	at := strings.LastIndex(line, "  ")

@@ -259,7 +259,7 @@ func (r *diffReader) other(line string) {
 		l.text = line[1:]
 	case r.loose && line != "" && sign == ' ':
 		l.text = line[1:]
-	case f.hunks != nil: // a note of the text below
+	case f.hunks != nil: // the note belongs to the text below
 		r.addFile(fileDiff{notes: []string{line}})
 		return
 	default:

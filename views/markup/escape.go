@@ -1,6 +1,6 @@
 package markup
 
-// escape reads a byte of an escape sequence and returns the number of bytes it consumed: 0 if the byte is text again.
+// escape reads a byte of an escape sequence and returns the number of bytes it consumed: 0 if the byte is text.
 func (w *Writer) escape(b byte, from *int) int {
 	if !w.esc.Next(b) {
 		return 0

@@ -26,8 +26,8 @@ func (r *renderer) link(dest string, st Style, text func(Style)) {
 }
 
 // opens reports whether the terminal may open an address: a web address without a user name (which could imitate a
-// host), or a file that may be opened. It must consist of ASCII characters, because escape sequences for links allow no
-// others.
+// host), or a file that may be opened. The address must consist of ASCII characters, because escape sequences for links
+// allow no others.
 func (r *renderer) opens(dest string) bool {
 	u := parsed(dest)
 	if u == nil || u.User != nil {
@@ -87,7 +87,8 @@ func addition(text, dest string, opens bool) string {
 // port, user@host. It includes similar letters, dots and slashes of other scripts.
 var address = texts.Regexp(`(?i)[\pL\pN][\pL\pN+.-]*[:︓：﹕][\\/∕⁄⧸／]{2}|[\pL\pN_-][.。．․‧·・｡ꓸ܁﹒][\pL\pM]{2,}|[\pN]+[.。．․][\pN]+[.。．․][\pN]+[.。．․][\pN]+|[\pL\pN][:：][\pN]{2,5}(?:\PN|$)|[\pL\pN][@＠﹫][\pL\pN]|\blocalhost\b|‹U\+`)
 
-// namesAddress reports whether a word of a link's text is its address, and whether a word looks like another address.
+// namesAddress reports whether a word of a link's text is the link's address, and whether a word looks like another
+// one.
 func namesAddress(text, dest string, to *url.URL) (same, other bool) {
 	for word := range strings.FieldsSeq(text) {
 		if address().MatchString(word) {
@@ -98,8 +99,8 @@ func namesAddress(text, dest string, to *url.URL) (same, other bool) {
 	return same, other
 }
 
-// isAddress reports whether a word is an address, perhaps without its scheme, trailing slash, or everything but the
-// host.
+// isAddress reports whether a word is the address of a link, or the address without its scheme or trailing slash, or
+// only its host.
 func isAddress(word, dest string, to *url.URL) bool {
 	whole, word := strings.TrimSuffix(dest, "/"), strings.TrimSuffix(word, "/")
 	_, rest, _ := strings.Cut(whole, "://")

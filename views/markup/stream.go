@@ -37,8 +37,8 @@ type Markdown struct {
 	kept   textMark // the part of Text that stays
 	scan   scanner
 
-	blocks []*codeBlock // the code in Text, except for
-	fenced *codeBlock   // the block whose fence is open
+	blocks []*codeBlock // the code in Text, without fenced
+	fenced *codeBlock // the block whose fence is open; nil: none
 	stay   int          // number of blocks that will not be rendered again
 	gen    int          // grows when blocks move
 
@@ -229,7 +229,7 @@ func (m *Markdown) open(src []byte) {
 	m.shown = len(m.Text.Bytes)
 }
 
-// pending shows a long chunk's text after the last parse as plain text.
+// pending shows the part of a long chunk that came after its last parse, as plain text.
 func (m *Markdown) pending(src []byte) {
 	m.Text.truncate(m.shown)
 	m.Text.Put(string(texts.WholeRunes(src[m.parsed:])), Style{})
@@ -299,7 +299,7 @@ type scanner struct {
 	nonlocal bool
 }
 
-// fence is an open code fence: count times mark. The zero value is none.
+// fence is an open code fence, in which mark is repeated count times. The zero value is no fence.
 type fence struct {
 	mark   byte
 	count  int

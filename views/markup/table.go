@@ -64,8 +64,8 @@ func (r *renderer) cells(row ast.Node, header bool) []*tableCell {
 	return cells
 }
 
-// columnWidths distributes avail columns; nil if there are too few. Wide columns get the columns that narrow ones do
-// not need.
+// columnWidths distributes avail cells among the columns; nil if there are too few. Wide columns get the cells that
+// narrow columns do not need.
 func columnWidths(rows [][]*tableCell, columns, avail int) []int {
 	if columns == 0 || avail < columns*leastColumn {
 		return nil

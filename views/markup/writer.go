@@ -75,7 +75,7 @@ func (w *Writer) Close() (from int) {
 	return from
 }
 
-// Trim drops text from the start to keep about keep bytes, in whole lines if possible, and returns the number of
+// Trim drops text from the start until about keep bytes remain, in whole lines if possible, and returns the number of
 // dropped bytes.
 func (w *Writer) Trim(keep int) (cut int) {
 	t := &w.Text

@@ -181,7 +181,7 @@ func (p *Panes) drawBoxes(all draw.Area, doing []draw.Span) {
 	}
 }
 
-// drawBox draws one of several panes with its border, nil for none.
+// drawBox draws a border and in it one of several panes, or nothing if q is nil.
 func (p *Panes) drawBox(box draw.Area, q *paneView, others, doing []draw.Span) {
 	role := themes.Border
 	if p.HasFocus() {
@@ -267,8 +267,8 @@ func (p *Panes) drawScreen(in draw.Area, q *paneView) {
 	p.drawCursor(in.Terminal(), q, p.pictures.of(q.Pane.Pane).Screen(in, s, q.first()))
 }
 
-// first returns the row of the picture where the pane's command starts, or 0 if unknown. The conversation has the rows
-// above it.
+// first returns the row of the picture where the pane's command starts, or 0 if unknown. The conversation shows the
+// rows above it.
 func (q *paneView) first() int {
 	if q.run.call == nil || q.run.call.Action.Command == "" {
 		return 0

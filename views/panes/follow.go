@@ -10,8 +10,8 @@ import (
 // person types into the pane, reads its history or has the focus on the view.
 type following struct {
 	now    func() time.Time
-	began  string    // id of that pane
-	pinned bool      // a person chose another one
+	began  string // id of the pane in which a command started last
+	pinned bool // a person chose another pane
 	held   bool      // the view has the focus
 	drawn  string    // id of the selected pane at the last draw
 	since  time.Time // when drawn last changed without the person's action
@@ -24,8 +24,8 @@ func (p *Panes) SetNow(now func() time.Time) { p.follow.now = now }
 // pane that the person sees.
 func (p *Panes) SetHeld(on bool) { p.follow.held = on }
 
-// followCommands selects the default pane, unless the person keeps the selected one. If that is gone, it selects
-// another.
+// followCommands selects the default pane, unless the person keeps the selected one. If the selected pane is gone, it
+// selects another.
 func (p *Panes) followCommands() {
 	q := p.list.selected()
 	if q == nil || q.Lost != "" {

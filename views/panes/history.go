@@ -11,11 +11,11 @@ import (
 // scrollback shows the history of the selected pane. It does not move while the pane prints.
 type scrollback struct {
 	on      bool
-	before  *event.PaneHistory // the latest one at the time of the request
-	of      *event.PaneHistory // nil until it arrives
+	before  *event.PaneHistory // the latest history when this one was requested
+	of      *event.PaneHistory // the requested history; nil until it arrives
 	pic     draw.Picture
 	window  draw.Viewport
-	first   bool // place moves the window to the end
+	first   bool // the next call of place moves the window to the end
 	pending int  // rows to move when the history arrives
 }
 
@@ -65,7 +65,7 @@ func (b *scrollback) status(rows int, liveKey string) []draw.Span {
 	}
 }
 
-// EndScroll returns to the live picture and reports whether that was not visible.
+// EndScroll returns to the live picture and reports whether the view was scrolled back.
 func (p *Panes) EndScroll() bool {
 	on := p.back.on
 	if q := p.list.selected(); q != nil && q.bare() && !p.printed.Following() {

@@ -33,7 +33,7 @@ func (q *paneView) bare() bool { return q.Pane.Pane == state.BarePane }
 // run is a command with its state.
 type run struct {
 	mark
-	call           *state.Call // the call that started it; nil if unknown
+	call           *state.Call // the call that started the command; nil if unknown
 	task           *state.Task // the task that owns the pane
 	started, ended int64       // Unix milliseconds; 0: not yet
 }
@@ -134,7 +134,7 @@ func (q *paneView) elapsed(now time.Time) string {
 const sharedTitle = "shared"
 
 var (
-	runs  = mark{"◐", "running", themes.Running} // a call waits for it
+	runs  = mark{"◐", "running", themes.Running} // a call waits for the command
 	stays = mark{"●", "in the background", themes.Running}
 )
 
@@ -186,9 +186,9 @@ func (l *paneList) best(n int) []*paneView {
 	return slices.DeleteFunc(all, func(q *paneView) bool { return !slices.Contains(byRank, q) })
 }
 
-// automatic returns the id of the pane began, in which a command started last. If that command has ended, the newest
-// live pane is preferred. If began is gone, automatic returns the last opened pane that is not lost, or else the last
-// one.
+// automatic returns the id of the pane to show by default: the pane in which a command started last. If that command
+// has ended, the newest live pane is preferred. If that pane is gone, automatic returns the last opened pane that is
+// not lost, or else the last opened one.
 func (l *paneList) automatic(began string) string {
 	if q := l.newest(func(q *paneView) bool { return q.Pane.Pane == began && q.Lost == "" }); q != nil {
 		if q.run.ended != 0 {

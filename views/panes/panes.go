@@ -1,5 +1,5 @@
-// Package panes shows the terminal panes of a session, one or several in a grid, live or scrolled back, and passes keys
-// to them; it also shows the output of a call without a pane.
+// Package panes shows the terminal panes of a session: one pane, or several in a grid, live or scrolled back. It passes
+// keys to them, and shows the output of a call that has no pane.
 //
 //	p := panes.New(theme, keys, output)
 //	p.Update(&s, state.Panes)
@@ -30,7 +30,7 @@ type Panes struct {
 	look     paneLook
 	typing   bool               // keys go to the selected pane
 	asked    int                // open approvals
-	history  *event.PaneHistory // the latest one
+	history  *event.PaneHistory // the latest that arrived
 	back     scrollback
 	printed  Printed // draws the output of the call without a pane
 	attach   attachHint
@@ -46,10 +46,10 @@ type PaneIntents struct {
 	OnOpen       func(c *state.Call, t *state.Task) // opens the whole output of the selected pane; nil if unknown
 	OnType       func(id string, p []byte)          // bytes as sent by a terminal; may be a password
 	OnPaste      func(id, text string)              // as private as typed text
-	OnFit        func(id string, w, h int)          // the size of the visible part; 0x0: the original size
-	OnHistory    func(id string)                    // requests its history
+	OnFit        func(id string, w, h int) // the size of the visible part; 0×0: the original size
+	OnHistory    func(id string) // requests the pane's history
 	OnBackground func()                             // moves the command that the agent waits for to the background
-	OnKill       func(id, name, why string)         // kills it; why explains why that is impossible, or is ""
+	OnKill       func(id, name, why string) // kills the pane; if that is impossible, why is the reason, otherwise ""
 }
 
 // paneLook determines how panes are shown.
@@ -96,8 +96,8 @@ func (p *Panes) Lasts() bool {
 // brief is a time in which most commands end.
 const brief = time.Second
 
-// Place sets the boxes of the panes; without boxes, one pane fills the view. fits is whether that pane is resized to
-// its visible part; several panes always are.
+// Place sets the boxes of the panes; without boxes, one pane fills the view. fits sets whether that pane is resized to
+// its visible part. Several panes are always resized.
 func (p *Panes) Place(boxes []layout.Rect, fits bool) {
 	p.boxes, p.fits = boxes, fits || len(boxes) > 0
 }
@@ -147,7 +147,7 @@ func (p *Panes) Hide() {
 	p.fit()
 }
 
-// Len counts the panes, and the call without one.
+// Len counts the panes, including one for the call without a pane.
 func (p *Panes) Len() int { return len(p.list.panes) }
 
 // Update processes changes of the state. Pictures are not copied, because the state replaces them and never changes
@@ -158,7 +158,7 @@ func (p *Panes) Update(s *state.State, ch state.Changed) {
 	}
 	p.asked = len(s.Approvals)
 	p.list.panes = p.list.panes[:0]
-	running := 0 // panes with the last started command
+	running := 0 // panes in which the last started command runs
 	for _, q := range s.Panes {
 		p.list.panes = append(p.list.panes, paneView{*q, runIn(s, q)})
 		if runsOn(s.Bare, q) && s.Began == state.BarePane {
@@ -178,7 +178,7 @@ func (p *Panes) Update(s *state.State, ch state.Changed) {
 	p.back.update(s.History, p.list.shown)
 }
 
-// panesKeys maps actions to functions, without paging, while keys do not go to a pane.
+// panesKeys maps actions, except paging, to functions, while keys do not go to a pane.
 var panesKeys = map[keymap.Action]func(*Panes){
 	keymap.PaneType:     func(p *Panes) { p.BeginTyping() },
 	keymap.PaneNext:     func(p *Panes) { p.step(1) },

@@ -8,7 +8,7 @@ import (
 	"buddy/views/edit"
 )
 
-// shown returns the editor to draw: that of the text, or one with the match of a search.
+// shown returns the editor to draw: the editor of the text or, during a search, one with the match.
 func (p *Prompt) shown() *edit.Editor {
 	if p.search != nil {
 		return p.search.found
@@ -44,7 +44,7 @@ func (p *Prompt) Height(width, most int) int {
 	return max(1, min(rows, most))
 }
 
-// margin returns the number of blank cells at each side in a width of w.
+// margin returns the number of blank cells on each side of the prompt.
 func margin(width int) int {
 	if width > 20 {
 		return draw.Padding

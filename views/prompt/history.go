@@ -71,8 +71,8 @@ func (h *history) aside(e *edit.Editor) {
 	h.back = 0
 }
 
-// find searches entries that contain query. It returns the newest one older than at or, in the other direction, the
-// oldest one newer than at; -1 if there is none. Lower case finds upper case, too.
+// find returns the index of the nearest entry that contains query: older than entry at if by is -1, newer if by is 1.
+// It returns -1 if there is none. A query in lower case also finds capitals.
 func (h *history) find(query string, at, by int) int {
 	fold := query == strings.ToLower(query)
 	for i := at + by; i >= 0 && i < len(h.entries); i += by {
