@@ -22,7 +22,7 @@ var command = feature.Command{
 	Run: run,
 }
 
-// run lists the steps, or compares the files with those before one.
+// run lists the steps, or compares the files with the files before a step.
 func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, error) {
 	p, ok := a.Part.(*Part)
 	if !ok {
@@ -56,7 +56,7 @@ func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, erro
 }
 
 // compared reads the arguments of a comparison: diff, the number of the newest steps to compare, and the number of
-// those to leave out.
+// newest steps to leave out.
 func compared(args []string, steps int) (n, later int, err error) {
 	numbers := args[1:]
 	if args[0] == "diff" && (len(numbers) == 1 || len(numbers) == 2) {

@@ -60,7 +60,7 @@ var settings = config.Own(
 	},
 )
 
-// Folders returns the folders in which a session undoes the changes of commands; none if the settings say so.
+// Folders returns the folders in which a session undoes the changes of commands; none if the settings turn this off.
 func Folders(c *config.Config, all []string) []string {
 	if !settings.In(c).Commands {
 		return nil
@@ -75,7 +75,7 @@ func Folders(c *config.Config, all []string) []string {
 	return roots
 }
 
-// partOf returns the part of a session on this machine whose files are kept; else nil.
+// partOf returns the part for a session on this machine that has a folder for its files; nil for any other session.
 func partOf(s feature.Session) turn.Part {
 	roots := Folders(s.Config, s.Folders)
 	if s.Target != slash.ThisMachine || s.Dir == "" || len(roots) == 0 {

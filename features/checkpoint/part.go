@@ -1,10 +1,10 @@
 // Package checkpoint makes the changes of commands undoable: it records the session's folders before and after each
-// command that may write, and gives the log of changes ([undo.Log]) what the command has changed.
+// command that may write, and adds the changes to the log for /undo ([undo.Log]).
 //
 //	part := checkpoint.New(tree, "local") // a [turn.Part]; it records nothing before the first command that may write
 //
 // Commands in the read-only sandbox are not recorded. A command that continues in the background is recorded until it
-// ends: what changes meanwhile counts as its change, unless another command or a file tool made it. Commands of other
+// ends: what changes meanwhile counts as its change, unless another command or a file tool made it. Commands on other
 // targets are not covered.
 package checkpoint
 
@@ -28,7 +28,7 @@ import (
 const (
 	glance   = 300 * time.Millisecond // before a question
 	patience = 2 * time.Second        // before a command
-	thorough = 20 * time.Second       // after a command: without the new contents an undo takes them for somebody else's
+	thorough = 20 * time.Second // after a command: an undo treats contents that were not copied as somebody else's
 )
 
 // code marks the notices of this feature.
@@ -56,7 +56,7 @@ type running struct {
 	git        *gitState
 	number     int       // of its task in the background; 0 for none
 	earlier    bool      // an earlier process started it
-	since      time.Time // its new files are not older; zero: not older than the last scan
+	since      time.Time // new files before this time are not its own; zero: before the last scan
 }
 
 // requested is a command that an earlier process may have started.
@@ -194,7 +194,7 @@ func (p *Part) follow(c *running, number int, done <-chan struct{}) {
 	})
 }
 
-// end records what a command has changed; over means that it runs no longer. The caller holds p.mu.
+// end records what a command has changed. over means that the command has ended. The caller holds p.mu.
 func (p *Part) end(ctx context.Context, c *running, over bool) {
 	p.record(c, p.scan(ctx, thorough, c.since).Changes)
 	if over {
@@ -202,7 +202,7 @@ func (p *Part) end(ctx context.Context, c *running, over bool) {
 	}
 }
 
-// settle records the changes of commands that still run, and returns the numbers of those in the background.
+// settle records the changes of commands that still run, and returns the task numbers of commands in the background.
 func (p *Part) settle(ctx context.Context) (background []int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -218,8 +218,8 @@ func (p *Part) settle(ctx context.Context) (background []int) {
 	return background
 }
 
-// attribute records changes since the last scan as those of the command that started last and still runs; without one
-// they are somebody else's. The caller holds p.mu.
+// attribute records the changes since the last scan as changes of the running command that started last. If no command
+// runs, they are somebody else's. The caller holds p.mu.
 func (p *Part) attribute(ctx context.Context, limit time.Duration) {
 	var newest *running
 	var since time.Time
@@ -253,7 +253,7 @@ func (p *Part) scan(ctx context.Context, limit time.Duration, since time.Time) (
 	defer cancel()
 	done, err := p.tree.ScanSince(ctx, since)
 	switch {
-	case errors.Is(err, snapshot.ErrStillLarge): // the person has read it before
+	case errors.Is(err, snapshot.ErrStillLarge): // the person knows this already
 		p.off = true
 	case errors.Is(err, snapshot.ErrTooLarge):
 		p.off = true

@@ -12,7 +12,7 @@
 //		Part: func(s feature.Session) turn.Part { return clock{zone: settings.In(s.Config).Zone} },
 //	}
 //
-//	var settings = config.Own("clock", …) // see there
+//	var settings = config.Own("clock", …) // see config.Own
 package feature
 
 import (
@@ -57,7 +57,8 @@ type Session struct {
 // Command is a command that a person can give.
 type Command struct {
 	slash.Command
-	// Run answers a command line. An error is why the command did nothing. nil: the line sends the command's Events.
+	// Run answers a command line. An error explains why the command did nothing. If Run is nil, the line sends the
+	// command's Events.
 	Run func(ctx context.Context, a Asked, args []string) (show.Answer, error)
 }
 

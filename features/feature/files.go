@@ -11,7 +11,7 @@ import (
 	"buddy/extensions"
 )
 
-// FileList is a list whose rows come from files, such as skills.
+// FileList is a list whose rows come from files, such as the list of skills.
 type FileList struct {
 	show.List
 	Command string   // the command that shows it

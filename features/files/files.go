@@ -61,7 +61,7 @@ func (f part) Brief(ctx context.Context, b turn.Briefing) {
 	}
 }
 
-// show adds at most page bytes of a file. It skips files that can't be read: the model can look at them itself.
+// show adds at most page bytes of a file. It skips files that can't be read, because the model can look at them itself.
 func (part) show(ctx context.Context, b turn.Briefing, name string, page int) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -71,8 +71,8 @@ func (part) show(ctx context.Context, b turn.Briefing, name string, page int) {
 	}
 }
 
-// Around adds changes in the folder to the result of a call. It works on this machine only: elsewhere it would be too
-// slow.
+// Around adds changes in the folder to the result of a call. It works on this machine only, because it would be too
+// slow elsewhere.
 func (f part) Around(ctx context.Context, a turn.Access, call *tools.Call) func(context.Context, *turn.Ran) {
 	if a.Model().Blocks == "" {
 		return nil

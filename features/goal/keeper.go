@@ -13,7 +13,7 @@ import (
 	"buddy/texts"
 )
 
-// Reasons for pausing a goal together with its task: continuing the task resumes the goal.
+// Reasons for pausing a goal together with its task. Continuing the task then also resumes the goal.
 const (
 	Ended    = "buddy ended while it worked for it"
 	MaxTurns = "the limit of turns of one prompt is reached (max_iterations)"
@@ -55,7 +55,7 @@ func (k *keeper) Replay(e event.Event) {
 	}
 }
 
-// Rewind restores the goal of then, a keeper that has replayed the events up to an earlier moment. A goal that was
+// Rewind restores the goal of another keeper, which has replayed the events up to an earlier moment. A goal that was
 // active at that moment had just been set for a prompt that is undone, so it is ended.
 func (k *keeper) Rewind(then *keeper) {
 	then.mu.Lock()
@@ -129,7 +129,7 @@ func (k *keeper) Forgotten() {
 	k.reminded = false
 }
 
-// Spend adds use to the goal with an id and publishes the sum, if that goal is still active.
+// Spend adds to the use of the goal with an id and publishes the total, if that goal is still active.
 func (k *keeper) Spend(id int, used event.GoalUse) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

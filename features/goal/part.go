@@ -36,7 +36,7 @@ func (p *Part) Bind(d turn.Driving) { p.Driving, p.keeper.stream = d, d.Stream }
 // Replay applies a stored event of an earlier process.
 func (p *Part) Replay(env event.Envelope) { p.keeper.Replay(env.Payload) }
 
-// Past implements turn.Driver: goBack restores the goal as of the last event that seen got.
+// Past implements turn.Driver: goBack restores the goal as it was after the last event that seen received.
 func (p *Part) Past() (seen func(event.Event), goBack func()) {
 	then := &keeper{}
 	return then.Replay, func() { p.keeper.Rewind(then) }
@@ -175,7 +175,7 @@ func (p *Part) Waits() string {
 	return ""
 }
 
-// stopped words the reason why the goal's task stopped.
+// stopped describes why the goal's task stopped.
 func (p *Part) stopped(outcome event.Outcome, err error) string {
 	switch outcome {
 	case event.Cancelled:

@@ -40,7 +40,7 @@ type connection struct {
 	to   events
 
 	mu       sync.Mutex      // guards the fields below
-	pulls    bool            // it wants to be asked for diagnostics
+	pulls    bool // the server wants to be asked for diagnostics
 	progress map[string]bool // announced work that has not ended
 	rested   time.Time       // when the last work ended
 }
@@ -261,7 +261,7 @@ func (c *connection) stop() {
 	_ = c.rpc.Close() // the reason of its end is known
 }
 
-// explain words the reason why the connection failed, for people.
+// explain describes why the connection failed, for people.
 func (c *connection) explain(err error) error {
 	if broken := c.wire.broken(); broken != nil {
 		return broken

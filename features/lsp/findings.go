@@ -32,7 +32,7 @@ type published struct {
 	problems []problem
 }
 
-// findings holds the texts a running server got and the problems it reported. It is safe for concurrent use.
+// findings holds the texts that a running server has and the problems that it reported. It is safe for concurrent use.
 type findings struct {
 	news chan struct{} // buffered: has a value after a change
 
@@ -44,7 +44,7 @@ type findings struct {
 	versioned bool                    // the server reports versions
 	based     bool                    // the server has checked the project without the model's changes
 	barriers  int                     // barriers sent; see [wire.barrier]
-	passed    int                     // the last answered one
+	passed    int // the last answered barrier
 	passedAt  time.Time
 	last      time.Time // time of the last report about any file
 }
@@ -55,7 +55,7 @@ func newFindings() *findings {
 	}
 }
 
-// changed wakes those who wait for a change.
+// changed wakes the goroutine that waits for a change.
 func (f *findings) changed() {
 	select {
 	case f.news <- struct{}{}:

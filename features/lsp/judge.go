@@ -166,7 +166,7 @@ func (s *server) closeOld(but string) error {
 	return s.drop(oldest.path)
 }
 
-// drop closes a file: the server reads it from disk from now on.
+// drop closes a file, so that the server reads it from disk from now on.
 func (s *server) drop(path string) error {
 	f := s.findings
 	f.mu.Lock()
@@ -262,7 +262,7 @@ func (s *server) due(paths []string) time.Duration {
 	return max(longest, s.findings.calm())
 }
 
-// base sets based if so is true.
+// base sets based if so is true; it never clears it.
 func (f *findings) base(so bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -4,8 +4,8 @@
 //	defer all.Close()
 //	text := all.Changed(ctx, "local", before) // problems caused by the change, or ""
 //
-// A server starts with the first change of such a file. It gets the text from before the change first, so that older
-// problems are not reported. The server's texts are untrusted.
+// A server starts when a file of its language changes for the first time. It gets the text from before the change
+// first, so that older problems are not reported. The server's texts are untrusted.
 package lsp
 
 import (
@@ -332,7 +332,7 @@ func (c *Clients) noticeOnce(n event.Notice) {
 	}
 }
 
-// Start ends the servers of killed processes in the background. It starts no server.
+// Start ends, in the background, servers that killed processes of buddy left running. It starts no server.
 func (c *Clients) Start() { c.work.Go(c.sweep) }
 
 func (c *Clients) sweep() {

@@ -2,7 +2,7 @@ package lsp
 
 import "encoding/json"
 
-// The used part of the protocol, with its names.
+// The part of the protocol that is used, with the protocol's names.
 
 type severity int
 

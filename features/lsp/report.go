@@ -61,7 +61,7 @@ func counts(all []problem) map[same]int {
 	return n
 }
 
-// without returns the problems that exceed the known ones.
+// without returns the problems that are not among the known ones, counting repetitions.
 func without(all []problem, known map[same]int) []problem {
 	seen := make(map[same]int)
 	var fresh []problem

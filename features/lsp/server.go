@@ -28,7 +28,8 @@ type change struct {
 	there         bool // the file exists
 }
 
-// server runs a language server in one folder. Its goroutine starts it and talks to it; callers queue changes.
+// server runs a language server in one folder. Its goroutine starts the program and exchanges messages with it; callers
+// queue changes.
 type server struct {
 	all  *Clients
 	def  Server
@@ -45,7 +46,7 @@ type server struct {
 	queue    []change
 	settled  chan struct{} // closed when all changes have been judged
 	behind   bool          // a wait for settled has timed out
-	ended    bool          // it accepts no changes any more
+	ended    bool // it no longer accepts changes
 	used     time.Time
 }
 
@@ -134,8 +135,8 @@ func (s *server) lastUse() (at time.Time, runs bool) {
 	return s.used, !s.ended
 }
 
-// addTo adds the server's new problems to a report, unless it still has changes to judge: its findings would be about
-// old texts.
+// addTo adds the server's new problems to a report, unless it still has changes to judge, because its findings would
+// then be about old texts.
 func (s *server) addTo(r *report) {
 	settled, _ := s.settling()
 	select {

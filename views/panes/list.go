@@ -253,8 +253,8 @@ func (l *paneList) title(w int) []draw.Span {
 	return all
 }
 
-// tag returns the name of a pane and the state of its command. The selected one of several panes is marked, and names
-// are cut to fit in w cells, or to most.
+// tag returns the name of a pane and the state of its command. If there are several panes, the selected one is marked,
+// and a name has at most `most` cells, or fewer so that it fits into w cells with the state.
 func (l *paneList) tag(q *paneView, words bool, w, most int) []draw.Span {
 	role, sign := themes.Muted, q.sign(words)
 	if q.Pane.Pane == l.shown {

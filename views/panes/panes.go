@@ -62,7 +62,7 @@ type paneLook struct {
 type gridChoice uint8
 
 const (
-	gridAuto gridChoice = iota // live ones; all for a command on several targets, and full screen
+	gridAuto gridChoice = iota // live panes; all panes if a command runs on several targets, or on the full screen
 	gridOff
 	gridOn
 )

@@ -255,7 +255,7 @@ func (p *Prompt) action(a keymap.Action) {
 }
 
 // continued inserts a newline if a backslash precedes the cursor, and reports whether it did. The newline replaces the
-// backslash, except in a shell command, because the shell needs it.
+// backslash, except in a shell command, because the shell needs the backslash.
 func continued(p *Prompt) bool {
 	if !edit.After(p.editor, '\\') {
 		return false

@@ -33,7 +33,7 @@ func (p *Prompt) BeginTyping() {
 // through the history, as without vi.
 func (p *Prompt) viKey(press keymap.Press) (done bool) {
 	if press.Scope != keymap.Vi {
-		press.Action = "" // p.Action is the action in the prompt's scope
+		press.Action = "" // it is the action in the prompt's scope
 	}
 	p.edit(func() { done = p.vi.Press(p.editor, press, p.action) })
 	return done

@@ -44,7 +44,7 @@ type blockView struct {
 	gap    int // 0 or 1
 	n      int // index in the viewport
 	run    *looks
-	loud   bool // a call of a run that failed or did not run; it stays visible
+	loud   bool // a call that failed or did not run, so it stays visible when its run is folded
 	fold   folding
 	laid   *laidBlock // nil if not laid out yet, or evicted
 	found  found
@@ -360,7 +360,7 @@ func (v *blockView) paint(c draw.Canvas, i int, now int64, m *marker) {
 	m.row(c.At(g), l.parts, i)
 }
 
-// show notifies an answer or a diff that n rows of the block are about to be drawn.
+// show requests the colours of code for n rows of the block that are about to be drawn.
 func (v *blockView) show(row, n int) {
 	l := v.laid
 	show, at := (func(from, to int))(nil), 0

@@ -21,8 +21,8 @@ func changes(c *state.Call) bool {
 // changed reports whether a call has changed files; then the diff is shown below the call's head.
 func changed(c *state.Call) bool { return c.State == state.CallDone && changes(c) }
 
-// diffOf lays out a call's change, limited to most lines (0: no limit). The diff does not name a single file, because
-// the head does.
+// diffOf lays out a call's change, limited to most lines (0: no limit). If the call changes a single file, the diff
+// does not name it, because the head does.
 func diffOf(c *state.Call, most int) *markup.Diff {
 	text, one := c.Action.Preview, len(c.Action.Paths) == 0
 	if one {

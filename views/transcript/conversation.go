@@ -53,7 +53,7 @@ type Conversation struct {
 	sel     selection
 	mouse   drag
 	head    int // rows above the text
-	coded   int // code block of the focused block copied by the last key; -1: none
+	coded   int // index of the code block that the last key copied from the focused block; -1: none
 }
 
 // shared holds the settings common to all blocks of a conversation.
@@ -127,14 +127,14 @@ func AtRest(c *Conversation) bool {
 	return c.view.follow && !c.find.typing && c.find.Text == "" && !c.sel.on && !c.mouse.down
 }
 
-// InView returns the indexes, among the blocks of [state.Shown], of the first block on the screen and of the last block
-// at the last draw, but at least the first.
+// InView returns the first and the last block on the screen, as indexes in the blocks of [state.Shown]. last is from
+// the last draw, but at least first.
 func InView(c *Conversation) (first, last int) {
 	first = c.view.top.block
 	return first, max(first, c.view.extent.last)
 }
 
-// WantsBeginning reports whether a person went to the beginning of the conversation while it is not loaded.
+// WantsBeginning reports whether a person went to the beginning of the conversation, and it is not loaded yet.
 func WantsBeginning(c *Conversation) bool { return c.view.rest.wanted }
 
 // Holds reports whether no block may be unloaded, because a person is selecting text or typing a search that may return
@@ -292,7 +292,7 @@ func completeHint(c *Conversation) []draw.Span {
 	return keys
 }
 
-// jumpKeys describes the keys of a jump. If the prompt has the focus, it starts with the key that focuses the
+// jumpKeys describes the keys of a jump. If the prompt has the focus, the text starts with the key that focuses the
 // conversation.
 func jumpKeys(c *Conversation, a keymap.Action, jumps string) []draw.Span {
 	keys, there := c.Keys.Name(a), c.Keys.Name(keymap.NextPane)
@@ -370,8 +370,8 @@ func (c *Conversation) openOutput() {
 	}
 }
 
-// copyCode passes a code block of the focused block to OnCopy: at first the first one that does not end above the
-// screen, then the next one each time the key is repeated. For a call it passes the command.
+// copyCode passes a code block of the focused block to OnCopy: the first one that does not end above the screen, then
+// the next one each time the key is repeated. For a call it passes the command.
 func (c *Conversation) copyCode() {
 	v := c.view.focused()
 	if v == nil || c.OnCopy == nil {
@@ -393,7 +393,7 @@ func (c *Conversation) copyCode() {
 	c.OnCopy(blocks[c.coded])
 }
 
-// Scroll moves the view by rows, down if positive. At the end it follows the end again.
+// Scroll moves the view by rows, down if positive. At the end, the view follows the end again.
 func (c *Conversation) Scroll(rows int) { c.view.Scroll(rows) }
 
 // Bottom goes to the end, follows it, and stops the search for a match.
@@ -402,7 +402,7 @@ func (c *Conversation) Bottom() {
 	c.view.Bottom()
 }
 
-// conversationKeys maps actions to functions, without paging, selecting and typing a search.
+// conversationKeys maps actions to functions, except for paging, selecting and typing a search.
 var conversationKeys = map[keymap.Action]func(*Conversation){
 	keymap.Find:           func(c *Conversation) { c.find.open(&c.view) },
 	keymap.FindNext:       func(c *Conversation) { c.FindNext(1) },

@@ -28,10 +28,10 @@ type finder struct {
 	prefilter pattern.Prefilter
 	typing    bool   // the search line is open
 	gen       int    // generation of the text
-	narrow    int    // the first generation whose text is a prefix of this one
+	narrow    int // the first generation whose text is a prefix of the present text
 	home      bool   // the search started at origin
 	origin    anchor // the top row when typing started
-	ended     bool   // the end was followed when typing started
+	ended     bool // the view followed the end when typing started
 	at        match  // the last visited match
 	visited   bool
 	seek      seek
@@ -61,8 +61,8 @@ type found struct {
 	open       bool // the block was still growing
 }
 
-// Find searches for a text and goes to the nearest match: the last one if the end is followed, else the first one from
-// the top of the view. It continues in slices through Later. An empty text opens the search line.
+// Find searches for a text and goes to the nearest match: the last one if the view follows the end, else the first one
+// from the top of the view. It continues in slices through Later. An empty text opens the search line.
 func (c *Conversation) Find(text string) {
 	c.find.open(&c.view)
 	if text = texts.OneLine(text); text != "" {
@@ -158,7 +158,7 @@ func (f *finder) returnToOrigin(vp *viewport) {
 	}
 }
 
-// setText searches for another text, from the start of the search.
+// setText searches for another text, from the place where the search started.
 func (f *finder) setText(vp *viewport, text string) {
 	if len(text) > pattern.MaxQuery || text == f.Text {
 		return

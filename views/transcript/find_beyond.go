@@ -75,7 +75,7 @@ func SeekIn(c *Conversation, first, last, by int) {
 	c.continueSearch()
 }
 
-// EndSeek records that there is no further match in that direction.
+// EndSeek records that there is no further match in the direction of the search.
 func EndSeek(c *Conversation) { c.find.beyond.by = 0 }
 
 // noBlock is an index far from those of all blocks.

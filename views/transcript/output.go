@@ -77,7 +77,7 @@ func (o *Output) headRows() int {
 	return rowCount(o.parts[:partOutput])
 }
 
-// clamp limits the top row. While it follows growing output, the view moves by a third of its height at a time, like
+// clamp limits the top row. While the view follows growing output, it moves by a third of its height at a time, like
 // the conversation.
 func (o *Output) clamp() {
 	end := max(rowCount(o.parts)-o.h, 0)
@@ -92,7 +92,7 @@ func (o *Output) clamp() {
 	}
 }
 
-// Scroll moves the view by rows, down if positive. At the end it follows the end again.
+// Scroll moves the view by rows, down if positive. At the end, the view follows the end again.
 func (o *Output) Scroll(rows int) {
 	o.follow = false
 	o.top += rows

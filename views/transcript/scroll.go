@@ -74,10 +74,10 @@ func (vp *viewport) ahead(a anchor, n int) anchor {
 	return a
 }
 
-// end returns the top row with which the last row is at the bottom.
+// end returns the top row of a screen that ends with the last row.
 func (vp *viewport) end() anchor { return vp.back(anchor{len(vp.blocks), 0}, vp.size.h) }
 
-// place determines the top row, which stays while a person selects text. While it follows growing text, the view moves
+// place determines the top row, which stays while a person selects text. While the view follows growing text, it moves
 // by a third of its height when its last row is full, because moving with each line would send the whole screen each
 // time.
 func (vp *viewport) place(selecting bool) {
@@ -129,7 +129,7 @@ func rowsBelow(vp *viewport) string {
 // heldBack reports whether a person has scrolled up, so that the end is not followed.
 func (vp *viewport) heldBack() bool { return !vp.follow && vp.drawn() }
 
-// Scroll moves the view by rows, down if positive. At the end it follows the end again.
+// Scroll moves the view by rows, down if positive. At the end, the view follows the end again.
 func (vp *viewport) Scroll(rows int) {
 	if !vp.drawn() {
 		return
@@ -146,8 +146,8 @@ func (vp *viewport) Scroll(rows int) {
 	}
 }
 
-// reached is called when the end is on the screen, and follows it. If later blocks are not loaded, it keeps the last
-// loaded block on the screen instead.
+// reached handles that the end is on the screen: the view follows the end or, if later blocks are not loaded, keeps the
+// last loaded block on the screen.
 func (vp *viewport) reached(end anchor) {
 	if !vp.rest.below {
 		vp.follow = true

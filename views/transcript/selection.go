@@ -64,8 +64,8 @@ const (
 	scrollTime = 50 * time.Millisecond  // between steps while the pointer is at an edge
 )
 
-// SetAfter sets how to run a function later on the UI goroutine, with a draw. Without it a selection does not scroll
-// when the pointer is held at an edge.
+// SetAfter sets the function that runs another one later, on the UI goroutine, and then draws. Without it a selection
+// does not scroll when the pointer is held at an edge.
 func (c *Conversation) SetAfter(after func(time.Duration, func())) { c.mouse.after = after }
 
 // EndSelection drops the selection and reports whether there was one.

@@ -33,7 +33,7 @@ func (s *selection) cursorAt(vp *viewport) (a anchor, col int) {
 	return a, col
 }
 
-// startSelection starts a selection by keys: with the visited match, or at the first visible text of the focused block.
+// startSelection starts a selection by keys: the visited match, or else the first visible text of the focused block.
 func (c *Conversation) startSelection() {
 	if !c.view.drawn() {
 		return

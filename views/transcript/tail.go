@@ -14,7 +14,7 @@ import (
 // maxTail limits the bytes of output that a view keeps. The tail in the state is shorter.
 const maxTail = 128 << 10
 
-// tailText follows a state.Tail. It reads only new bytes, so that colours continue although the state drops the start.
+// tailText follows a state.Tail. It reads only new bytes, so that colours continue when the state drops the start.
 type tailText struct {
 	writer  *markup.Writer
 	gen     int

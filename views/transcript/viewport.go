@@ -129,7 +129,8 @@ func (vp *viewport) rebuild(blocks []*state.Block, cwd string, all *shared) (mov
 	return moved
 }
 
-// follows keeps the position when indexes have changed. If its block was unloaded, the position becomes the first row.
+// follows keeps the position when indexes have changed. If the block of the first row was unloaded, the position
+// becomes the first row of the conversation.
 func (vp *viewport) follows(moved map[int]int) {
 	if !vp.rest.wanted || vp.top != (anchor{}) {
 		top, there := moved[vp.top.block]

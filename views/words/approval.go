@@ -122,8 +122,8 @@ func networkQuestion(act action.Action) string {
 	return "Send a " + draw.FirstLine(act.Method) + " request to " + what + "?"
 }
 
-// connectQuestion asks about hosts. A long host is not named in the question, because its start alone would be
-// misleading: it is shown in full below.
+// connectQuestion asks about hosts. The question does not name a long host, because the start of the name alone would
+// be misleading. The dialog shows the whole host below.
 func connectQuestion(act action.Action) string {
 	switch n := len(act.Hosts); {
 	case n > 1:
