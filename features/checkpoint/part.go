@@ -56,7 +56,7 @@ type running struct {
 	git        *gitState
 	number     int       // of its task in the background; 0 for none
 	earlier    bool      // an earlier process started it
-	since      time.Time // new files before this time are not its own; zero: before the last scan
+	since      time.Time // files from before this time are not its own; zero: the time of the last scan
 }
 
 // requested is a command that an earlier process may have started.

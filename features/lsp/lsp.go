@@ -72,7 +72,7 @@ type Options struct {
 	// Checked returns the definition with which a server may start in a folder, with copies of the checked files, or
 	// why it must not start. nil: servers start as they are.
 	Checked func(def Server, root string) (Server, error)
-	// Hold returns the sandbox for a server, nil outside of auto mode. nil: there is no sandbox.
+	// Hold returns the sandbox for a server, or nil outside of auto mode. If Hold is nil, there is no sandbox.
 	Hold func(Server) (child.Holder, error)
 }
 

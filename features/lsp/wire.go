@@ -26,7 +26,7 @@ func (f fault) Error() string { return string(f) }
 
 var errHeader = fault(fmt.Sprintf("it sent a header that is invalid or over %d KiB", maxHeader>>10))
 
-// wire reads and writes framed messages. It is a channel of jrpc2, which gets only answers and calls: wire handles
+// wire reads and writes framed messages. It is a channel of jrpc2, which gets only answers and calls. wire handles
 // notifications itself, because their order matters and the library does not keep it.
 type wire struct {
 	in     *bufio.Reader
@@ -63,8 +63,8 @@ func (w *wire) Send(message []byte) error {
 // barrierID starts the ids of barriers. jrpc2 uses numbers as ids, so they can't collide.
 const barrierID = "barrier-"
 
-// barrier sends a request that every server answers at once with an error: its method is optional in the protocol.
-// passed is called with the number when the answer arrives.
+// barrier sends a request that every server answers at once with an error, because no server knows its method. passed
+// is called with the number when the answer arrives.
 func (w *wire) barrier(number int) error {
 	return w.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"%s%d","method":"$/barrier","params":{}}`, barrierID, number))
 }

@@ -48,7 +48,7 @@ func (s *Servers) Attach(ctx context.Context, prompts []string) (all []tools.Res
 }
 
 // named parses a word of a prompt that names a resource; the server is nil for other words. Punctuation at the end
-// belongs to the sentence, unless the server has a resource with it.
+// belongs to the sentence, unless the server has a resource whose URI ends with it.
 func (s *Servers) named(word string) (*server, string) {
 	name, uri, ok := strings.Cut(strings.TrimPrefix(strings.TrimLeft(word, "([{\"'`"), "@"), ":")
 	if !ok || uri == "" || !strings.Contains(word, "@") {

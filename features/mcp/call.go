@@ -177,7 +177,7 @@ func addressIn(data json.RawMessage) string {
 type callClock struct {
 	wall, idle *time.Timer
 	limits     settings.MCPTimes
-	left       time.Duration // of wall, at since
+	left       time.Duration // the rest of wall's time, at since
 	since      time.Time     // when wall was last started
 	asking     int           // open questions
 }
@@ -342,8 +342,8 @@ func (s *server) allowQuestion(r *running) bool {
 	return asked <= maxAsksOfCall && len(s.asked) <= maxAsksMinute
 }
 
-// await returns the connection of a server once it is ready. It waits for a server that starts, and asks one that is
-// down to try again, once. The error is a sentence for the model.
+// await returns the connection of a server once it is ready. It waits for a server that starts, and makes a server that
+// is down try again once. The error is a sentence for the model.
 func (s *server) await(ctx context.Context) (*connection, error) {
 	limit := time.NewTimer(s.def.StartTimeout)
 	defer limit.Stop()

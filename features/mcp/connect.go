@@ -169,7 +169,7 @@ func (c *connection) transport(ctx context.Context) (sdk.Transport, error) {
 	return &sdk.IOTransport{Reader: c.lines, Writer: p.Stdin(), MaxLineLength: maxFrame + 1<<20}, nil
 }
 
-// httpClient returns the client of the options with the headers of the server and limited answers.
+// httpClient returns a copy of the HTTP client of the options that adds the server's headers and limits answers.
 func (c *connection) httpClient() *http.Client {
 	client := *c.server.http
 	next := client.Transport
@@ -214,7 +214,7 @@ func (w *withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 // limitedBody fails when an answer is too long.
 type limitedBody struct {
 	io.ReadCloser
-	left int // bytes until the error; the last one must not come
+	left int // bytes that may still come, plus one
 }
 
 func (b *limitedBody) Read(p []byte) (int, error) {
@@ -353,7 +353,7 @@ func (c *connection) stop(cause error) {
 // rejected precedes the reason in the library's errors for requests that were not sent.
 const rejected = "rejected by transport: "
 
-// explain words the reason why the connection failed for people, which is often more precise than the library's error.
+// explain describes for people why the connection failed, often more precisely than the library's error.
 func (c *connection) explain(err error) error {
 	switch {
 	case c.flood.Load():

@@ -81,8 +81,8 @@ func shortList(server string, tools []*tool) string {
 	return "{" + strings.Join(append(names, "…"), ",") + "}"
 }
 
-// quoted returns the instructions of a server, or returns "". Longer ones are cut: a search for the server's name returns
-// all.
+// quoted returns the instructions of a server, or "". It cuts instructions that are longer than limit, because a search
+// for the server's name returns all of them.
 func (s *server) quoted(instructions string, limit int) string {
 	text := s.instructionsFor(instructions)
 	if text == "" {
@@ -94,8 +94,8 @@ func (s *server) quoted(instructions string, limit int) string {
 	return "\n  It says: " + text
 }
 
-// instructionsFound returns the instructions of a server for a search that has its name among its words, or "" if the listing
-// already has them in full.
+// instructionsFound returns the instructions of a server for a search whose words include the server's name, or "" if
+// the listing already has them in full.
 func (s *server) instructionsFound(words []string) string {
 	s.mu.Lock()
 	st, instructions := s.state, s.instructions

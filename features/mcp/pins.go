@@ -160,8 +160,8 @@ func (p *pins) load() (pinFile, error) {
 	return all, nil
 }
 
-// change replaces the file under a lock against other processes. A damaged file is replaced, too: the person has
-// approved what is pinned now.
+// change replaces the file under a lock against other processes. It also replaces a damaged file, because the person
+// has approved what is pinned now.
 func (p *pins) change(edit func(*pinFile)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

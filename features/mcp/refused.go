@@ -12,8 +12,8 @@ import (
 	"buddy/texts"
 )
 
-// errRefused is the error of a server that answers but rejects the credentials. Retrying does not help: a person has to
-// act.
+// errRefused is the error of a server that answers but rejects the credentials. Retrying does not help, because a
+// person has to act.
 type errRefused struct{ text string }
 
 func (e *errRefused) Error() string { return e.text }
@@ -92,8 +92,8 @@ func (r *running) answered(status int, session bool) {
 	}
 }
 
-// notExecuted reports whether the server did not execute the call: it rejected the session and accepted nothing of the
-// call.
+// notExecuted reports whether the server did not execute the call, because it rejected the session and accepted nothing
+// of the call.
 func (r *running) notExecuted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -224,8 +224,8 @@ type retries struct {
 
 func (r *retries) ready(now time.Time) { r.readyAt = now }
 
-// next returns the pause before the next start, or false to give up. A program that was never ready is not restarted:
-// it would fail the same way.
+// next returns the pause before the next start, or false to give up. A program that was never ready is not restarted,
+// because it would fail the same way.
 func (r *retries) next(t Transport, now time.Time) (pause time.Duration, ok bool) {
 	was := !r.readyAt.IsZero()
 	if was && now.Sub(r.readyAt) > healthyTime {
@@ -287,7 +287,7 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 	return c, nil
 }
 
-// lose drops a connection that has ended. The tools stay known: their calls wait for the next start.
+// lose drops a connection that has ended. The tools stay known, and their calls wait for the next start.
 func (s *server) lose(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -436,8 +436,8 @@ func (s *server) refetch(ctx context.Context, c *connection) {
 	s.become(Ready, nil)
 }
 
-// Limits of the maximum age that a server of the present protocol gives its lists. It need not announce changes: after
-// that age a search fetches the lists again.
+// Limits of the maximum age that a server of the present protocol gives its lists. The server need not announce
+// changes, so a search fetches lists again that are too old.
 const (
 	minListAge = time.Minute
 	maxListAge = time.Hour

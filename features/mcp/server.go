@@ -21,7 +21,7 @@ import (
 	"buddy/agent/settings"
 )
 
-// Transport is the way to talk to a server.
+// Transport is the kind of connection to a server.
 type Transport string
 
 // The transports.
@@ -38,8 +38,8 @@ type Server struct {
 	Transport Transport
 	Process   Process  // Stdio
 	Endpoint  Endpoint // HTTP, SSE
-	Project   bool     // from a project's file: its hints never count
-	Held      bool     // run it inside the sandbox in auto mode: its program comes from a project
+	Project   bool // from a project's file, so its hints never count
+	Held      bool // run it inside the sandbox in auto mode, because its program comes from a project
 	Outside   bool     // the person runs it outside the sandbox although its program comes from a project
 	Hints     bool     // the person trusts what the server declares about its tools
 	Always    bool     // the listing has its tools in full
@@ -97,7 +97,7 @@ func (s Server) allows(tool string) bool {
 	return (len(s.Tools) == 0 || slices.ContainsFunc(s.Tools, matches)) && !slices.ContainsFunc(s.Deny, matches)
 }
 
-// maxName limits tool names, in bytes: providers refuse longer ones.
+// maxName limits tool names, in bytes, because providers refuse longer ones.
 const maxName = 64
 
 var otherThanName = regexp.MustCompile(`[^A-Za-z0-9_-]`)

@@ -40,9 +40,10 @@ type Options struct {
 	// Open opens an address in the person's browser; nil: there is none.
 	Open func(url string) error
 	// Checked returns the definition with which a project's server may start, with copies of the checked files, or why
-	// it must not start. It is called before each start. nil: servers start as they are.
+	// it must not start. It is called before each start. If Checked is nil, servers start as they are.
 	Checked func(Server) (Server, error)
-	// Hold returns the sandbox for a server that is Held, nil outside of auto mode. nil: there is no sandbox.
+	// Hold returns the sandbox for a server that is Held, or nil outside of auto mode. If Hold is nil, there is no
+	// sandbox.
 	Hold func(Server) (child.Holder, error)
 	// Login returns the OAuth handler for a server over HTTP; nil: there are no logins.
 	Login func(Server) auth.OAuthHandler
@@ -181,8 +182,8 @@ func (s *Servers) runAfter(one, other *server) {
 	one.run()
 }
 
-// Start ends the programs of killed processes and starts the servers, eight at a time, not counting slow ones. It
-// returns at once. Call it once.
+// Start ends programs that killed processes of buddy left running, and starts the servers, eight at a time, not
+// counting slow ones. It returns at once. Call it once.
 func (s *Servers) Start() {
 	s.mu.Lock()
 	s.started = true

@@ -176,7 +176,7 @@ func (t *tool) compileSchema() {
 // that.
 func (t *tool) Parallel(call tools.Call) bool { return call.Planned.Hinted && !call.Planned.Mutation }
 
-// Patient returns true: the server has limits of its own.
+// Patient returns true, because the server has limits of its own.
 func (*tool) Patient(tools.Call) bool { return true }
 
 // Run calls the tool if its definition is still the approved one.
@@ -235,7 +235,7 @@ func (p *pendingTool) Plan(call tools.Call) (action.Action, error) {
 	return p.server.plan(p.name, strings.TrimPrefix(p.name, prefix(p.server.def.Name)), args), nil
 }
 
-// Patient returns true: the server has limits of its own.
+// Patient returns true, because the server has limits of its own.
 func (*pendingTool) Patient(tools.Call) bool { return true }
 
 // Run waits for the server and calls the tool, unless that needs another approval.

@@ -36,7 +36,7 @@ func (s *Store) Asked(act action.Action) (m action.Memory) {
 func correctionStart(clean cleaner, act action.Action) string {
 	c := call{name: act.Tool, act: act}
 	r := Record{Kind: correction, Source: "denied:" + act.Tool, Corrected: &Corrected{Original: c.what(), Context: c.context()}}
-	clean.record(&r) // before texts are cut: half a secret is not found
+	clean.record(&r) // before texts are cut, because half a secret is not found
 	return deniedText(r)
 }
 

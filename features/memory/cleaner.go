@@ -6,7 +6,7 @@ import (
 )
 
 // cleaner removes secrets, and strings that look like secrets, from texts before they are stored. It must run before a
-// text is cut: half a secret is not found.
+// text is cut, because half a secret is not found.
 type cleaner struct{ known *redact.Redactor }
 
 func (c cleaner) text(s string) string { return redact.Entropy(c.known.Text(s)) }

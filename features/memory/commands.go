@@ -49,7 +49,7 @@ var rememberCommand = feature.Command{
 
 type verb = feature.Verb[feature.Asked]
 
-// answerTime limits how long a command takes: a target's files can be slow to read.
+// answerTime limits how long a command takes, because a target's files can be slow to read.
 const answerTime = 15 * time.Second
 
 // onMemory passes the memory of the session to a command, or the folder's memory if no session runs.

@@ -254,7 +254,7 @@ func (l *paneList) title(w int) []draw.Span {
 }
 
 // tag returns the name of a pane and the state of its command. If there are several panes, the selected one is marked,
-// and a name has at most `most` cells, or fewer so that it fits into w cells with the state.
+// and a name is cut to most cells, or to fewer so that name and state fit into w cells.
 func (l *paneList) tag(q *paneView, words bool, w, most int) []draw.Span {
 	role, sign := themes.Muted, q.sign(words)
 	if q.Pane.Pane == l.shown {

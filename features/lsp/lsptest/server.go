@@ -312,7 +312,7 @@ func (s *Server) publish(uri string, d document) {
 	s.notify("textDocument/publishDiagnostics", p)
 }
 
-// others reports the problems that a file causes, or caused, in other files.
+// others reports the problems that a file causes in other files, also to files where it no longer causes any.
 func (s *Server) others(uri string) {
 	u, err := url.Parse(uri)
 	if err != nil {

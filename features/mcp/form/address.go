@@ -20,7 +20,7 @@ type Address struct {
 	Server  string
 	Message string
 	URL     string
-	Remote  bool // the server is not on this machine: its page must not be in this network
+	Remote  bool // the server is not on this machine, so its page must not be in this network
 }
 
 // ErrAddress is returned for an address that is refused without being shown.

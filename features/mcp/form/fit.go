@@ -65,8 +65,8 @@ func (f Field) some(answer string) (any, error) {
 	return f.fit(chosen)
 }
 
-// fit converts a decoded or typed value to the Go type of the field's kind, or returns why it does not fit. nil fits:
-// no value.
+// fit converts a decoded or typed value to the Go type of the field's kind, or returns why it does not fit. nil means
+// no value and always fits.
 func (f Field) fit(value any) (any, error) {
 	if value == nil {
 		return nil, nil //nolint:nilnil // no value is no error
