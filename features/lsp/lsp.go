@@ -70,7 +70,7 @@ type Options struct {
 	Away    string            // the target of the project; "" for this machine
 	Publish func(event.Event) // receives events about servers; nil drops them
 	// Checked returns the definition with which a server may start in a folder, with copies of the checked files, or
-	// why it must not start. nil: servers start as they are.
+	// why it must not start. If Checked is nil, servers start as they are.
 	Checked func(def Server, root string) (Server, error)
 	// Hold returns the sandbox for a server, or nil outside of auto mode. If Hold is nil, there is no sandbox.
 	Hold func(Server) (child.Holder, error)

@@ -86,7 +86,7 @@ func sentence(text string) (found string) {
 	return found
 }
 
-// wishes returns the sentences of a prompt that can become rules. A long prompt has none: most of it is pasted.
+// wishes returns the sentences of a prompt that can become rules. A long prompt has none, because most of it is pasted.
 func wishes(prompt string) (all []string) {
 	if len(prompt) > maxPrompt {
 		return nil
@@ -250,7 +250,8 @@ func usual(same []Record) Record {
 	return best
 }
 
-// correctionText words a correction as a rule. It returns "" for an edited call whose text looks unchanged.
+// correctionText turns a correction into the text of a rule. It returns "" for an edited call whose text looks
+// unchanged.
 func correctionText(r Record) string {
 	how, _, _ := strings.Cut(r.Source, ":")
 	what, wanted := r.wrong(), r.Corrected.Corrected
@@ -323,8 +324,8 @@ func leastLearned(d document) int {
 	return at
 }
 
-// claimed proposes what output claims and returns the ids of the records it checked. Prompt injections are not
-// proposed.
+// claimed proposes the claims in output and returns the ids of the records it checked. It proposes no prompt
+// injections.
 func (s *Store) claimed(w *writing, all, news []Record) (proposed []Record, checked []string) {
 	known := make(map[string]bool)
 	for _, r := range all {

@@ -40,9 +40,9 @@ const (
 	used        = "used"        // records that teach nothing any more: Distill used them, or they no longer hold
 )
 
-// Record is one observation. Its texts have no secrets.
+// Record is one line of the file. Its texts have no secrets.
 type Record struct {
-	Kind    string    `json:"kind"` // first in its line: most lines are filtered by it without decoding
+	Kind    string    `json:"kind"` // first in its line, so that most lines can be filtered without decoding
 	ID      string    `json:"id,omitempty"`
 	Time    time.Time `json:"time"`
 	Session string    `json:"session,omitempty"`
@@ -100,7 +100,7 @@ func (o observed) lock() (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil // closing unlocks
 }
 
-// Waiting for a lock: others hold it for milliseconds.
+// Times of waiting for a lock, which others hold for milliseconds.
 const (
 	lockTime  = 3 * time.Second
 	lockPause = 5 * time.Millisecond
@@ -121,7 +121,7 @@ func flock(f *os.File) error {
 	}
 }
 
-// open opens the file, but follows no link: the folder may have come with a repository.
+// open opens the file, but follows no link, because the folder may have come with a repository.
 func (o observed) open(flag int) (*os.File, error) {
 	f, err := os.OpenFile(o.path(), flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {

@@ -65,7 +65,8 @@ func (p Part) Generator() reminder.Generator {
 	return reminder.Generator{Kind: reminder.Memory, Say: p.Reminder}
 }
 
-// After wraps a reader of instruction files: it adds the entries of memory. The first call also runs Distill.
+// After wraps a function that reads instruction files, and adds the entries of memory. The first call also runs
+// Distill.
 func (p Part) After(read func(context.Context) (instructions.Set, error)) func(context.Context) (instructions.Set, error) {
 	var first sync.Once
 	return func(ctx context.Context) (instructions.Set, error) {

@@ -57,7 +57,7 @@ func newRecorder(s *Store) *recorder {
 	return &recorder{s: s, calls: make(map[string]call), asks: make(map[string]string), lines: -1}
 }
 
-// Observe turns an event into records. It never blocks: the recorder's goroutine writes them.
+// Observe turns an event into records. It never blocks, because the recorder's goroutine writes them.
 func (s *Store) Observe(env event.Envelope) {
 	if e, ok := env.Payload.(event.ModeChanged); ok {
 		s.mu.Lock()
@@ -192,7 +192,7 @@ func (r *recorder) answered(env event.Envelope, e event.ApprovalAnswered) {
 	}
 }
 
-// correct records that the person wanted something else than the call, and returns the record's id.
+// correct records that the person wanted something other than the call, and returns the record's id.
 func (r *recorder) correct(env event.Envelope, id string, c call, how, wanted string) string {
 	fixed := &Corrected{Original: c.what(), Corrected: wanted, Context: c.context()}
 	return r.put(env, Record{Kind: correction, Call: id, Source: how + ":" + c.name, Target: c.act.Target, Tags: tags(c), Corrected: fixed})

@@ -3,7 +3,7 @@
 //
 //	store := memory.Open(memory.Options{Sources: sources, Dir: ".buddyx/memory", Session: id})
 //	change, err := store.Add(ctx, memory.Draft{Scope: memory.Folder, Kind: memory.Rule, Text: "Use pnpm."})
-//	listing, err := store.Entries(ctx) // with what each line came from, and what was skipped
+//	listing, err := store.Entries(ctx) // the entries, and the parts of the files that were skipped
 //
 // [Store.Observe] records a session in a separate file, which is never sent to a model. [Store.Distill] makes rules of
 // these records without a model: the person's words and actions become rules at once, claims in output are only

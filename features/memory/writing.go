@@ -225,8 +225,8 @@ func (w *writing) revert(steps []step) error {
 	return nil
 }
 
-// write checks and writes the changed files. Files that gain lines come first: if a later one can't be written, a moved
-// entry is in two files, not lost.
+// write checks and writes the changed files. Files that gain lines come first, so that a moved entry is in two files,
+// not lost, if a later file can't be written.
 func (w *writing) write() (Change, error) {
 	c := Change{Entries: w.now, Gone: w.gone}
 	var gaining, losing []*file
@@ -311,7 +311,7 @@ func put(src Source, data []byte) error {
 	return nil
 }
 
-// replaceFile replaces the content of a file. A symbolic link stays: people may keep their settings elsewhere.
+// replaceFile replaces the content of a file. A symbolic link stays, because people may keep their settings elsewhere.
 func replaceFile(src Source, data []byte, perm fs.FileMode) error {
 	path := src.Path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -325,7 +325,7 @@ func replaceFile(src Source, data []byte, perm fs.FileMode) error {
 	return renameio.WriteFile(path, data, perm, renameio.WithTempDir(filepath.Dir(path)))
 }
 
-// makeDir makes a folder, unless a symbolic link on the way leads out of inside, a real path.
+// makeDir makes a folder, unless a symbolic link on the way leads out of the folder inside, which is a real path.
 func makeDir(dir, inside string, perm fs.FileMode) error {
 	for at := dir; ; at = filepath.Dir(at) {
 		real, err := filepath.EvalSymlinks(at)

@@ -97,8 +97,8 @@ func (m planning) Enter() (string, error) {
 	return "plan mode is on from now on", nil
 }
 
-// Exit shows the plan to the person until they decide; they may edit it. A decision that an earlier process stored
-// for the call counts, for the plan that it showed.
+// Exit shows the plan to the person until they decide; they may edit it. If an earlier process stored a decision for
+// the call, that decision counts, for the plan that was shown then.
 func (m planning) Exit(ctx context.Context) (tools.PlanDecision, error) {
 	if err := m.own(); err != nil {
 		return tools.PlanDecision{}, err

@@ -46,8 +46,8 @@ type Change struct {
 // File is a changed file.
 type File struct {
 	Path    string // relative to the folder of the review
-	Secret  bool   // its name suggests secrets: its text is not shown
-	New     bool   // untracked: it is not in the diff
+	Secret  bool // its name suggests secrets, so its text is not shown
+	New     bool // untracked, so it is not in the diff
 	Cut     bool   // its part of the diff is cut or missing
 	section string // its part of the diff
 }
@@ -154,8 +154,8 @@ func shortRef(name string) string {
 
 func short(commit string) string { return commit[:min(len(commit), 8)] }
 
-// read reads the changed files and the diff. It compares only the commit of a submodule: reading its files would run
-// filters and drivers from its settings.
+// read reads the changed files and the diff. It compares only the commit of a submodule, because reading the
+// submodule's files would run filters and drivers from its settings.
 func (c *Change) read(ctx context.Context, git Git) error {
 	quiet := []string{"--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--relative", "--submodule=short", "--ignore-submodules=dirty"}
 	names, err := git(ctx, append(append([]string{"diff", "--name-only", "-z"}, quiet...), c.Commit, "--")...)
@@ -186,8 +186,8 @@ func (c *Change) whole(out []byte) []byte {
 	return out[:min(len(out), MaxDiff)]
 }
 
-// withoutSecrets returns git arguments that exclude files that may hold secrets: the sandbox hides them, and git would
-// fail for all files.
+// withoutSecrets returns git arguments that exclude files that may hold secrets. The sandbox hides these files, and git
+// would fail for all files.
 func withoutSecrets(names []string) []string {
 	var all []string
 	for _, name := range names {
@@ -198,8 +198,8 @@ func withoutSecrets(names []string) []string {
 	return all
 }
 
-// add adds the tracked files with their parts of a diff, which lacks files with secrets. cut means that its end is
-// missing.
+// add adds the tracked files with their parts of a diff, which lacks files with secrets. cut means that the end of the
+// diff is missing.
 func (c *Change) add(names []string, patch []byte, cut bool) {
 	sections := sectionsOf(strings.ToValidUTF8(string(patch), "\uFFFD"))
 	var diff strings.Builder

@@ -47,8 +47,8 @@ func On(targets *target.Set) func(ctx context.Context, name string) (Folder, err
 }
 
 // gitIn returns a Git that runs no program named by the repository: no hooks, filters, diff drivers or watchers, and no
-// fetch for a partial clone. This does not cover submodules, which have settings of their own: args must not lead into
-// them.
+// fetch for a partial clone. Submodules have settings of their own, which this does not cover, so args must not lead
+// into them.
 func gitIn(run runner) Git {
 	var filters []string
 	known := false
@@ -69,8 +69,8 @@ func gitIn(run runner) Git {
 // runner runs a program in a folder with environment variables. The error is [errEnded] if the program ran and failed.
 type runner func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error
 
-// runConfined runs programs in the read-only sandbox of a session. Whatever the repository names, it can read only what
-// commands may read without approval.
+// runConfined runs programs in the read-only sandbox of a session. Even a program named by the repository can then read
+// only what commands may read without approval.
 func runConfined(s *target.Session, dir string) runner {
 	return func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error {
 		got, err := s.Ask(ctx, append(append(append([]string{"env"}, env...), argv[0], "-C", dir), argv[1:]...)...)

@@ -120,7 +120,7 @@ func read(ctx context.Context, files fs.FS, dir, name string) (c content, err er
 
 var errNoFile = errors.New("there is no such file")
 
-// unread words why a file can't be read, without its path.
+// unread describes why a file can't be read, without its path.
 func unread(err error) error {
 	for _, known := range []error{os.ErrPermission, syscall.ENOTDIR} {
 		if errors.Is(err, known) {

@@ -80,7 +80,7 @@ func (b *below) forget(dirs []string) {
 }
 
 // newFolders returns the folders of files that were not searched yet, and marks them as searched. For a skill's own
-// file it always returns the folder: the skill may be new.
+// file it always returns the folder, because the skill may be new.
 func (b *below) newFolders(workspace string, files []string) (dirs []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,8 +102,8 @@ func (b *below) newFolders(workspace string, files []string) (dirs []string) {
 	return dirs
 }
 
-// lookBelow adds the skills in the folders of recently used files, and wakes skills limited to such files. It looks
-// only at the newest files, at most `most`.
+// lookBelow adds the skills in the folders of recently used files, and wakes skills limited to such files. most limits
+// the files that it looks at, starting with the newest.
 func (b *Book) lookBelow(ctx context.Context, most int) {
 	b.below.looking.Lock()
 	defer b.below.looking.Unlock()
