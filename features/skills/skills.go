@@ -40,7 +40,7 @@ type Options struct {
 	IsFile func(ctx context.Context, name string) bool
 	Off    []string    // globs of names that are switched off
 	Fill   skill.Facts // values for placeholders in texts
-	Away   bool        // the project is on another machine: commands in its texts do not run
+	Away   bool // the project is on another machine, so commands in its texts do not run
 }
 
 // Book holds the skills of a session and is a part of its turns. It is safe for concurrent use; use New.
@@ -52,7 +52,7 @@ type Book struct {
 	first  chan struct{} // closed after the first reading
 	reopen sync.Once     // allows the files of skills that an earlier process loaded
 	below  below
-	stale  atomic.Bool // must be read again
+	stale  atomic.Bool // the skills must be read again
 
 	reading sync.Mutex // held while files are read
 

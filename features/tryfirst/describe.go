@@ -62,11 +62,11 @@ func describe(r *try.Result) action.Tried {
 	return t
 }
 
-// doubts returns why a real run, or keeping, may do something else than the person expects.
+// doubts returns why a real run, or keeping, may do something other than the person expects.
 func doubts(r *try.Result) []string {
 	all := r.Doubts()
 	if r.Stopped != "" {
-		all = all[1:] // it is said elsewhere
+		all = all[1:] // the reason of the stop is shown elsewhere
 	}
 	for i, l := range r.Losses {
 		if i == 3 {
@@ -77,7 +77,7 @@ func doubts(r *try.Result) []string {
 	return all
 }
 
-// gitsOwn reports whether git writes a path for itself: not its settings, nor programs that it executes.
+// gitsOwn reports whether git itself writes a path. Its settings and the programs that it executes do not count.
 func gitsOwn(path string) bool {
 	rest, ok := strings.CutPrefix(path, ".git/")
 	return path == ".git" || ok && !strings.HasPrefix(rest, "hooks") && !strings.HasPrefix(rest, "config") && !strings.HasPrefix(rest, "info") && !strings.HasPrefix(rest, "modules")

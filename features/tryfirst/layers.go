@@ -21,8 +21,8 @@ type layers struct {
 	lock *os.File
 }
 
-// Bases returns the folders that may hold layers: the given ones, and one next to the workspace, which is on the same file
-// system more often.
+// Bases returns the folders that may hold layers: the given ones, and one next to the workspace, because that is more
+// often on the workspace's file system.
 func Bases(work string, others ...string) []string {
 	return append(others, filepath.Join(filepath.Dir(texts.RealPath(work)), ".buddy-try"))
 }

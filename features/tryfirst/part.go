@@ -116,7 +116,7 @@ func (p *Part) prepare() error {
 	return reason(first)
 }
 
-// reason returns an error without the words that introduce it elsewhere.
+// reason returns an error without its general introduction, which other texts already contain.
 func reason(err error) error {
 	if err == nil {
 		return nil
@@ -175,7 +175,7 @@ func (t *trial) Tried() action.Tried { return t.tried }
 
 func (t *trial) Conflicts() ([]string, error) { return t.r.Conflicts() }
 
-// Keep makes the changes. What is made only in part is completed at once, if possible.
+// Keep applies the changes. If only some of them could be applied, it tries to complete them at once.
 func (t *trial) Keep() error {
 	err := t.r.Keep()
 	if errors.Is(err, try.ErrHalf) {

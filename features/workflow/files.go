@@ -37,7 +37,7 @@ type Set struct {
 	Problems []extensions.Problem
 }
 
-// Find returns a workflow by name. The error explains why there is none; it has the first mistake of an invalid file.
+// Find returns a workflow by name. The error explains why there is none, for an invalid file with the first mistake.
 func (s Set) Find(name string) (workflow.Workflow, error) {
 	return workflow.Find(s.All, s.Broken, name)
 }
@@ -58,9 +58,9 @@ func Read(ctx context.Context, files *project.Extensions, tools workflow.Tools) 
 	return s, err
 }
 
-// Of returns the workflows of a session. Drafts are written to the project in folder, if that is on this machine, or to
-// the person's configuration. suggest tells the person which workflows fit prompts; mac means that the first
-// target is a Mac.
+// Of returns the workflows of a session. Drafts are written to the project in folder, if the project is on this
+// machine, or to the person's configuration. suggest sets whether the person sees which workflows fit a prompt; mac
+// means that the first target is a Mac.
 func Of(files *project.Extensions, targets *target.Set, tools workflow.Tools, folder string, suggest, mac bool) *Part {
 	p := New(Options{
 		All: func(ctx context.Context) (Set, error) { return Read(ctx, files, tools) }, Tools: tools, Away: !files.Local,

@@ -55,8 +55,8 @@ func commandFor(prompt string, mac bool) (name, text string) {
 	return "", ""
 }
 
-// hint returns the text for the model about a prompt, "" for none, and the names in it. What would make the text too
-// long is left out.
+// hint returns the text for the model about a prompt, "" for none, and the names in it. Lines that would make the text
+// too long are left out.
 func hint(found []workflow.Workflow, command, text string) (said string, names []string) {
 	const commands, workflows = "May help: ", "May help, only the user can run it: /workflow "
 	var lines []string

@@ -91,7 +91,7 @@ func RunList(runs []Summary) *show.List {
 	return &list
 }
 
-// runRow returns the list row of a run. Plain text has the progress of its steps, too, until it has ended.
+// runRow returns the list row of a run. Until the run has ended, plain text also has the progress of its steps.
 func runRow(r Summary) show.Row {
 	id := strconv.Itoa(r.Run)
 	row := show.Row{

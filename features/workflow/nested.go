@@ -77,7 +77,7 @@ func (r *run) try(ctx context.Context, s *workflow.Step, n int, item string, ope
 	return nil
 }
 
-// children returns the open run of a step, or 0, and the number of ended ones.
+// children returns the open run of a step, or 0, and the number of its ended runs.
 func (r *run) children(s *workflow.Step, n int) (open, ended int) {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()

@@ -77,7 +77,7 @@ func (p *Part) Handle(c event.Command) bool {
 // Run does nothing: other drivers handle the tasks of prompts.
 func (*Part) Run(context.Context, *turn.Exchange, bool) (event.Outcome, error) { return "", nil }
 
-// Ended forgets the run of an earlier process: [event.Continue] means the newer task now.
+// Ended forgets the run of an earlier process, because [event.Continue] now means the newer task.
 func (p *Part) Ended(event.Outcome, error) bool {
 	p.next.Store(0)
 	return false
@@ -112,7 +112,7 @@ func (p *Part) Waits() string {
 	return "the workflow is paused · Enter or /workflow resume continues it"
 }
 
-// Past does nothing: finished steps are not undone.
+// Past does nothing, because finished steps are not undone.
 func (*Part) Past() (seen func(event.Event), goBack func()) { return func(event.Event) {}, func() {} }
 
 // run starts a workflow.

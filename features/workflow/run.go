@@ -47,8 +47,8 @@ type run struct {
 	panes   map[string]int
 }
 
-// start starts a run. given has the inputs as text; e has the run and the step that started this run. After an error
-// nothing has started.
+// start starts a run. given holds the inputs as text; e names the run and the step that started this run, if any. After
+// an error nothing has started.
 func (b *Book) start(def *workflow.Workflow, given map[string]string, p working, e event.WorkflowStarted) (*run, error) {
 	inputs, err := def.Values(given)
 	if err != nil {
@@ -148,8 +148,8 @@ func (r *run) ready(ctx context.Context) []*workflow.Step {
 	return all
 }
 
-// over reports whether nothing of the run may start or end any more: it was cancelled, or the session is closing, which
-// denies open questions.
+// over reports whether nothing of the run may start or end any more, because it was cancelled or because the session is
+// closing, which denies open questions.
 func (r *run) over(ctx context.Context) bool { return ctx.Err() != nil || r.p.Closing() }
 
 // end publishes how the run ended.

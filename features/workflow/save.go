@@ -68,7 +68,7 @@ func (p *Part) save(name string) {
 	})
 }
 
-// lastCalls returns the last prompt that led to calls, and those that succeeded.
+// lastCalls returns the last prompt that led to calls, and those of its calls that succeeded.
 func lastCalls(messages []model.Message) (prompt string, calls []model.ToolCall) {
 	failed := make(map[string]bool)
 	for i := len(messages) - 1; i >= 0; i-- {

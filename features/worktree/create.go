@@ -19,7 +19,7 @@ type Request struct {
 	Name    string                        // "" makes one up
 	Prompt  string                        // whose first words may become the name
 	Setup   string                        // a command that runs once in a new worktree; "" is none
-	Environ []string                      // of Setup
+	Environ []string // environment of Setup
 	Trusted func(main string) bool        // whether the person trusts the main checkout; nil trusts none
 	Say     func(format string, a ...any) // shows progress; nil is silent
 }
@@ -162,7 +162,7 @@ func (r *repository) create(ctx context.Context, t *Tree, q Request) error {
 		if r.git.ok(ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+t.Branch) && i < maxMadeUp {
 			continue
 		}
-		if err := t.save(); err != nil { // before the worktree, so that a killed process leaves none that is not listed
+		if err := t.save(); err != nil { // before the worktree, so that a killed process leaves no unlisted worktree
 			return err
 		}
 		q.Say("making the worktree %s (branch %s)", t.Name, t.Branch)
@@ -184,7 +184,7 @@ func (r *repository) create(ctx context.Context, t *Tree, q Request) error {
 func (r *repository) mend(ctx context.Context, t *Tree, q Request) error {
 	switch {
 	case !exists(t.Dir()):
-		_, _ = r.git.run(ctx, "worktree", "prune") // only what has no folder
+		_, _ = r.git.run(ctx, "worktree", "prune") // forgets worktrees whose folder is gone
 		if !r.git.ok(ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+t.Branch) {
 			return r.create(ctx, t, q)
 		}

@@ -22,7 +22,7 @@ type State struct {
 	Commits int      // that neither its base nor the main checkout's branch has
 	Changed []string // files with uncommitted changes
 	Ignored []string // ignored entries that buddy did not put there, or that were changed
-	Branch  string   // that is checked out, if it is another one
+	Branch  string // the checked-out branch, if it is not the worktree's own
 	Filled  bool     // a submodule is initialised, so git can't remove the worktree
 	Running []int    // processes in its folder
 }
@@ -168,7 +168,7 @@ func processesIn(dir string) (all []int) {
 	return all
 }
 
-// calm waits until the processes that the end of a session has ended are gone, for at most a second.
+// calm waits at most a second until no process works in a folder any more, and returns the processes that still do.
 func calm(ctx context.Context, dir string) (left []int) {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
 		if left = processesIn(dir); len(left) == 0 || wait > time.Second || ctx.Err() != nil {

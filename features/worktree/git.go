@@ -172,7 +172,7 @@ func (k *kept) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ReadFrom is hidden, because it would bypass the limit.
+// ReadFrom hides the method of the buffer, which would bypass the limit.
 func (k *kept) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{k}, r)
 }

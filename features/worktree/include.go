@@ -63,7 +63,7 @@ func (r *repository) include(ctx context.Context, t *Tree) (notes []string, err 
 	return c.notes(), errors.Join(c.err, ctx.Err())
 }
 
-// copier copies files from one folder to another; neither end leaves its folder.
+// copier copies files from one folder to another. It follows no link out of either folder.
 type copier struct {
 	from, to *os.Root
 	rules    toolfs.IgnoreRules
@@ -138,7 +138,7 @@ func (c *copier) within(name string, listed bool) {
 	}
 }
 
-// copy copies a regular file that does not exist at the other end.
+// copy copies a regular file, unless the destination has it already.
 func (c *copier) copy(name string, was fs.FileInfo) error {
 	in, err := c.from.Open(name)
 	if err != nil {

@@ -39,10 +39,10 @@ type listed struct {
 	tree    *Tree
 	state   State
 	err     error
-	session sessions.Entry // the last one in it
+	session sessions.Entry // the last session in the worktree
 }
 
-// all returns the worktrees of the repository around the working directory; outside of a repository those of all.
+// all returns the worktrees of the repository around the working directory or, outside of a repository, all worktrees.
 func all(ctx context.Context, c *config.Config) (found []listed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
@@ -213,7 +213,7 @@ func (l listed) what() string {
 	return l.state.String()
 }
 
-// question asks whether to remove a worktree, with what happens to its content.
+// question asks whether to remove a worktree, and describes what happens to its content.
 func (l listed) question() show.Answer {
 	t, s := l.tree, l.state
 	q := show.Question{Title: "Remove the worktree " + t.Name + "?", Choices: []show.Deed{

@@ -64,7 +64,7 @@ type merging struct {
 	changed   []string // uncommitted files in the worktree
 	conflicts []string
 	predicted bool // conflicts is known
-	above     bool // the main checkout's branch is an ancestor: nothing to merge but to move
+	above     bool // the main checkout's branch is an ancestor of the worktree's, so it only has to move
 }
 
 const (
@@ -73,7 +73,7 @@ const (
 	mergePredicts = "2.38"
 )
 
-// look finds out what there is to merge, or why nothing can be.
+// look determines what can be merged. The error explains why nothing can be.
 func (m *merging) look(ctx context.Context) (err error) {
 	if !exists(m.Dir()) {
 		return fmt.Errorf("the folder of the worktree %s is gone; nothing can be merged from it", m.Name)
@@ -163,7 +163,7 @@ func inProgress(ctx context.Context, g *git) string {
 
 var gitVersion = regexp.MustCompile(`(\d+)\.(\d+)`)
 
-// canPredict reports whether git can merge without a checkout: from 2.38 on.
+// canPredict reports whether git can merge without a checkout, which it can from version 2.38 on.
 func canPredict(ctx context.Context, g *git) bool {
 	said, _ := g.line(ctx, "version")
 	v := gitVersion.FindStringSubmatch(said)
@@ -310,7 +310,7 @@ func quoted(path string) string {
 	return path
 }
 
-// DiffToBase returns the difference of the session's worktree to the commit that it started from.
+// DiffToBase returns the difference between the session's worktree and the commit that the worktree started from.
 func (p *Part) DiffToBase(ctx context.Context) (diff string, files int, err error) {
 	g := newGit(ctx, p.tree.Dir(), p.trusted)
 	if diff, err = g.run(ctx, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all", p.tree.Base); err != nil {

@@ -31,7 +31,7 @@ type note struct {
 	Main   string            `json:"main"`           // the main checkout
 	Branch string            `json:"branch"`         // of the worktree
 	Base   string            `json:"base"`           // the commit that it started from
-	Into   string            `json:"into,omitempty"` // the branch of that commit; "" if HEAD was a commit
+	Into   string            `json:"into,omitempty"` // the main checkout's branch at that time; "" if HEAD was a commit
 	Made   time.Time         `json:"made"`
 	Ready  bool              `json:"ready"`            // it was made completely
 	Put    map[string]string `json:"put,omitempty"`    // checksums of ignored entries that buddy put there
