@@ -317,8 +317,8 @@ func (h *Header) title() item {
 	return it.trimmed()
 }
 
-// wordsOf returns the first words of a text that fit into w cells, with … if some are missing; "" if the first one does
-// not fit.
+// wordsOf returns the first words of a text that fit into w cells, with … if some are missing; "" if the first word
+// does not fit.
 func wordsOf(text string, w int) string {
 	if draw.TextWidth(text) <= w {
 		return text

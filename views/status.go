@@ -39,9 +39,9 @@ type doing struct {
 	text   string // untrusted
 	since  int64  // Unix milliseconds; 0: since the start of the task
 	output int64  // bytes printed by the running call
-	pane   bool // the call runs in a pane that accepts keys
-	waits  bool // the call waits for keys
-	tries  bool // the call is only tried: its changes are not kept
+	pane   bool   // the call runs in a pane that accepts keys
+	waits  bool   // the call waits for keys
+	tries  bool   // the call is only tried: its changes are not kept
 	reads  bool   // the model's server processes the request
 }
 

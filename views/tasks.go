@@ -30,12 +30,12 @@ type Tasks struct {
 	visited bool         // the person is in the list
 	steps   state.Steps
 	cwd     string // working directory of the session; paths in it are shown as relative paths
-	follows int // the subagent's task whose steps are shown; 0: the main conversation's steps are
+	follows int    // the subagent's task whose steps are shown; 0: the main conversation's steps are
 	at      int    // selected row
 	top     int    // first visible row
 
 	OnCancel  func(id int)      // cancels the task
-	OnTimeout func(id int) // limits the task's time
+	OnTimeout func(id int)      // limits the task's time
 	OnOpen    func(*state.Task) // shows the task in full; gets a copy of it
 }
 

@@ -28,7 +28,7 @@ import (
 const (
 	glance   = 300 * time.Millisecond // before a question
 	patience = 2 * time.Second        // before a command
-	thorough = 20 * time.Second // after a command: an undo treats contents that were not copied as somebody else's
+	thorough = 20 * time.Second       // after a command: an undo treats contents that were not copied as somebody else's
 )
 
 // code marks the notices of this feature.

@@ -40,7 +40,7 @@ type connection struct {
 	to   events
 
 	mu       sync.Mutex      // guards the fields below
-	pulls    bool // the server wants to be asked for diagnostics
+	pulls    bool            // the server wants to be asked for diagnostics
 	progress map[string]bool // announced work that has not ended
 	rested   time.Time       // when the last work ended
 }

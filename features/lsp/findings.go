@@ -44,7 +44,7 @@ type findings struct {
 	versioned bool                    // the server reports versions
 	based     bool                    // the server has checked the project without the model's changes
 	barriers  int                     // barriers sent; see [wire.barrier]
-	passed    int // the last answered barrier
+	passed    int                     // the last answered barrier
 	passedAt  time.Time
 	last      time.Time // time of the last report about any file
 }

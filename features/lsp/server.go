@@ -46,7 +46,7 @@ type server struct {
 	queue    []change
 	settled  chan struct{} // closed when all changes have been judged
 	behind   bool          // a wait for settled has timed out
-	ended    bool // it no longer accepts changes
+	ended    bool          // it no longer accepts changes
 	used     time.Time
 }
 

@@ -38,8 +38,8 @@ type Server struct {
 	Transport Transport
 	Process   Process  // Stdio
 	Endpoint  Endpoint // HTTP, SSE
-	Project   bool // from a project's file, so its hints never count
-	Held      bool // run it inside the sandbox in auto mode, because its program comes from a project
+	Project   bool     // from a project's file, so its hints never count
+	Held      bool     // run it inside the sandbox in auto mode, because its program comes from a project
 	Outside   bool     // the person runs it outside the sandbox although its program comes from a project
 	Hints     bool     // the person trusts what the server declares about its tools
 	Always    bool     // the listing has its tools in full

@@ -46,8 +46,8 @@ type Change struct {
 // File is a changed file.
 type File struct {
 	Path    string // relative to the folder of the review
-	Secret  bool // its name suggests secrets, so its text is not shown
-	New     bool // untracked, so it is not in the diff
+	Secret  bool   // its name suggests secrets, so its text is not shown
+	New     bool   // untracked, so it is not in the diff
 	Cut     bool   // its part of the diff is cut or missing
 	section string // its part of the diff
 }

@@ -40,7 +40,7 @@ type Options struct {
 	IsFile func(ctx context.Context, name string) bool
 	Off    []string    // globs of names that are switched off
 	Fill   skill.Facts // values for placeholders in texts
-	Away   bool // the project is on another machine, so commands in its texts do not run
+	Away   bool        // the project is on another machine, so commands in its texts do not run
 }
 
 // Book holds the skills of a session and is a part of its turns. It is safe for concurrent use; use New.

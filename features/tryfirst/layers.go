@@ -74,8 +74,8 @@ func (l *layers) close() {
 	_ = l.lock.Close()
 }
 
-// clean completes and removes the layers that ended sessions have left for a workspace. kept is the number of layers that
-// those sessions had kept only in part.
+// clean completes and removes the layers that ended sessions have left for a workspace. kept is the number of layers
+// that those sessions had kept only in part.
 func clean(bases, work []string) (kept int, errs []error) {
 	if len(work) == 0 {
 		return 0, nil

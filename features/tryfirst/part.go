@@ -64,8 +64,8 @@ func New(o Options) *Part {
 // Name implements turn.Part.
 func (*Part) Name() string { return "try" }
 
-// Begin implements turn.Part: it completes and removes what a killed process has left. The end of the session removes the
-// folder of its layers.
+// Begin implements turn.Part: it completes and removes what a killed process has left. The end of the session removes
+// the folder of its layers.
 func (p *Part) Begin(s turn.Session) {
 	p.session = s
 	kept, errs := clean(p.o.Bases, p.o.Fence.Work)

@@ -89,8 +89,8 @@ func (b *Book) resume(number int, p working) (*run, error) {
 	return r, r.publish(event.WorkflowChanged{Run: number, State: event.WorkflowRunning})
 }
 
-// restore sets the run's state from its recorded steps: no step has started in this process, and a failed step stops the
-// run unless its on_error skips it.
+// restore sets the run's state from its recorded steps: no step has started in this process, and a failed step stops
+// the run unless its on_error skips it.
 func (r *run) restore() {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()

@@ -19,7 +19,7 @@ type Request struct {
 	Name    string                        // "" makes one up
 	Prompt  string                        // whose first words may become the name
 	Setup   string                        // a command that runs once in a new worktree; "" is none
-	Environ []string // environment of Setup
+	Environ []string                      // environment of Setup
 	Trusted func(main string) bool        // whether the person trusts the main checkout; nil trusts none
 	Say     func(format string, a ...any) // shows progress; nil is silent
 }

@@ -22,7 +22,7 @@ type State struct {
 	Commits int      // that neither its base nor the main checkout's branch has
 	Changed []string // files with uncommitted changes
 	Ignored []string // ignored entries that buddy did not put there, or that were changed
-	Branch  string // the checked-out branch, if it is not the worktree's own
+	Branch  string   // the checked-out branch, if it is not the worktree's own
 	Filled  bool     // a submodule is initialised, so git can't remove the worktree
 	Running []int    // processes in its folder
 }
@@ -244,8 +244,8 @@ func (t *Tree) dropBranch(ctx context.Context, main *git) error {
 	return nil
 }
 
-// Deliver is Leave for the worktree of a subagent: the line is for its caller, with the branch, the commits and the size
-// of the difference.
+// Deliver is Leave for the worktree of a subagent. The line is for the subagent's caller, with the branch, the commits
+// and the size of the difference.
 func (t *Tree) Deliver(ctx context.Context, trusted, mayRemove bool) string {
 	dir, branch := t.Dir(), t.Branch
 	g := newGit(ctx, dir, trusted)

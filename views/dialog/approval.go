@@ -26,7 +26,7 @@ type Approval struct {
 	asked   event.ApprovalAsked // ID is "" without a request
 	short   bool                // the answers share rows
 	shown   shown
-	lines   [3]body // layouts of the action; each has fewer context lines in diffs than the previous one
+	lines   [3]body      // layouts of the action; each has fewer context lines in diffs than the previous one
 	typing  *edit.Editor // the editor of reason or amend; nil if nothing is being typed
 	reason  reason
 	amend   amendment

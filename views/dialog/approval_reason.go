@@ -19,9 +19,9 @@ type reason struct {
 	editor *edit.Editor // nil until typing starts
 	letter string       // letter that started it, or ""
 	since  time.Time    // when it was started
-	quick  bool // text followed the letter so fast that the person may be typing a prompt
-	sent   bool // the send key was pressed once; a quick reason needs it twice
-	scope  string // scope in which the reason is remembered; "": only this time
+	quick  bool         // text followed the letter so fast that the person may be typing a prompt
+	sent   bool         // the send key was pressed once; a quick reason needs it twice
+	scope  string       // scope in which the reason is remembered; "": only this time
 }
 
 // start returns the editor for a reason that was started by a letter.

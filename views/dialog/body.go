@@ -34,7 +34,7 @@ type body struct {
 
 type bodyRow struct {
 	spans []draw.Span
-	lead  int // columns at the start that are not part of the text
+	lead  int    // columns at the start that are not part of the text
 	joint string // separator between the previous row and this one; "\n" if this row starts a line
 
 	laid *laidText // replaces spans: the row is the layout's row number at

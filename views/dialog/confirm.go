@@ -36,7 +36,7 @@ type Question struct {
 	Markdown bool        // Lines are Markdown
 	Hints    []draw.Hint // other keys
 	Take     func(n int) // gets the index of one of Choices
-	Whole    int // the first Whole choices need the end of Lines to have been on the screen
+	Whole    int         // the first Whole choices need the end of Lines to have been on the screen
 }
 
 // NewConfirm returns a closed dialog.

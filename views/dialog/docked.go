@@ -36,7 +36,7 @@ type DockPlace struct {
 	N, Of int    // N counts from 1
 	Who   string // the subagent that asks, "" for the main task
 	Full  bool   // it has all available rows
-	List  bool // a list opened the dialog, and the Back key returns to it
+	List  bool   // a list opened the dialog, and the Back key returns to it
 }
 
 // SetPlace sets the position among the pending requests.

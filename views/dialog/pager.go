@@ -19,7 +19,7 @@ type Pager struct {
 	draw.Frame
 	OnCopy func(text string)
 	OnEdit func(Document) // opens the document in an editor
-	Later  func(func()) // runs a function soon, then draws; nil: a search runs in one go
+	Later  func(func())   // runs a function soon, then draws; nil: a search runs in one go
 
 	doc  pagerText
 	open bool

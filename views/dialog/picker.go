@@ -24,8 +24,8 @@ type PickerOptions struct {
 	Hint    string          // shown while the filter is empty
 	Empty   string          // shown while there are no rows
 	Preview tview.Primitive // drawn on the right if there is room, see OnMove
-	Keys    keymap.Scope // scope of the keys for the selected row, see OnKey; "": none
-	OnKeys  bool // Keys apply at once, as after a move; otherwise typing goes to the filter first
+	Keys    keymap.Scope    // scope of the keys for the selected row, see OnKey; "": none
+	OnKeys  bool            // Keys apply at once, as after a move; otherwise typing goes to the filter first
 
 	OnChoose func(show.Row)
 	OnMove   func(show.Row)                // another row was selected

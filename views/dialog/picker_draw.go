@@ -21,7 +21,7 @@ const (
 	previewFrom  = 90  // inner columns from which a preview is shown
 	pickerMost   = 180 // columns of a list with a preview
 	maxColumn    = 28  // cells of a column other than the first
-	leastTitle   = 24 // cells that the first column keeps if it needs them; other columns are omitted instead
+	leastTitle   = 24  // cells that the first column keeps if it needs them; other columns are omitted instead
 	columnGap    = 2
 	rowsOfNaming = 8  // inner rows from which column names are shown
 	leastColumn  = 10 // minimal cells of a column that is cut

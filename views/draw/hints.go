@@ -81,7 +81,7 @@ type CommandHelp struct {
 	Means      []string // other words that find the command
 	Name, Help string
 	Args       string // the command's arguments, shown while the command is marked
-	Completes  bool // the command's arguments are completed
+	Completes  bool   // the command's arguments are completed
 }
 
 // GracePeriod is the time that a request must be on the screen before a key answers it, so that text meant for the

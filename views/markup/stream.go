@@ -38,7 +38,7 @@ type Markdown struct {
 	scan   scanner
 
 	blocks []*codeBlock // the code in Text, without fenced
-	fenced *codeBlock // the block whose fence is open; nil: none
+	fenced *codeBlock   // the block whose fence is open; nil: none
 	stay   int          // number of blocks that will not be rendered again
 	gen    int          // grows when blocks move
 

@@ -10,8 +10,8 @@ import (
 // person types into the pane, reads its history or has the focus on the view.
 type following struct {
 	now    func() time.Time
-	began  string // id of the pane in which a command started last
-	pinned bool // a person chose another pane
+	began  string    // id of the pane in which a command started last
+	pinned bool      // a person chose another pane
 	held   bool      // the view has the focus
 	drawn  string    // id of the selected pane at the last draw
 	since  time.Time // when drawn last changed without the person's action

@@ -46,10 +46,10 @@ type PaneIntents struct {
 	OnOpen       func(c *state.Call, t *state.Task) // opens the whole output of the selected pane; nil if unknown
 	OnType       func(id string, p []byte)          // bytes as sent by a terminal; may be a password
 	OnPaste      func(id, text string)              // as private as typed text
-	OnFit        func(id string, w, h int) // the size of the visible part; 0×0: the original size
-	OnHistory    func(id string) // requests the pane's history
+	OnFit        func(id string, w, h int)          // the size of the visible part; 0×0: the original size
+	OnHistory    func(id string)                    // requests the pane's history
 	OnBackground func()                             // moves the command that the agent waits for to the background
-	OnKill       func(id, name, why string) // kills the pane; if that is impossible, why is the reason, otherwise ""
+	OnKill       func(id, name, why string)         // kills the pane; if that is impossible, why is the reason, otherwise ""
 }
 
 // paneLook determines how panes are shown.

@@ -28,10 +28,10 @@ type finder struct {
 	prefilter pattern.Prefilter
 	typing    bool   // the search line is open
 	gen       int    // generation of the text
-	narrow    int // the first generation whose text is a prefix of the present text
+	narrow    int    // the first generation whose text is a prefix of the present text
 	home      bool   // the search started at origin
 	origin    anchor // the top row when typing started
-	ended     bool // the view followed the end when typing started
+	ended     bool   // the view followed the end when typing started
 	at        match  // the last visited match
 	visited   bool
 	seek      seek
