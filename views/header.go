@@ -140,7 +140,7 @@ func outside(text string) []draw.Span { return draw.Untrusted(themes.Header, tex
 // longest limits the cells of an item; a longer text uses a shorter form.
 const longest = 60
 
-// forms converts texts to the forms of an item and omits texts longer than longest. If all are longer, it returns the
+// forms converts texts to the forms of an item and omits texts that are too wide. If all are too wide, it returns the
 // start of the last text.
 func forms(texts ...string) [][]draw.Span {
 	var all [][]draw.Span

@@ -30,7 +30,7 @@ type StatusLine struct {
 	coming     state.Coming
 	retry      *state.Retry
 	steps      state.Steps
-	follows    int // the subagent's task whose conversation is shown instead of main; 0: none
+	follows    int // task id of the subagent whose conversation is shown instead of main; 0: none
 	around     around
 }
 

@@ -177,7 +177,7 @@ func addressIn(data json.RawMessage) string {
 type callClock struct {
 	wall, idle *time.Timer
 	limits     settings.MCPTimes
-	left       time.Duration // the rest of wall's time, at since
+	left       time.Duration // remaining time of wall at since
 	since      time.Time     // when wall was last started
 	asking     int           // open questions
 }

@@ -169,7 +169,7 @@ func (c *connection) transport(ctx context.Context) (sdk.Transport, error) {
 	return &sdk.IOTransport{Reader: c.lines, Writer: p.Stdin(), MaxLineLength: maxFrame + 1<<20}, nil
 }
 
-// httpClient returns a copy of the HTTP client of the options that adds the server's headers and limits answers.
+// httpClient returns a copy of the options' HTTP client that adds the server's headers and limits the size of answers.
 func (c *connection) httpClient() *http.Client {
 	client := *c.server.http
 	next := client.Transport

@@ -92,8 +92,8 @@ func (r *running) answered(status int, session bool) {
 	}
 }
 
-// notExecuted reports whether the server did not execute the call, because it rejected the session and accepted nothing
-// of the call.
+// notExecuted reports whether the server did not execute the call. It did not if it rejected the session and accepted
+// nothing of the call.
 func (r *running) notExecuted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -94,7 +94,7 @@ func (s *Store) Report() string {
 		count[Rule], count[Correction], count[Fact], len(s.news), s.inPrompt.bytes, s.o.Limit)
 }
 
-// rank sorts entries by kind, support and date; entries that nobody has confirmed for long come last.
+// rank sorts entries by kind, support and date; entries that nobody has confirmed for a long time come last.
 func rank(all []Entry) {
 	slices.SortStableFunc(all, func(a, b Entry) int {
 		return cmp.Or(

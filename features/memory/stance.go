@@ -28,7 +28,7 @@ var (
 	favour  = texts.Regexp(`^(?i:please|always|prefer|use)\b[ :]*`)
 )
 
-// stanceOf parses the stance of a text. A text without any of the known words demands to do what it describes.
+// stanceOf parses the stance of a text. A text without any of the known words asks for what it describes.
 func stanceOf(text string) (s stance) {
 	if m := not().FindStringSubmatch(text); m != nil {
 		return stance{normal(m[1]), true, normal(m[2])}

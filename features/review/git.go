@@ -69,8 +69,8 @@ func gitIn(run runner) Git {
 // runner runs a program in a folder with environment variables. The error is [errEnded] if the program ran and failed.
 type runner func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error
 
-// runConfined runs programs in the read-only sandbox of a session. Even a program named by the repository can then read
-// only what commands may read without approval.
+// runConfined runs programs in the read-only sandbox of a session, so that even a program named by the repository can
+// read only what commands may read without approval.
 func runConfined(s *target.Session, dir string) runner {
 	return func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error {
 		got, err := s.Ask(ctx, append(append(append([]string{"env"}, env...), argv[0], "-C", dir), argv[1:]...)...)

@@ -37,7 +37,7 @@ type Set struct {
 	Problems []extensions.Problem
 }
 
-// Find returns a workflow by name. The error explains why there is none, for an invalid file with the first mistake.
+// Find returns a workflow by name. The error explains why there is none; for an invalid file it has the first mistake.
 func (s Set) Find(name string) (workflow.Workflow, error) {
 	return workflow.Find(s.All, s.Broken, name)
 }

@@ -148,8 +148,8 @@ func (r *run) ready(ctx context.Context) []*workflow.Step {
 	return all
 }
 
-// over reports whether nothing of the run may start or end any more, because it was cancelled or because the session is
-// closing, which denies open questions.
+// over reports whether the run was cancelled or the session is closing. Then nothing of the run may start or end any
+// more, because a closing session denies open questions.
 func (r *run) over(ctx context.Context) bool { return ctx.Err() != nil || r.p.Closing() }
 
 // end publishes how the run ended.

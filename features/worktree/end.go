@@ -148,8 +148,9 @@ func sumOf(path string, left *int) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// processesIn returns the processes of this user that work in a folder. Only Linux shows them. Our own program does not
-// count, because a session's screen is in the folder, too, nor does the server of tmux, which stays where it was started.
+// processesIn returns the processes of this user that work in a folder. Only Linux shows them. Processes of this
+// program do not count, because a session's screen is in the folder, too. Neither does the server of tmux, which stays
+// where it was started.
 func processesIn(dir string) (all []int) {
 	own, _ := os.Readlink("/proc/self/exe")
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")

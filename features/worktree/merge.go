@@ -73,7 +73,7 @@ const (
 	mergePredicts = "2.38"
 )
 
-// look determines what can be merged. The error explains why nothing can be.
+// look determines what can be merged. The error explains why nothing can be merged.
 func (m *merging) look(ctx context.Context) (err error) {
 	if !exists(m.Dir()) {
 		return fmt.Errorf("the folder of the worktree %s is gone; nothing can be merged from it", m.Name)

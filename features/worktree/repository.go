@@ -99,8 +99,8 @@ const records = ".records"
 // pathFile is the file with the main checkout's path.
 const pathFile = "path"
 
-// claim finds or makes the folder of the repository's worktrees. It is named like the main checkout, with a hash if
-// another repository has that name.
+// claim finds or makes the folder of the repository's worktrees. The folder is named like the main checkout, with a
+// hash if another repository has that name.
 func (r *repository) claim() error {
 	sum := sha256.Sum256([]byte(r.main))
 	base := texts.ClipBytes(filepath.Base(r.main), 80)

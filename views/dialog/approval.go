@@ -213,8 +213,8 @@ func (a *Approval) apply(act keymap.Action, letter string) {
 	}
 }
 
-// mustSee reports whether a choice is accepted only after the person has seen the whole request. Trying a command again
-// needs no such look.
+// mustSee reports whether a choice is accepted only after the person has seen the whole request. To try a command
+// again, the person need not see it again.
 func mustSee(a *Approval, act keymap.Action) bool {
 	return act == keymap.Approve || act == keymap.AllowSimilar || act == keymap.TryFirst && a.asked.Context.Tried == nil
 }

@@ -37,7 +37,7 @@ type bodyRow struct {
 	lead  int    // columns at the start that are not part of the text
 	joint string // separator between the previous row and this one; "\n" if this row starts a line
 
-	laid *laidText // replaces spans: the row is the layout's row number at
+	laid *laidText // replaces spans; at is the index of the row in it
 	at   int
 }
 

@@ -158,8 +158,8 @@ func (p *Panes) doing() (all, less []draw.Span) {
 	}
 }
 
-// drawBoxes draws several panes, including the selected pane, whose state doing describes. The last box also names the
-// panes without a box.
+// drawBoxes draws several panes, including the selected one. doing describes the state of the selected pane. The last
+// box also names the panes without a box.
 func (p *Panes) drawBoxes(all draw.Area, doing []draw.Span) {
 	shown := p.list.best(len(p.boxes))
 	var others []draw.Span
@@ -205,8 +205,8 @@ func (p *Panes) drawBox(box draw.Area, q *paneView, others, doing []draw.Span) {
 	}
 }
 
-// boxTitle returns the titles of a box in w cells. On the left are the name of its pane and the names of others. On the
-// right is the text doing for the selected pane, and the time of the command for any other pane. Titles that do not fit
+// boxTitle returns the titles of a box in w cells. On the left are the name of its pane and the names of others. The
+// right title is doing for the selected pane, and the time of the command for any other pane. Titles that do not fit
 // are shortened or omitted.
 func (p *Panes) boxTitle(q *paneView, others, doing []draw.Span, w int) (left, right []draw.Span) {
 	if elapsed := q.elapsed(p.follow.now()); q.Pane.Pane != p.list.shown {

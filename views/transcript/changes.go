@@ -22,7 +22,7 @@ func changes(c *state.Call) bool {
 func changed(c *state.Call) bool { return c.State == state.CallDone && changes(c) }
 
 // diffOf lays out a call's change, limited to most lines (0: no limit). If the call changes a single file, the diff
-// does not name it, because the head does.
+// omits the file's name, because the head has it.
 func diffOf(c *state.Call, most int) *markup.Diff {
 	text, one := c.Action.Preview, len(c.Action.Paths) == 0
 	if one {

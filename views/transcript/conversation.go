@@ -127,8 +127,8 @@ func AtRest(c *Conversation) bool {
 	return c.view.follow && !c.find.typing && c.find.Text == "" && !c.sel.on && !c.mouse.down
 }
 
-// InView returns the first and the last block on the screen, as indexes in the blocks of [state.Shown]. last is from
-// the last draw, but at least first.
+// InView returns the indexes of the first and the last block on the screen in the blocks of [state.Shown]. last may be
+// outdated until the next draw, but is at least first.
 func InView(c *Conversation) (first, last int) {
 	first = c.view.top.block
 	return first, max(first, c.view.extent.last)

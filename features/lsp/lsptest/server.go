@@ -312,7 +312,7 @@ func (s *Server) publish(uri string, d document) {
 	s.notify("textDocument/publishDiagnostics", p)
 }
 
-// others reports the problems that a file causes in other files, also to files where it no longer causes any.
+// others reports the problems that open files cause in other files. A file that has none any more gets an empty report.
 func (s *Server) others(uri string) {
 	u, err := url.Parse(uri)
 	if err != nil {
