@@ -40,7 +40,7 @@ func (f *Footer) Update(s *state.State, _ state.Changed) {
 	f.busy = slices.ContainsFunc(s.Tasks, func(t *state.Task) bool { return t.State != state.TaskDone })
 }
 
-// typed lists typed characters that have an effect, which the key map does not contain.
+// typed lists typed characters that have an effect but are not in the key map.
 var typed = map[keymap.Scope][]draw.Hint{keymap.Prompt: {{Key: keymap.Typed('/'), Label: "commands"}, {Key: keymap.Typed('@'), Label: "files"}}}
 
 // Draw draws as many keys as fit.
@@ -51,7 +51,7 @@ func (f *Footer) Draw(screen tcell.Screen) {
 	}
 	room := c.W - 1
 	hints := f.hints()
-	hints[len(hints)-1].Keep = true // the help key stays: the help lists all other keys
+	hints[len(hints)-1].Keep = true // the help key stays, because the help lists all other keys
 	keys := []draw.Span{draw.Text(themes.Footer, " ")}
 	for i, h := range draw.FitHints(hints, room-1, footerGap) {
 		if i > 0 {

@@ -41,7 +41,7 @@ type doing struct {
 	output int64  // bytes printed by the running call
 	pane   bool   // the call runs in a pane that accepts keys
 	waits  bool   // the call waits for keys
-	tries  bool   // the call is only tried: its changes are not kept
+	tries  bool   // the call is only tried, so its changes are not kept
 	reads  bool   // the model's server processes the request
 }
 
@@ -57,7 +57,7 @@ type around struct {
 	hidden Hidden
 }
 
-// Hidden lists what the line must show because it is not visible elsewhere.
+// Hidden lists the things that the line must show because they are not visible elsewhere.
 type Hidden struct {
 	Steps   bool // the list of steps
 	Queue   bool // the queued prompts

@@ -30,7 +30,7 @@ type Tasks struct {
 	visited bool         // the person is in the list
 	steps   state.Steps
 	cwd     string // working directory of the session; paths in it are shown as relative paths
-	follows int // task id of the subagent whose steps are shown; 0: the main conversation
+	follows int    // task id of the subagent whose steps are shown; 0: the main conversation
 	at      int    // selected row
 	top     int    // first visible row
 

@@ -49,7 +49,7 @@ type shown struct {
 // explaining is the state of the details.
 type explaining struct {
 	on      bool
-	changed bool // since the last draw: the scroll position must be set
+	changed bool // since the last draw, so the scroll position must be set
 }
 
 // NewApproval returns a dialog without a request. now is its clock.
@@ -119,7 +119,7 @@ func (a *Approval) ready() bool {
 	return a.Open() && a.shown.drawn && !a.shown.answered && a.now().Sub(a.shown.since) >= draw.GracePeriod
 }
 
-// Ignores reports whether the request ignores a key: it has just appeared, is answered, or has no such choice.
+// Ignores reports whether the request ignores a key, because it has just appeared, is answered or has no such choice.
 func (a *Approval) Ignores(p keymap.Press) bool {
 	switch {
 	case !a.Open():
@@ -213,8 +213,8 @@ func (a *Approval) apply(act keymap.Action, letter string) {
 	}
 }
 
-// mustSee reports whether a choice is accepted only after the person has seen the whole request. To try a command
-// again, the person need not see it again.
+// mustSee reports whether a choice is accepted only after the person has seen the whole request. A command that was
+// tried can be tried again without that.
 func mustSee(a *Approval, act keymap.Action) bool {
 	return act == keymap.Approve || act == keymap.AllowSimilar || act == keymap.TryFirst && a.asked.Context.Tried == nil
 }

@@ -46,7 +46,7 @@ func questionOf(a *Approval) []draw.Span {
 	return all
 }
 
-// risk describes the risk, and the machine unless it is this one.
+// risk describes the risk, and the target unless it is this machine.
 func (a *Approval) risk() []draw.Span {
 	if a.amend.done {
 		return []draw.Span{draw.Text(themes.Accent, "edited by you")}

@@ -60,7 +60,7 @@ func (r *reason) denial(id string, scopes []string) event.AnswerApproval {
 	return c
 }
 
-// next returns the scope after the present one, "" after the last: only this time.
+// next returns the scope after the present one, or "" (only this time) after the last one.
 func (r *reason) next(scopes []string) string {
 	if i := slices.Index(scopes, r.scope) + 1; i < len(scopes) {
 		return scopes[i]

@@ -244,7 +244,7 @@ func (b *body) at(x, y int) bodyPlace {
 	return bodyPlace{row, max(0, min(x-b.x, b.w-1))}
 }
 
-// drag extends the selection to x, y, and scrolls if that is outside of the rows.
+// drag extends the selection to x, y, and scrolls if that point is outside of the rows.
 func (b *body) drag(x, y int) {
 	switch {
 	case y < b.y:

@@ -36,7 +36,7 @@ type Question struct {
 	Markdown bool        // Lines are Markdown
 	Hints    []draw.Hint // other keys
 	Take     func(n int) // gets the index of one of Choices
-	Whole    int         // the first Whole choices need the end of Lines to have been on the screen
+	Whole    int         // the first Whole choices are accepted only after the end of Lines was visible
 }
 
 // NewConfirm returns a closed dialog.
@@ -48,7 +48,7 @@ func NewConfirm(theme *themes.Theme, keys *keymap.Map) *Confirm {
 func (c *Confirm) Ask(q Question) {
 	c.asked, c.open, c.seen, c.body = q, true, false, body{}
 	c.choices = choices{all: bindings(c.Keys, q.Scope, func(a keymap.Action) bool { return a != keymap.Back })}
-	if q.Own { // without it nothing is marked, because Enter may repeat the key that opened the dialog
+	if q.Own { // otherwise nothing is marked, because Enter may repeat the key that opened the dialog
 		c.choices.at = 1
 	}
 	for _, text := range q.Choices {

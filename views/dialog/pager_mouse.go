@@ -47,8 +47,8 @@ func (d *pagerDrag) in(l *textLine) (from, to int) {
 	return from, to
 }
 
-// MouseHandler scrolls with the wheel. Dragging selects text, a double click selects a word. The selection is copied
-// when the button is released.
+// MouseHandler scrolls with the wheel. Dragging selects text, and a double click selects a word. The selection is
+// copied when the button is released.
 func (p *Pager) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()

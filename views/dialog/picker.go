@@ -52,7 +52,7 @@ type Picker struct {
 	window  draw.Viewport
 	place   pickerPlace
 	onKeys  bool // keys have the meaning of o.Keys
-	answers bool // the rows are results of the query: all match
+	answers bool // the rows are results of the query, so all match
 	ask     *pickerAsk
 }
 

@@ -25,7 +25,7 @@ const (
 	columnGap    = 2
 	rowsOfNaming = 8  // inner rows from which column names are shown
 	leastColumn  = 10 // minimal cells of a column that is cut
-	rowsOfNotice = 3  // of a notice that is longer than a row
+	rowsOfNotice = 3  // rows of a notice that is longer than a row
 )
 
 // Size returns the size of the list, border included.

@@ -146,7 +146,7 @@ func (t *Tabbed) typeLine(press keymap.Press) {
 	}
 }
 
-// search filters the values by the words of a query, and selects the first one with a line or actions.
+// search filters the values by the words of a query, and selects the first value with a line or actions.
 func (t *Tabbed) search(query string) {
 	t.query, t.laid, t.window.Top, t.fits = query, 0, 0, nil
 	words := strings.Fields(strings.ToLower(query))
@@ -203,7 +203,7 @@ func (t *Tabbed) move(a keymap.Action) {
 	t.at = max(0, min(t.at, len(t.fits)-1))
 }
 
-// tab requests the document of another tab: by tabs after the last requested one, or before it if by is negative.
+// tab requests the document that is by tabs after the last requested one. A negative number goes back.
 func (t *Tabbed) tab(by int) {
 	n := len(t.doc.Tabs)
 	if i := slices.IndexFunc(t.doc.Tabs, func(d show.Deed) bool { return d.Label == t.asked }); i >= 0 {

@@ -38,7 +38,7 @@ func Page(v paged, a keymap.Action) {
 	}
 }
 
-// Wheel scrolls a view with the mouse, or focuses it, and reports whether it did.
+// Wheel handles a mouse action that scrolls or focuses a view, and reports whether the action was one.
 func Wheel(v scroller, action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) bool {
 	if !v.InRect(ev.Position()) {
 		return false

@@ -6,7 +6,7 @@ import (
 	"buddy/views/markup"
 )
 
-// Span is safe text of one style, on one line. A click on it presses its key, if it has one.
+// Span is safe text of one style, on one line. A click on a span with a key presses the key.
 type Span struct {
 	Text  string
 	Style markup.Style

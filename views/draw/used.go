@@ -5,8 +5,8 @@ import (
 	"buddy/texts"
 )
 
-// Used formats the number of tokens and their cost, as far as known; "" if neither is known. With words it adds the
-// unit of the first number.
+// Used formats the number of tokens and their cost, as far as known; "" if neither is known. If words is set, it adds
+// the unit of the first number.
 func Used(u state.Used, words bool) string {
 	n := u.Usage.Prompt + u.Usage.Completion
 	if n == 0 && u.Cost == 0 {

@@ -78,7 +78,7 @@ func Took(ms int64) string {
 }
 
 // BeforePrompt returns the prefix of the prompt for a target: "(ssh root@web-02)" for "root@web-02 (ssh)", "(web)" for
-// one from the configuration.
+// a target from the configuration.
 func BeforePrompt(target string) string {
 	if name, kind, ok := strings.Cut(strings.TrimSuffix(target, ")"), " ("); ok && strings.HasSuffix(target, ")") {
 		return "(" + kind + " " + name + ")"

@@ -10,7 +10,7 @@ import (
 // command holds the effect of an action in an editor.
 type command struct {
 	do     func(*Editor)
-	typing bool // in insert mode of vi it is part of the insertion; all others start a new insertion
+	typing bool // in vi's insert mode the action is part of the insertion; other actions start a new one
 }
 
 // commands holds the actions of an editor. Vertical moves are missing, because they return whether there was a row
@@ -103,7 +103,7 @@ func (e *Editor) yankNext() {
 
 func (e *Editor) insertKill(from, to Place) {
 	e.last = yanking
-	raw := bytes.Clone(e.kills.entries[e.kills.at]) // undo keeps it, and the ring may change
+	raw := bytes.Clone(e.kills.entries[e.kills.at]) // a copy, because undo keeps it and the ring may change
 	e.kills.from, e.kills.to = from, endOf(from, raw)
 	e.change(from, to, raw)
 }

@@ -34,7 +34,7 @@ func (u *undoLog) startGroup() {
 
 func (u *undoLog) endGroup() { u.group = 0 }
 
-// add records an edit. Typing after typing joins the previous edit until a new word starts, in a group always.
+// add records an edit. Typing after typing joins the previous edit until a new word starts; in a group it always joins.
 func (u *undoLog) add(ed edit, afterTyping bool) {
 	u.redos, ed.group = nil, u.group
 	if n := len(u.undos); n > 0 && afterTyping && ed.typed {

@@ -125,7 +125,7 @@ func (w *diffWriter) room() bool {
 	return true
 }
 
-// startLine starts a line with a gutter; role is its band, Text for none.
+// startLine starts a line with a gutter; role is the band of the line, Text for none.
 func (w *diffWriter) startLine(gutter string, role themes.Role) {
 	first, rest := w.first, w.rest+w.indent
 	if first == "" {
@@ -173,7 +173,7 @@ func (t *Text) addLine(s string, role themes.Role) {
 	t.addText(line, 0, len(line.Bytes))
 }
 
-// skipped writes a line for omitted lines.
+// skipped writes a line in place of omitted lines.
 func (w *diffWriter) skipped(section string) {
 	w.startLine(fmt.Sprintf("%*s", max(w.digits-1, 0), "…")+" ", themes.Text)
 	w.addForeign(cmp.Or(strings.TrimSpace(section), " "), Style{Role: themes.Muted})
@@ -214,7 +214,7 @@ func (w *diffWriter) hunk(h hunk, lang string) {
 // partners finds the changed words of a hunk's lines. Callers request the lines in order.
 type partners struct {
 	lines  []diffLine
-	added  map[int]int     // the added line that replaced a deleted one
+	added  map[int]int     // index of the added line that replaced a deleted line
 	pieces map[int][]piece // new parts of added lines
 }
 

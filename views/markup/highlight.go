@@ -14,8 +14,8 @@ const maxKnown = 4 << 20
 // Highlighter colours code in the background, all queued code in one step. It caches the results, so that an answer
 // keeps its colours when it is laid out again. It belongs to the goroutine that owns the answers.
 type Highlighter struct {
-	// Background calls work on another goroutine, then calls the function that work returned on this one. A test may do
-	// both at once.
+	// Background calls work on another goroutine, then calls the function that work returned on the Highlighter's
+	// goroutine. A test may call both at once.
 	Background func(work func() (apply func()))
 
 	queue []job
@@ -30,7 +30,7 @@ type code struct{ lang, text string }
 // job is queued code with the receiver of its tints.
 type job struct {
 	code
-	lines bool // highlight each line separately: the block is incomplete
+	lines bool // highlight each line separately, because the block is incomplete
 	done  func([]tint)
 }
 

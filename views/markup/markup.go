@@ -100,7 +100,7 @@ type Text struct {
 	Wrap  Wrap
 }
 
-// maxLinks limits the links of a Text; further ones are plain text.
+// maxLinks limits the links of a Text; further links are plain text.
 const maxLinks = 1 << 12
 
 // add appends bytes, which must be safe.

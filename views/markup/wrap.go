@@ -185,7 +185,7 @@ type breaks struct {
 	to, next int // the last place: end of the row and start of the next
 	seen     bool
 	blank    bool // the previous character is a space
-	wide     bool // the previous character is wide: such text has no spaces
+	wide     bool // the previous character is wide, and such text has no spaces
 }
 
 // before processes the character at i.

@@ -99,7 +99,7 @@ func (p *Panes) Draw(screen tcell.Screen) {
 	p.followCommands()
 	p.follow.see(p.list.shown)
 	_, _, w, _ := p.GetRect()
-	left, right := p.heads(w - 6) // before the tiles, which it uses, are reset
+	left, right := p.heads(w - 6) // heads uses the tiles, which are reset below
 	_, less := p.doing()
 	p.tiles = p.tiles[:0]
 	if len(p.boxes) > 0 && p.list.index() >= 0 {

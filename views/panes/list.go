@@ -161,8 +161,8 @@ func (l *paneList) get(id string) *paneView {
 	return nil
 }
 
-// best returns n panes in their order: the selected one, then live ones, preferring those in which a command started
-// last.
+// best returns n panes in the order of the list. It prefers the selected pane, then live panes, then panes in which a
+// command started later.
 func (l *paneList) best(n int) []*paneView {
 	all := make([]*paneView, len(l.panes))
 	for i := range l.panes {

@@ -22,7 +22,7 @@ type Pattern struct {
 	first [256]bool // with fold: bytes that can start a match
 }
 
-// New returns the pattern for a text, which finds nothing if it is empty.
+// New returns the pattern for a text. The pattern for an empty text finds nothing.
 func New(text string) Pattern {
 	p := Pattern{Text: text}
 	if text == "" || text != strings.ToLower(text) {

@@ -65,8 +65,8 @@ func (c *Popup) nameWidth() int {
 // leastMeant is the minimal length of a typed text that is compared with the other words for a command.
 const leastMeant = 3
 
-// match offers the commands that start with typed, an exact match first, then commands found by other words. It offers
-// none if typed is empty.
+// match offers the commands that start with the typed text, an exact match first, then commands found by other words.
+// It offers none if the text is empty.
 func (c *Popup) match(typed string) {
 	if typed == "" {
 		c.dismissed = false

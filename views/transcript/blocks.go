@@ -63,7 +63,7 @@ type laidBlock struct {
 	skip       int    // rows of the parts omitted by an excerpt
 	lines      int    // newlines in the text of a folded trace
 	row        int    // generation of the line if the block shows the line of a run of calls; else 0
-	works      bool   // the call's subagent works: a row below the head has its progress
+	works      bool   // the call's subagent is working, so a row below the head shows its progress
 	wait       string // remaining wait before a retry, or ""
 
 	answer *markup.Markdown // a block with text has one of these three

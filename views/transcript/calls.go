@@ -139,8 +139,8 @@ func putCorrections(t *markup.Text, c *state.Call) {
 	putFields(t, fieldsOf(texts.OneLine(slips), "corrected"))
 }
 
-// putDecision adds the reasons for a call, except for the call's why, and the rules that decided about the
-// call.
+// putDecision adds the reasons for a call and the rules that decided about the call. It omits the call's why, which
+// callDetails adds.
 func putDecision(t *markup.Text, d *event.DecisionExplained) {
 	if d.From != event.FromWhy && d.From != event.FromPolicy { // the rules below have the policy's reason
 		putFields(t, fieldsOf(texts.OneLine(d.Reasoning), "reason"))
@@ -261,7 +261,7 @@ func callOutcome(c *state.Call) string {
 	case unhappy(c):
 		_, _, word := draw.TaskOutcome(c.Agent)
 		return draw.Shorten(markup.Inline(texts.OneLine(word)), maxGain)
-	case c.State == state.CallWaiting, c.State == state.CallRunning: // a dialog shows what it needs from the person
+	case c.State == state.CallWaiting, c.State == state.CallRunning: // a dialog shows what the call needs from the person
 		return ""
 	case c.State == state.CallTrying:
 		return "being tried, nothing changes"

@@ -34,7 +34,7 @@ type ConversationIntents struct {
 	// OnFindings opens the findings of a review.
 	OnFindings func(*event.ReviewFinished)
 	// Later runs a function after other work of the UI goroutine, and draws. Long searches use it to run in slices;
-	// without it they run at once.
+	// without it they run in one go.
 	Later func(func())
 }
 
@@ -60,7 +60,7 @@ type Conversation struct {
 type shared struct {
 	now    func() time.Time
 	lexers *markup.Highlighter    // nil: code stays plain
-	words  bool                   // this is a preview: code breaks between words, too
+	words  bool                   // the conversation is a preview, in which code also breaks between words
 	files  func(path string) bool // whether the terminal may open a file linked in an answer; nil: none
 	unfold func() string          // name of the key that unfolds
 	newest *state.Call            // the call whose output /output opens; nil: not loaded
@@ -77,7 +77,7 @@ func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 	return c
 }
 
-// Preview shows a conversation from its start in a narrow view without keys: code breaks between words.
+// Preview shows a conversation from its start in a narrow view without keys, in which code also breaks between words.
 func Preview(c *Conversation) { c.shared.words, c.view.follow = true, false }
 
 // SetNow sets the clock for elapsed times.

@@ -375,7 +375,7 @@ func (f *finder) status(vp *viewport) string {
 	return fmt.Sprintf("%d%s found", t.total, more)
 }
 
-// recount counts blocks again that have stopped growing since they were counted. They are among the last ones.
+// recount counts blocks again that have stopped growing since they were counted. Such blocks are among the last ones.
 func (f *finder) recount(vp *viewport) {
 	for i := max(len(vp.blocks)-keepLaid, 0); i < len(vp.blocks); i++ {
 		if v := vp.blocks[i]; v.found.open && v.found.gen == f.gen && !v.growing() {
@@ -462,8 +462,8 @@ func (v *blockView) size() int {
 	return n
 }
 
-// in goes to the first match in some blocks and reports whether there is one. Without one it ends the search at the
-// first of these blocks.
+// in goes to the first match in some blocks and reports whether there is one. Without a match, it ends the search and
+// shows the first of these blocks.
 func (f *finder) in(vp *viewport, text string, blocks []int) bool {
 	f.end()
 	if len(blocks) == 0 || blocks[0] >= len(vp.blocks) {

@@ -18,7 +18,7 @@ type beyond struct {
 // Search describes a search that reaches blocks that are not loaded.
 type Search struct {
 	ID    int  // generation of the text
-	Adds  int  // earliest generation with a prefix of the text: no match then means no match now
+	Adds  int  // earliest generation whose text is a prefix of the text: no match then means no match now
 	By    int  // direction of the search for the next match beyond the loaded blocks; 0: none now
 	Seeks bool // the next match has not been found yet
 	Full  bool // the maximum number of matches was counted
@@ -32,7 +32,7 @@ func Sought(c *Conversation) (s Search, ok bool) {
 	}
 	s = Search{ID: f.gen, Adds: f.narrow, By: f.beyond.by, Seeks: f.seek.by != 0 || f.beyond.by != 0, Full: f.tally(&c.view).total >= maxFound}
 	if f.typing {
-		s.By = 0 // the text may still change: don't jump far for half a word
+		s.By = 0 // the text may still change, so don't jump far for half a word
 	}
 	return s, true
 }

@@ -146,8 +146,8 @@ func (vp *viewport) Scroll(rows int) {
 	}
 }
 
-// reached handles that the end is on the screen: the view follows the end or, if later blocks are not loaded, keeps the
-// last loaded block on the screen.
+// reached is called when the end is on the screen. The view then follows the end or, if later blocks are not loaded,
+// keeps the last loaded block on the screen.
 func (vp *viewport) reached(end anchor) {
 	if !vp.rest.below {
 		vp.follow = true

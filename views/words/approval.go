@@ -54,7 +54,7 @@ func commandQuestion(a event.ApprovalAsked) string {
 	return "Run this command?"
 }
 
-// fileVerbs maps the verbs of diffs to those of questions.
+// fileVerbs maps the verbs of diffs to the verbs of questions.
 var fileVerbs = map[string]string{"new": "Create", "delete": "Delete", "rename": "Rename", "edit": "Edit"}
 
 func fileQuestion(act action.Action) (question, counts string) {
@@ -89,7 +89,7 @@ func fileQuestion(act action.Action) (question, counts string) {
 // FilesOf returns the files in the diffs of an action's preview.
 func FilesOf(act action.Action) []markup.DiffFile { return markup.DiffFiles(DiffOf(act)) }
 
-// TriedDiff returns the changes of a command that was tried as a diff, "" if there are none.
+// TriedDiff returns, as a diff, the changes of a command that was tried; "" if there are none.
 func TriedDiff(t *action.Tried) string {
 	var b strings.Builder
 	for _, f := range t.Files {

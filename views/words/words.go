@@ -95,7 +95,7 @@ var titles = map[string]string{
 	"web_search": "search the web", "task_kill": "stop a command", "read_file": "read a file", "remember": "remember something",
 }
 
-// Title describes an action that needs approval in general words, without details.
+// Title describes in general words, without details, an action that needs approval.
 func Title(act action.Action) string {
 	if title := titles[act.Tool]; title != "" {
 		return title
