@@ -39,15 +39,15 @@ type Feature struct {
 	Part func(Session) turn.Part
 }
 
-// Session holds the parts of a session from which features make their parts, or those of the working directory if no
-// session runs.
+// Session describes a session for the features that make their parts. If no session runs, it describes the working
+// directory.
 type Session struct {
 	Config   *config.Config    // as at the session's start; it does not change
 	ID       string            // "" if no session runs
-	Dir      string            // folder of its files on this machine; "" if no session runs
+	Dir      string            // folder of the session's files on this machine; "" if no session runs
 	Attended bool              // a person reads and answers
 	Publish  func(event.Event) // publishes an event, also before the session runs; nil if none runs
-	Target   string            // the target at its start, as actions name it
+	Target   string            // the target at the session's start, as actions name it
 	Files    *file.Workspace   // of the target
 	Folders  []string          // of the target, in which the session works: first the workspace
 	Store    sessions.Store    // sessions of the project

@@ -21,7 +21,7 @@ import (
 const (
 	maxFiles = 8               // files read for one prompt
 	maxNames = 16              // names looked up for one prompt
-	maxPage  = 56 << 10        // bytes of one file: with escapes and a header its reminder stays below 64 KiB
+	maxPage  = 56 << 10        // bytes of one file, so that its reminder, with escapes and a header, stays below 64 KiB
 	readTime = 5 * time.Second // for all files of a prompt
 )
 
@@ -42,8 +42,8 @@ func namesAt(p event.PromptSubmitted) []texts.Mention {
 }
 
 // attach reads the files and folders that a prompt names, adds them to the conversation and notifies the person about
-// them. It reads only files that need no approval, because the prompt may be pasted. Words that name no file are
-// ignored: they may be people's names.
+// them. It reads only files that need no approval, because the prompt may be pasted. It ignores words that name no
+// file, because they may be people's names.
 func attach(ctx context.Context, b turn.Briefing, names []texts.Mention) {
 	limited, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()

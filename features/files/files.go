@@ -1,5 +1,6 @@
-// Package files adds the files that prompts name with an @ to the conversation. Models that answer in blocks of text
-// also get a list of the folder and of changes that calls make in it, because small models do not look by themselves.
+// Package files adds the files that prompts name with an @ to the conversation. Small models, which write their calls
+// as blocks of text, also get a list of the folder and of changes that calls make in it, because they do not look by
+// themselves.
 //
 //	parts = append(parts, files.Part(targets))
 package files
@@ -21,7 +22,7 @@ import (
 	"buddy/tools/target"
 )
 
-// Limits of the folder's contents for models that answer in blocks.
+// Limits of the folder's contents for models that write their calls as blocks of text.
 const (
 	shownNames = 60
 	shownFiles = 8
@@ -30,7 +31,7 @@ const (
 	tokenBytes = 4
 )
 
-// Part returns the feature's part in a session. targets may be nil: then there is no folder to show.
+// Part returns the feature's part in a session. If targets is nil, there is no folder to show.
 func Part(targets *target.Set) turn.Part { return part{targets: targets} }
 
 type part struct {
@@ -40,8 +41,8 @@ type part struct {
 
 func (part) Name() string { return "files" }
 
-// Brief adds the files that prompts name with an @. For models that answer in blocks it also adds the list of files,
-// once in a conversation, and files that prompts name without an @.
+// Brief adds the files that prompts name with an @. For models that write their calls as blocks, it also adds the list
+// of files, once in a conversation, and files that prompts name without an @.
 func (f part) Brief(ctx context.Context, b turn.Briefing) {
 	if b.Off(reminder.AtFile) {
 		return
@@ -97,7 +98,7 @@ func (f part) workspace(name string) *file.Workspace {
 	return nil
 }
 
-// look returns the list of files, those that the prompt names, and how many bytes of each are shown.
+// look returns the list of files, the files that the prompt names, and how many bytes of each of these are shown.
 func (f part) look(ctx context.Context, m model.Info, prompt string) (list string, named []string, page int) {
 	if m.Blocks == "" {
 		return "", nil, 0

@@ -64,7 +64,7 @@ func (p *Part) Handle(c event.Command) bool {
 		if p.Waits() == "" {
 			return false
 		}
-		_ = p.keeper.Resume() // can't fail: the goal is paused
+		_ = p.keeper.Resume() // can't fail, because the goal is paused
 		p.Continue()
 	default:
 		return false

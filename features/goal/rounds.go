@@ -35,7 +35,7 @@ func (k *keeper) Called(messages []model.Message) {
 	}
 }
 
-// numbers vary between runs of a command, such as times.
+// numbers matches the numbers in output, such as times, which vary between runs of a command.
 var numbers = regexp.MustCompile(`[0-9]+`)
 
 // Stuck ends a round with its check output, and reports whether maxSame rounds in a row had the same calls and output.

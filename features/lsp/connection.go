@@ -70,7 +70,7 @@ func connect(ctx context.Context, def Server, root string, l link, to events, me
 	return nil, err
 }
 
-// events are called with the output of a server.
+// events are callbacks for the output of a server.
 type events struct {
 	published func(publishParams)
 	passed    func(barrier int)
@@ -140,7 +140,7 @@ func (c *connection) notified(method string, params json.RawMessage) {
 	}
 }
 
-// maxProgress limits the announced works that are tracked.
+// maxProgress limits the announced tasks of a server that are tracked.
 const maxProgress = 100
 
 // busy reports whether the server does work that it announced, and when such work last ended.
@@ -246,7 +246,7 @@ func (c *connection) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), partingTime)
 	defer cancel()
 	answered := make(chan struct{})
-	go func() { // a server that does not read must not block its end
+	go func() { // so that a server that does not read can't block stop
 		defer close(answered)
 		if _, err := c.rpc.Call(ctx, "shutdown", nil); err == nil {
 			_ = c.rpc.Notify(ctx, "exit", nil)
@@ -268,7 +268,7 @@ func (c *connection) explain(err error) error {
 	}
 	select {
 	case <-c.link.Done():
-	case <-time.After(time.Second): // a program that is just ending has a second to do so
+	case <-time.After(time.Second): // a program that is about to end has a second to do so
 		return errors.New(oneLine(err.Error()))
 	}
 	return errors.New(oneLine(c.link.Ended()))

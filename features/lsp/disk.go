@@ -42,7 +42,7 @@ func (d *disk) scan() map[string]stamp {
 		name := filepath.Base(path)
 		switch {
 		case err != nil:
-			return nil // neither can the server read it
+			return nil // the server can't read it either
 		case e.IsDir() && path != d.root && (strings.HasPrefix(name, ".") || name == "node_modules"):
 			return filepath.SkipDir
 		case !e.Type().IsRegular() || d.def.Languages[filepath.Ext(name)] == "" && !slices.Contains(d.def.Roots, name):

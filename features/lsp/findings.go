@@ -12,11 +12,11 @@ const (
 	quiet = 300 * time.Millisecond
 	// firstQuiet replaces quiet for a server that has just started.
 	firstQuiet = time.Second
-	// calm is the time without any report: reports about other files that a change broke come after those
-	// about the changed files.
+	// calm is the required time without any report, because reports about other files that a change broke come after
+	// reports about the changed files.
 	calm = 50 * time.Millisecond
-	// silence limits the wait for the first report about a text, if a server sends no versions: some report nothing
-	// about a correct text.
+	// silence limits the wait for the first report about a text, if a server sends no versions, because some servers
+	// report nothing about a correct text.
 	silence = 800 * time.Millisecond
 	// firstSilence replaces silence for a server that has just started and reads the project.
 	firstSilence = 10 * time.Second
@@ -26,7 +26,7 @@ const (
 
 // published is the last report of a server about a file.
 type published struct {
-	version  *int // of the text it is about; nil: not reported
+	version  *int // version of the text that the report is about; nil: not reported
 	barrier  int  // the last barrier answered before the report
 	at       time.Time
 	problems []problem
@@ -186,7 +186,7 @@ func (f *findings) fresh() map[string]map[same]int {
 	return all
 }
 
-// accept marks all problems as known, except those in before.
+// accept marks all problems as known, except the problems in before.
 func (f *findings) accept(before map[string]map[same]int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -195,7 +195,7 @@ func (f *findings) accept(before map[string]map[same]int) {
 	}
 }
 
-// addTo adds the new problems of files that inside accepts to a report; show returns the files' names.
+// addTo adds the new problems of files that the function inside accepts. The function show returns a file's name.
 func (f *findings) addTo(r *report, server string, inside func(string) bool, show func(string) string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -252,8 +252,8 @@ func (f *findings) paths() []string {
 	return slices.Sorted(maps.Keys(f.found))
 }
 
-// list returns all problems of one file, or of all files if path is "". It skips files that inside does not accept;
-// show returns the files' names.
+// list returns all problems of one file, or of all files if path is "". It skips files that the function inside does
+// not accept. The function show returns a file's name.
 func (f *findings) list(path string, inside func(string) bool, show func(string) string) []fileReport {
 	f.mu.Lock()
 	defer f.mu.Unlock()

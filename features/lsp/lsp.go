@@ -30,7 +30,7 @@ import (
 const (
 	// waitTime limits how long all calls of one turn together wait for diagnostics.
 	waitTime = time.Second
-	// maxServers limits the running servers; the least recently used one ends for another.
+	// maxServers limits the running servers; the least recently used server ends if another is needed.
 	maxServers = 4
 	// startTime is the default limit for a server's first answer.
 	startTime = time.Minute
@@ -244,7 +244,7 @@ func (c *Clients) serverOf(path string) *server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if other := c.servers[key(*def, root)]; other != nil {
-		return other // also a failed one: it is not started again
+		return other // also a failed server, which is not started again
 	}
 	c.makeRoom()
 	c.servers[key(*def, root)] = newServer(c, *def, root)

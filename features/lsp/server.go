@@ -24,7 +24,7 @@ const (
 type change struct {
 	path          string
 	before, after string
-	had, has      bool // before, after are texts
+	had, has      bool // whether before and after are text
 	there         bool // the file exists
 }
 
@@ -117,7 +117,7 @@ func (s *server) settling() (settled <-chan struct{}, behind bool) {
 	return s.settled, s.behind
 }
 
-// fallBehind records that a wait for the server timed out, unless it is done.
+// fallBehind records that a wait for the server timed out, unless the server is done.
 func (s *server) fallBehind() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -57,7 +57,7 @@ func (s *server) call(ctx context.Context, call tools.Call, name string, args ma
 }
 
 // ask sends a request to a server once it is ready, and publishes its start and end. If the server no longer knows the
-// session, it sends the request once more in a new session.
+// session, ask sends the request once more in a new session.
 func (s *server) ask(ctx context.Context, call tools.Call, name string, request func(context.Context, *connection) (tools.Result, error)) (res tools.Result) {
 	c, err := s.await(ctx)
 	if err != nil {

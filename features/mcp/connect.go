@@ -331,7 +331,7 @@ func (c *connection) stop(cause error) {
 	c.cancel(cause)
 	var ended sync.WaitGroup
 	if c.session != nil {
-		// Over HTTP this notifies the server. A program may read no more, so the wait is limited.
+		// Over HTTP this notifies the server. A program may no longer read, so the wait is limited.
 		closed := make(chan struct{})
 		go func() { _ = c.session.Close(); close(closed) }()
 		ended.Go(func() {

@@ -111,8 +111,8 @@ func (s *server) instructionsFound(words []string) string {
 	return ""
 }
 
-// instructionsAllowed reports whether the model may see instructions: they contain no prompt injection, or the person
-// has read them.
+// instructionsAllowed reports whether the model may see instructions. It may if they contain no prompt injection or the
+// person has read them.
 func instructionsAllowed(text string, read []string) bool {
 	return inject.Worst(inject.Scan(text)) < inject.High || slices.Contains(read, hashOf(text))
 }

@@ -13,8 +13,8 @@ import (
 	"buddy/tools"
 )
 
-// Parts returns the servers as parts of turns: [Feature]'s part lists the servers for the model, another one reads the
-// resources that prompts name. elsewhere returns the servers of a project on another machine, which never run.
+// Parts returns the servers as parts of turns: [Feature]'s part lists the servers for the model, and another part reads
+// the resources that prompts name. elsewhere returns the servers of a project on another machine, which never run.
 func Parts(s *Servers, elsewhere func() ([]Status, error)) []turn.Part {
 	parts := []turn.Part{servers{all: s, elsewhere: elsewhere}}
 	if len(s.List()) > 0 {
@@ -44,8 +44,8 @@ func (p servers) Brief(_ context.Context, b turn.Briefing) {
 }
 
 // Resources returns the part that adds the resources that prompts name with an @, such as @docs:file:///guide.md, to
-// the conversation as data. A resumed session has them as they were read. read returns the resources, and a line for
-// each one that could not be read.
+// the conversation as data. A resumed session has the resources as they were read. read returns the resources, and a
+// line for each resource that could not be read.
 func Resources(read func(ctx context.Context, prompts []string) ([]tools.Resource, []string)) turn.Part {
 	return resources{read: read}
 }

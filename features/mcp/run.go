@@ -32,7 +32,7 @@ type server struct {
 	state        State
 	lastError    string
 	changed      chan struct{} // closed when the state changes
-	down         bool          // it failed or was unreachable, and was not ready since
+	down         bool          // the server failed or was unreachable, and has not been ready since
 	conn         *connection   // nil unless Ready
 	tools        []*tool
 	prompts      []*sdk.Prompt
@@ -211,7 +211,7 @@ const wantedTime = 5 * time.Second
 const (
 	restartPause = time.Minute      // between two restarts of a program
 	maxRestarts  = 3                // of a program
-	healthyTime  = 10 * time.Minute // after this time without an end the count restarts
+	healthyTime  = 10 * time.Minute // after running for this time, the count of restarts is reset
 	maxReconnect = 5                // over HTTP: after 1, 2, 4, 8, 16 s
 )
 

@@ -169,7 +169,7 @@ func (s *Servers) Replace(all []Server, client *http.Client) {
 	s.register()
 }
 
-// runAfter runs a server once other, a server whose tools have the same names, has ended; other may be nil.
+// runAfter runs a server after another server has ended, whose tools have the same names; other may be nil.
 func (s *Servers) runAfter(one, other *server) {
 	if other != nil {
 		<-other.ended
@@ -282,7 +282,7 @@ func (s *Servers) Unsaid() (all []event.Warning) {
 	return all
 }
 
-// maxFailures limits the failures with a warning of their own, and those listed in one warning.
+// maxFailures limits the failures with a warning of their own, and the failures listed in one warning.
 const maxFailures = 3
 
 // failureWarning merges failures into one warning.
@@ -353,7 +353,7 @@ func (s *Servers) Restart() {
 	}
 }
 
-// MarkRead records that the person has read the server's texts: hidden ones then reach the model.
+// MarkRead records that the person has read the server's texts. Hidden texts then reach the model.
 func (s *Servers) MarkRead(name string) error {
 	one, err := s.find(name)
 	if err != nil {

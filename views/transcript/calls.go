@@ -261,7 +261,7 @@ func callOutcome(c *state.Call) string {
 	case unhappy(c):
 		_, _, word := draw.TaskOutcome(c.Agent)
 		return draw.Shorten(markup.Inline(texts.OneLine(word)), maxGain)
-	case c.State == state.CallWaiting, c.State == state.CallRunning: // a dialog shows what the call needs from the person
+	case c.State == state.CallWaiting, c.State == state.CallRunning: // a dialog names the missing decision
 		return ""
 	case c.State == state.CallTrying:
 		return "being tried, nothing changes"

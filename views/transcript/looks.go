@@ -27,7 +27,7 @@ type looks struct {
 
 const (
 	joined  = 8  // maximum distance of two calls of a run, in blocks
-	maxLook = 50 // calls of a run: limits the search for runs above it
+	maxLook = 50 // maximum number of calls in a run
 )
 
 // join adds a new block to a run, or starts one, if it looks at files.

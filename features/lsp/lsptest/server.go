@@ -29,7 +29,7 @@ const (
 	Stale       = "stale"       // repeats the report about the previous text first
 	StaleOld    = "staleold"    // like Stale, but without versions, and with half a second between the reports
 	Pull        = "pull"        // waits to be asked
-	PullLater   = "pulllater"   // like Pull, but announces that after its start
+	PullLater   = "pulllater"   // like Pull, but announces this only after its start
 	Asks        = "asks"        // reports nothing until its own questions are answered
 	Silent      = "silent"      // never reports anything
 	Slow        = "slow"        // answers after five seconds
@@ -312,7 +312,8 @@ func (s *Server) publish(uri string, d document) {
 	s.notify("textDocument/publishDiagnostics", p)
 }
 
-// others reports the problems that open files cause in other files. A file that has none any more gets an empty report.
+// others reports the problems that open files cause in other files. A file whose problems are gone gets an empty
+// report.
 func (s *Server) others(uri string) {
 	u, err := url.Parse(uri)
 	if err != nil {
