@@ -172,8 +172,8 @@ func (t *tool) compileSchema() {
 	t.server.notes = append(t.server.notes, fmt.Sprintf("the arguments of %s are sent unchecked, because its schema is not understood: %s", shortName(t.def.Name), oneLine(err.Error())))
 }
 
-// Parallel allows a call to run at the same time as others: the server declares it read-only, and the person trusts
-// that.
+// Parallel allows a call to run at the same time as others, if the server declares the tool read-only and the person
+// trusts that declaration.
 func (t *tool) Parallel(call tools.Call) bool { return call.Planned.Hinted && !call.Planned.Mutation }
 
 // Patient returns true, because the server has limits of its own.

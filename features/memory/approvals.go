@@ -59,7 +59,7 @@ type Denied struct {
 	Reason string
 }
 
-// Remember stores the reason of a denial as a correction. Its note has the session and the call, for [Store.Why].
+// Remember stores the reason of a denial as a correction. Its note has the session and the call, for /memory why.
 func (s *Store) Remember(ctx context.Context, scope Scope, d Denied) (Change, error) {
 	act := d.Action
 	reason := s.clean.text(d.Reason) // before it is cut

@@ -144,7 +144,7 @@ func (n Note) Date() time.Time {
 	return time.Time{}
 }
 
-// Get returns the value of a word name:value, or "".
+// Get returns the value if the note has a word name:value, otherwise "".
 func (n Note) Get(name string) string {
 	for _, w := range n {
 		if v, ok := strings.CutPrefix(w, name+":"); ok {
@@ -185,7 +185,8 @@ func (n Note) confirmed() time.Time {
 	return at
 }
 
-// with returns a copy of the note with a new value of name; "" removes the word.
+// with returns a copy of the note in which the word name:value replaces an earlier one; an empty value removes the
+// word.
 func (n Note) with(name, value string) Note {
 	n = slices.Clone(n)
 	at := slices.IndexFunc(n, func(w string) bool { return strings.HasPrefix(w, name+":") })

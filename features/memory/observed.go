@@ -37,7 +37,7 @@ const (
 	remark      = "said"        // a sentence of the person
 	proposal    = "proposal"    // an entry that the person may accept
 	answered    = "answered"    // the person has decided about a proposal
-	used        = "used"        // records that teach nothing any more: Distill used them, or they no longer hold
+	used        = "used"        // records that teach nothing any more, because Distill used them or they no longer hold
 )
 
 // Record is one line of the file. Its texts have no secrets.
@@ -106,7 +106,7 @@ const (
 	lockPause = 5 * time.Millisecond
 )
 
-// flock waits for the lock of a folder. It succeeds without a lock on file systems that have none.
+// flock waits for the lock of a folder. It succeeds without a lock on file systems that have no locks.
 func flock(f *os.File) error {
 	for end := time.Now().Add(lockTime); ; time.Sleep(lockPause) {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -188,8 +188,8 @@ func lines(all []Record) ([]byte, error) {
 // maxLine limits a line that is read; written lines have at most some 1,500 bytes.
 const maxLine = 16 << 10
 
-// read returns the records whose lines keep accepts, oldest first, and counts all lines. It skips lines that can't be
-// decoded.
+// read returns the records whose lines the function keep accepts, oldest first, and counts all lines. It skips lines
+// that can't be decoded.
 func (o observed) read(keep func(line []byte) bool) (all []Record, count int, err error) {
 	f, err := o.open(os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

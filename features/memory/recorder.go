@@ -122,7 +122,7 @@ func (r *recorder) requested(env event.Envelope, e event.ToolRequested) {
 		r.correct(env, e.CallID, before, "edited", now.what())
 	}
 	if again && !before.edited {
-		now.hooked = true // results of changed calls are the hook's
+		now.hooked = true // a hook changed the call, so the result is the hook's
 		r.calls[e.CallID] = now
 	}
 }
@@ -259,7 +259,7 @@ func (r *recorder) prompted(env event.Envelope, e event.PromptSubmitted) {
 	if !r.s.o.Person || e.Queued || e.Command() || strings.HasPrefix(e.Text, "/") {
 		return
 	}
-	for _, text := range wishes(e.Text) { // few: a long prompt has none
+	for _, text := range wishes(e.Text) { // few, because a long prompt has none
 		r.put(env, Record{Kind: remark, Source: "prompt", Text: text})
 	}
 }

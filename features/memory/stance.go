@@ -79,7 +79,7 @@ func override(all []Entry) {
 	}
 }
 
-// maxGroup limits the entries on one subject that are compared pairwise, so that a file with thousands of them is fast.
+// maxGroup limits the entries on one subject that are compared pairwise, so that thousands of entries do not take long.
 const maxGroup = 200
 
 // decide marks the loser of two entries that contradict each other, or marks them as opposed.
@@ -140,8 +140,8 @@ func matches(glob, name string) bool { return doublestar.MatchUnvalidated(glob, 
 // maxAbout limits the entries that an approval shows.
 const maxAbout = 3
 
-// About returns the entries that concern an action, to show with its approval: they quote a part of its command, or are
-// limited to its path or target. It reads no file.
+// About returns the entries that concern an action, to show with its approval. Such entries quote a part of the
+// action's command, or are limited to its path or target. It reads no file.
 func (s *Store) About(act action.Action) (found []Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -230,7 +230,7 @@ type Draft struct {
 	Text   string
 	Paths  []string // globs of the files for which it holds
 	Target string
-	Note   Note // more words of its comment, such as by:ann
+	Note   Note // further words of the entry's comment, such as by:ann
 }
 
 // Change describes what a call wrote.

@@ -286,7 +286,7 @@ func (w *writing) titled(f *file) []byte {
 }
 
 // put replaces a file and creates its folder. Only the owner can read files other than the team's, and git ignores the
-// folder's.
+// folder's file.
 func put(src Source, data []byte) error {
 	dir, perm, dirPerm := filepath.Dir(src.Path), fs.FileMode(0o600), fs.FileMode(0o700)
 	if src.Scope == Team {

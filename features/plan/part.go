@@ -142,7 +142,7 @@ func (m planning) Exit(ctx context.Context) (tools.PlanDecision, error) {
 }
 
 // edited writes the person's version to the plan file and returns it with its steps. An invalid plan changes nothing,
-// and invalid steps are dropped: a warning reports either.
+// and invalid steps are dropped. A warning reports either case.
 func (m planning) edited(before, after string, steps []event.PlanStep) (string, []event.PlanStep) {
 	if err := m.file.Replace(after); err != nil {
 		m.by.Publish(event.Warning{Text: "your edit of the plan was not saved: " + err.Error(), Code: "plan"})

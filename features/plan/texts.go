@@ -15,7 +15,7 @@ func whole(file string) string {
 - When the plan is complete call use_tool with {"name":"exit_plan","args":{}}: the user reads it there and decides. Don't ask for approval in other ways.`
 }
 
-// short is the full reminder for a model that can't call exit_plan: its answer is the plan.
+// short is the full reminder for a model that can't call exit_plan and whose answer is the plan.
 const short = "Plan mode is on: change nothing now. Look with commands that only read, then answer with the plan: what changes in which files, in which order, and how it is checked."
 
 // sparse is the short reminder of plan mode.

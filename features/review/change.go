@@ -40,7 +40,7 @@ type Change struct {
 	Of     string // describes the change for people
 	Files  []File
 	Diff   string // of the files, in their order, without files that may hold secrets
-	Cut    bool   // output was cut: the end of Diff or some Files are missing
+	Cut    bool   // output was cut, so the end of Diff or some Files are missing
 }
 
 // File is a changed file.

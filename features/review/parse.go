@@ -110,7 +110,7 @@ func beginning(text string) (list []rawFinding, ok bool) {
 		list = append(list, one)
 	}
 	_, err := d.Token()
-	return list, err != nil // a document with the end of the list has another mistake
+	return list, err != nil // if the list has an end, the document has another mistake
 }
 
 // rawFinding is a finding with the fields and types that the model chose.

@@ -53,7 +53,7 @@ type Reviewer struct {
 	Publish func(event.Event)
 }
 
-// Review reviews the difference from a base on a target. by runs the subagent.
+// Review reviews the difference from a base on a target. The function by runs the subagent.
 func (r Reviewer) Review(ctx context.Context, target, base string, by turn.Delegate) event.ReviewFinished {
 	done := event.ReviewFinished{Base: base}
 	began := time.Now()

@@ -44,7 +44,7 @@ func (b *Book) Brief(ctx context.Context, to turn.Briefing) {
 	}
 }
 
-// call loads the skill that the person's line calls, if it calls one.
+// call loads the skill that the person's line calls, if the line calls one.
 func (b *Book) call(ctx context.Context, to turn.Briefing, line string) {
 	name, args, ok := skill.Call(line)
 	if !ok {
@@ -65,7 +65,7 @@ func (b *Book) call(ctx context.Context, to turn.Briefing, line string) {
 	})
 }
 
-// toAgent asks the model to delegate a skill to its subagent; "" if it has none.
+// toAgent asks the model to delegate a skill to its subagent; "" if the skill has none.
 func toAgent(s skill.Skill) string {
 	if s.Agent == "" {
 		return ""

@@ -35,8 +35,8 @@ type Options struct {
 	// Below searches folders of the workspace for skills, which Read returns from then on, and reports whether it found
 	// new ones; nil: there are none.
 	Below func(ctx context.Context, dirs []string) (found bool, err error)
-	// IsFile reports whether a path in a skill's text exists; it is absolute, starts with ~ or is relative to the
-	// workspace. nil: texts attach no files.
+	// IsFile reports whether a path in a skill's text exists. The path is absolute, starts with ~ or is relative to the
+	// workspace. If IsFile is nil, texts attach no files.
 	IsFile func(ctx context.Context, name string) bool
 	Off    []string    // globs of names that are switched off
 	Fill   skill.Facts // values for placeholders in texts
@@ -250,7 +250,7 @@ func (b *Book) names() []string {
 	return names
 }
 
-// lines returns the list of skills for a model with a context window of that many tokens.
+// lines returns the list of skills for a model whose context window has the given number of tokens.
 func (b *Book) lines(window int) []skill.Line {
 	b.mu.Lock()
 	defer b.mu.Unlock()

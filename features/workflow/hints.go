@@ -74,8 +74,8 @@ func hint(found []workflow.Workflow, command, text string) (said string, names [
 	return strings.Join(lines, "\n"), names
 }
 
-// Brief suggests workflows that fit a prompt. The model gets them with its first request, as far as they are found in
-// time, and the person each once; the line may appear during the answer.
+// Brief suggests workflows that fit a prompt. The model gets the suggestions that are found in time, with its first
+// request. The person sees each workflow once, perhaps during the answer.
 func (p *Part) Brief(ctx context.Context, b turn.Briefing) {
 	if p.Fitting == nil || b.Subagent() {
 		return
@@ -99,7 +99,7 @@ func (p *Part) Brief(ctx context.Context, b turn.Briefing) {
 	}
 }
 
-// tell adds the hints about a prompt for the model, and reports whether there are any. The same hints as the last ones
+// tell adds the hints about a prompt for the model, and reports whether there are any. Hints that equal the last ones
 // are left out.
 func (p *Part) tell(ctx context.Context, b turn.Briefing, prompt string, found chan []workflow.Workflow) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)

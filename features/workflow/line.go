@@ -12,7 +12,7 @@ import (
 	"buddy/extensions/workflow"
 )
 
-// parse parses the arguments of /workflow; nil means that they only show something.
+// parse parses the arguments of /workflow; nil means that the arguments only show something.
 func parse(args string) (event.Command, error) {
 	words, err := workflow.Words(args)
 	if err != nil {

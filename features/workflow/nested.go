@@ -19,7 +19,7 @@ const maxNested = 3
 // errStepTimeout is the cause when a nested run exceeds the step's time limit.
 var errStepTimeout = errors.New("the step reached its time limit")
 
-// nested executes a step that runs another workflow, until a run succeeds or no further one is allowed. An interrupted
+// nested executes a step that runs another workflow, until a run succeeds or no further run is allowed. An interrupted
 // run continues.
 func (r *run) nested(ctx context.Context, s *workflow.Step, n int, item string) {
 	for first := true; !r.over(ctx); first = false {

@@ -74,7 +74,7 @@ func (p *Part) Handle(c event.Command) bool {
 	return true
 }
 
-// Run does nothing: other drivers handle the tasks of prompts.
+// Run does nothing, because other drivers handle the tasks of prompts.
 func (*Part) Run(context.Context, *turn.Exchange, bool) (event.Outcome, error) { return "", nil }
 
 // Ended forgets the run of an earlier process, because [event.Continue] now means the newer task.

@@ -60,7 +60,7 @@ type outcome struct {
 	output   string
 	stdout   string
 	problem  string // one line about a failed call
-	final    bool   // of a nested run: it is not repeated
+	final    bool   // a nested run that must not be repeated
 	unknown  bool   // it was interrupted, and its effect is unknown
 }
 

@@ -17,7 +17,7 @@ import (
 	"buddy/tools"
 )
 
-// Choices for a draft; a path follows the first.
+// Choices for a draft. The first is followed by a path.
 const (
 	writeTo   = "write it to "
 	writeNone = "do not write it"

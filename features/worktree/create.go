@@ -24,8 +24,9 @@ type Request struct {
 	Say     func(format string, a ...any) // shows progress; nil is silent
 }
 
-// Enter returns the worktree of that name for the repository around dir, and the folder in it that corresponds to dir.
-// It makes the worktree if there is none. The caller releases the lock once the session holds its own.
+// Enter returns the worktree with the requested name for the repository around dir, and the folder in it that
+// corresponds to dir. It makes the worktree if there is none. The caller releases the lock once the session holds its
+// own.
 func Enter(ctx context.Context, dir string, q Request) (t *Tree, within string, err error) {
 	if q.Name != "" {
 		if err := CheckName(q.Name); err != nil {
@@ -65,7 +66,7 @@ func Enter(ctx context.Context, dir string, q Request) (t *Tree, within string, 
 // maxMadeUp limits the names that are tried.
 const maxMadeUp = 100
 
-// madeUp makes a worktree with a name of its own: the prompt's first words, or two words.
+// madeUp makes a worktree with a made-up name: the prompt's first words, or two random words.
 func (r *repository) madeUp(ctx context.Context, q Request) (*Tree, error) {
 	base := slug(q.Prompt)
 	for i := range maxMadeUp {

@@ -94,13 +94,13 @@ func (g *git) run(ctx context.Context, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// line is run for output of one line.
+// line calls run for output of one line.
 func (g *git) line(ctx context.Context, args ...string) (string, error) {
 	out, err := g.run(ctx, args...)
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// list is run for output that -z separates.
+// list calls run for output that -z separates.
 func (g *git) list(ctx context.Context, args ...string) ([]string, error) {
 	out, err := g.run(ctx, args...)
 	if err != nil || out == "" {

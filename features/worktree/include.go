@@ -23,7 +23,7 @@ const (
 	maxIncludeFile   = 64 << 10  // bytes of the file with the patterns
 )
 
-// include copies the ignored files that .worktreeinclude of the main checkout lists. The notes say what was left out.
+// include copies the ignored files that .worktreeinclude of the main checkout lists. The notes list what was left out.
 func (r *repository) include(ctx context.Context, t *Tree) (notes []string, err error) {
 	from, err := os.OpenRoot(r.main)
 	if err != nil {

@@ -237,8 +237,8 @@ func (l listed) question() show.Answer {
 	return show.Answer{Question: &q}
 }
 
-// drop removes a worktree after the person has agreed: changed files become a stash, commits stay on their branch. The
-// caller holds the exclusive lock.
+// drop removes a worktree after the person has agreed: changed files become a stash, and commits stay on their branch.
+// The caller holds the exclusive lock.
 func (t *Tree) drop(ctx context.Context, s State) (said string, err error) {
 	said = fmt.Sprintf("Removed the worktree %s.", t.Name)
 	if !exists(t.Dir()) {

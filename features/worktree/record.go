@@ -31,7 +31,7 @@ type note struct {
 	Main   string            `json:"main"`           // the main checkout
 	Branch string            `json:"branch"`         // of the worktree
 	Base   string            `json:"base"`           // the commit that it started from
-	Into   string            `json:"into,omitempty"` // the main checkout's branch at that time; "" if HEAD was a commit
+	Into   string            `json:"into,omitempty"` // the branch that was checked out there; "" if none
 	Made   time.Time         `json:"made"`
 	Ready  bool              `json:"ready"`            // it was made completely
 	Put    map[string]string `json:"put,omitempty"`    // checksums of ignored entries that buddy put there
@@ -83,7 +83,8 @@ func (t *Tree) save() error {
 // errBusy is returned when another process holds a lock.
 var errBusy = errors.New("another session uses it")
 
-// hold takes the lock of a worktree: how is syscall.LOCK_SH or LOCK_EX, with LOCK_NB to fail with errBusy.
+// hold takes the lock of a worktree. how is syscall.LOCK_SH or LOCK_EX; with LOCK_NB, hold fails with errBusy instead
+// of waiting.
 func (t *Tree) hold(how int) error {
 	for {
 		if t.lock == nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // MouseHandler scrolls with the wheel. A click focuses a block, and a click on the head also folds or unfolds the
-// block. Dragging selects text, a double click a word, a triple click a line.
+// block. Dragging selects text, a double click selects a word, and a triple click selects a line.
 func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()

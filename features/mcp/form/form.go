@@ -50,8 +50,8 @@ const (
 	maxAbout   = 500
 )
 
-// ErrSecret is returned for a form that asks for a secret, which the protocol forbids. The person is not asked. Its
-// text is for the person and the model.
+// ErrSecret is returned for a form that asks for a secret, which the protocol forbids. The person is not asked. The
+// text of the error is for the person and the model.
 type ErrSecret struct{ Server, Field string }
 
 // Error names the server and the field.
@@ -60,8 +60,8 @@ func (e *ErrSecret) Error() string {
 		e.Server, e.Field)
 }
 
-// Ask shows a form until the person sends, declines or cancels it. Its values start with their defaults. The end of ctx
-// cancels it.
+// Ask shows a form until the person sends, declines or cancels it. The form's values start with their defaults. The end
+// of ctx cancels the form.
 func Ask(ctx context.Context, f Form, ask AskFunc) (Answer, error) {
 	if name, secret := secretField(f.Fields); secret {
 		return Answer{Action: Decline}, &ErrSecret{f.Server, name}
