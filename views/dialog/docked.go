@@ -11,7 +11,7 @@ import (
 	"buddy/views/draw"
 )
 
-// Pause is how long no key may be pressed before a dialog that opened by itself receives keys, and before an edited
+// Pause is the time without key presses before a dialog that opened by itself receives keys, and before an edited
 // action runs. It is longer than a pause in the middle of typing.
 const Pause = time.Second
 
