@@ -105,7 +105,7 @@ func fit(items []item, w int) []item {
 	}
 }
 
-// items returns the items from left to right, then those at the right edge.
+// items returns the items from left to right, then the items at the right edge.
 func (h *Header) items() []item {
 	name := item{forms: [][]draw.Span{{bar("buddy", true)}, nil}, ranks: []int{2}}
 	if h.info.Event.Model == "" && h.info.Session == "" {

@@ -114,7 +114,7 @@ func (s *server) askIn(ctx context.Context, c *connection, call tools.Call, name
 		case <-ctx.Done():
 			return tools.Problem("cancelled"), false
 		case <-ended:
-			ended = nil // the request fails now: its error comes at once, or not at all
+			ended = nil // the request fails now, and its error comes at once or not at all
 			clock.hurry()
 		case <-r.alive:
 			clock.alive()

@@ -39,7 +39,7 @@ func listAll[T any](ctx context.Context, get page[T]) (all []T, cut string, err 
 		for _, item := range items {
 			text, err := json.Marshal(item)
 			if err != nil {
-				continue // can't happen: it came as JSON
+				continue // can't happen, because it came as JSON
 			}
 			if size += len(text); size > maxList {
 				return all, fmt.Sprintf("its list has more than %d MiB; only the first %d entries are used", maxList>>20, len(all)), nil

@@ -63,7 +63,7 @@ func fingerprint(t *sdk.Tool) pinned {
 	to.SetEscapeHTML(false)
 	to.SetIndent("", "  ")
 	if err := to.Encode(known); err != nil {
-		panic(err) // can't happen: it came as JSON
+		panic(err) // can't happen, because it came as JSON
 	}
 	return pinned{Hash: hashOf(text.String()), Text: text.String()}
 }

@@ -253,7 +253,7 @@ func (r *retries) next(t Transport, now time.Time) (pause time.Duration, ok bool
 }
 
 // start connects and fetches the lists of the server, within StartTimeout. At most eight servers do this at once, not
-// counting those that take longer than slotTime.
+// counting servers that take longer than slotTime.
 func (s *server) start(ctx context.Context) (*connection, error) {
 	select {
 	case s.all.slots <- struct{}{}:

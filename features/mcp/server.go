@@ -82,7 +82,7 @@ func (s Server) starts() bool { return !s.Off && s.Problem == "" }
 func (s Server) key() string {
 	text, err := json.Marshal([]any{s.Name, s.Transport, s.Process.Command, s.Process.Dir, s.Endpoint.URL, s.Project})
 	if err != nil {
-		panic(err) // can't happen: strings can always be encoded
+		panic(err) // can't happen, because strings can always be encoded
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

@@ -120,7 +120,7 @@ func (s *Store) today() string { return s.o.Now().Format(day) }
 
 // Listing holds the contents of the files.
 type Listing struct {
-	Entries  []Entry   // in file order; those Overridden do not hold
+	Entries  []Entry   // in file order; entries that are Overridden do not hold
 	Problems []Problem // what was skipped
 }
 

@@ -71,7 +71,7 @@ func (r Reviewer) Review(ctx context.Context, target, base string, by turn.Deleg
 		return done
 	}
 	if len(change.Files) == 0 {
-		return done // nothing differs: no need to ask a model
+		return done // nothing differs, so no model is asked
 	}
 	r.Publish(event.Notice{Text: fmt.Sprintf("reviewing %s, files that differ: %d", done.What(), len(change.Files)), Code: event.ReviewStarted})
 	if change.Cut {

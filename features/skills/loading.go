@@ -69,7 +69,7 @@ func (l loading) restrict() {
 	l.report("disallowed-tools", "deny", refused)
 }
 
-// fieldRules converts the entries of a field to rules, with reasons for those it can't convert.
+// fieldRules converts the entries of a field to rules, with reasons for the entries that it can't convert.
 func fieldRules(all []string, meaning func(string) ([]action.Rule, error)) (rules []action.Rule, refused []string) {
 	for _, text := range all {
 		more, err := meaning(text)

@@ -1,5 +1,5 @@
-// Package skills provides skills and custom commands in a session: it reads and lists them, and loads those that a
-// person or the model calls. Package skill defines their files.
+// Package skills provides skills and custom commands in a session: it reads and lists them, and loads one when a person
+// or the model calls it. Package skill defines their files.
 package skills
 
 import (

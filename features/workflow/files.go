@@ -48,7 +48,7 @@ const (
 	completeTime = 2 * time.Second
 )
 
-// Read reads the workflows; tools are those that steps may call.
+// Read reads the workflows; tools are the tools that steps may call.
 func Read(ctx context.Context, files *project.Extensions, tools workflow.Tools) (Set, error) {
 	items, problems, err := files.Unnamed(ctx, extensions.Workflow)
 	var s Set

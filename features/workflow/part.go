@@ -133,8 +133,8 @@ func (p *Part) run(c event.RunWorkflow) {
 	})
 }
 
-// possible returns why a workflow can't run in this session, or nil. It checks the steps' tools, but not those of MCP
-// servers, which may appear later.
+// possible returns why a workflow can't run in this session, or nil. It checks the steps' tools, but not the tools of
+// MCP servers, which may appear later.
 func (p *Part) possible(def *workflow.Workflow) error {
 	demo := p.session.Selection.Model().Info().API == model.Demo
 	for _, s := range def.Steps {

@@ -1,9 +1,9 @@
 // Package workflow runs workflows: each step is an ordinary tool call, and events record the progress, so that a later
 // process can continue.
 //
-// Its invariant: the stream has the result of a call before anything that depends on it starts, and the id of a call
-// before the call starts. So an interrupted run repeats no call that is known to have ended, and asks before it repeats
-// one that may have been done. One goroutine drives a run; each step has a goroutine of its own.
+// The invariant: the stream has the result of a call before anything that depends on the result starts, and the id of a
+// call before the call starts. So an interrupted run repeats no call that is known to have ended, and asks before it
+// repeats one that may have been done. One goroutine drives a run; each step has a goroutine of its own.
 //
 //	run, err := book.start(definition, inputs, working, event)
 //	outcome, err := run.do(ctx)

@@ -101,7 +101,7 @@ func (r *run) finish(ctx context.Context, s *workflow.Step, n, attempt int, end 
 	}
 	got := r.at(s, n).got
 	switch {
-	case got == nil: // can't happen: it was just recorded
+	case got == nil: // can't happen, because it was just recorded
 		r.endUnit(s, n, event.WorkflowFailed, "it returned nothing")
 	case got.ok:
 		r.endUnit(s, n, event.WorkflowCompleted, "")

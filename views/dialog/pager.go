@@ -13,8 +13,8 @@ import (
 	"buddy/views/markup"
 )
 
-// Pager shows a text of any size: it reads only the visible part, and searches a slice at a time. Only the UI goroutine
-// may use it.
+// Pager shows a text of any size, because it reads only the visible part and searches a slice at a time. Only the UI
+// goroutine may use it.
 type Pager struct {
 	draw.Frame
 	OnCopy func(text string)

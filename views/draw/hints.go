@@ -46,7 +46,7 @@ func HintsOf(keys *keymap.Map, scope keymap.Scope) []Hint {
 }
 
 // FitHints omits hints until the others fit into w cells with gaps between them. It omits the last hints first, and
-// those with Keep only after all others.
+// hints with Keep only after all others.
 func FitHints(all []Hint, w, gap int) []Hint {
 	chosen := make([]bool, len(all))
 	used := -gap

@@ -187,8 +187,8 @@ func (l *paneList) best(n int) []*paneView {
 }
 
 // automatic returns the id of the pane to show by default: the pane in which a command started last. If that command
-// has ended, the newest live pane is preferred. If that pane is gone, automatic returns the last opened pane that is
-// not lost, or else the last opened one.
+// has ended, the newest live pane is preferred. If the pane is gone, automatic returns the last opened pane that is not
+// lost, or else the last opened one.
 func (l *paneList) automatic(began string) string {
 	if q := l.newest(func(q *paneView) bool { return q.Pane.Pane == began && q.Lost == "" }); q != nil {
 		if q.run.ended != 0 {

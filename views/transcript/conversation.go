@@ -1,5 +1,5 @@
 // Package transcript shows the conversation of a session. [Conversation] has a block for each prompt, answer or tool
-// call, lays out only those in view, and finds or selects text in them; [Output] follows the output of one call.
+// call. It lays out only the blocks in view, and finds or selects text. [Output] follows the output of one call.
 //
 //	c := transcript.NewConversation(theme, keys)
 //	c.Update(&s, state.Conversation)
@@ -261,7 +261,7 @@ func (c *Conversation) footer() []draw.Span {
 	return spans
 }
 
-// endKeys names the keys that scroll down and, if w cells suffice, those that go to the end.
+// endKeys names the keys that scroll down and, if w cells suffice, the keys that go to the end.
 func endKeys(c *Conversation, w int) []draw.Span {
 	a := keymap.ReadDown
 	if c.HasFocus() {

@@ -325,7 +325,7 @@ func (f *finder) count(vp *viewport, block int, budget *int) int {
 
 // tally is the number of known matches.
 type tally struct {
-	total, before int  // matches in all blocks, and in those before the visited block
+	total, before int  // matches in all blocks, and in the blocks before the visited one
 	all, placed   bool // whether total and before are complete
 }
 

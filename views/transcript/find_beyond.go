@@ -37,8 +37,8 @@ func Sought(c *Conversation) (s Search, ok bool) {
 	return s, true
 }
 
-// Counter returns a function that counts the matches in unloaded blocks like those in loaded ones, and subtracts the
-// cost from a budget, about a byte for each visible byte. Another goroutine may call it.
+// Counter returns a function that counts the matches in unloaded blocks in the same way as in loaded blocks, and
+// subtracts the cost from a budget, about a byte for each visible byte. Another goroutine may call it.
 func Counter(c *Conversation) func(blocks []*state.Block, budget *int) int {
 	text, width, cwd, all := c.find.Text, c.view.size.w, c.cwd, &shared{}
 	return func(blocks []*state.Block, budget *int) (n int) {
@@ -78,7 +78,7 @@ func SeekIn(c *Conversation, first, last, by int) {
 // EndSeek records that there is no further match in the direction of the search.
 func EndSeek(c *Conversation) { c.find.beyond.by = 0 }
 
-// noBlock is an index far from those of all blocks.
+// noBlock is an index far from the indexes of all blocks.
 const noBlock = math.MinInt / 2
 
 // moved adapts the search to new block indexes.
