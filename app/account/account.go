@@ -66,7 +66,8 @@ func ofProfile(p config.Profile) (Account, error) {
 // ErrNoClient means that a provider's login requires a client that buddy does not have.
 var ErrNoClient = errors.New("buddy has no OAuth client")
 
-// noLogin returns what to set in a profile whose provider has no login without a registered client.
+// noLogin returns an error that explains how to set up a profile whose provider accepts logins only from a registered
+// client.
 func noLogin(p config.Profile, provider config.Provider) error {
 	who, key := "the server of profile "+strconv.Quote(p.Name), "set api_key_env"
 	if provider.Name != "" {

@@ -80,7 +80,7 @@ func (ui *UI) Settle() {
 	synctest.Wait()
 }
 
-// Quit ends the user interface and returns its error. The test's end does it as well.
+// Quit ends the user interface and returns its error. A test that does not call Quit ends the user interface, too.
 func (ui *UI) Quit() error {
 	ui.t.Helper()
 	ui.cancel()

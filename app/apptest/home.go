@@ -15,11 +15,11 @@ import (
 	"buddy/config"
 )
 
-// LoginServer is a login issuer with a model that accepts one token at a time. The issuer at its URL has the device flow,
-// the one at URL/browser only the code flow.
+// LoginServer is a test server with two login issuers, and a model that accepts one token at a time. The issuer at the
+// server's URL has the device flow; the issuer at URL/browser has only the authorization code flow.
 type LoginServer struct {
 	*httptest.Server
-	challenge atomic.Value // string: that of the last login with the code flow
+	challenge atomic.Value // string: the PKCE challenge of the last login with the code flow
 
 	Good      atomic.Value // string: the token that the model accepts
 	Refreshes atomic.Int32
@@ -44,7 +44,7 @@ func StartLoginServer() *LoginServer {
 	return s
 }
 
-// browser serves the issuer with the code flow (RFC 6749 with PKCE), which logs everyone in at once.
+// browser serves the issuer with the authorization code flow (RFC 6749 with PKCE). It logs everyone in without asking.
 func (s *LoginServer) browser(w http.ResponseWriter, r *http.Request, answer func(any)) {
 	at := s.URL + "/browser"
 	switch q := r.URL.Query(); r.URL.Path {
@@ -136,7 +136,7 @@ func Home(t *testing.T) string {
 	return home
 }
 
-// ServeModels starts a model server on this machine that buddy finds as Ollama.
+// ServeModels starts a local model server with the given models. buddy finds it as an Ollama server.
 func ServeModels(t *testing.T, models ...string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -16,7 +16,7 @@ const (
 	MouseWheelDown = "wheel down"
 )
 
-// Mouse does something with the left button or the wheel at x, y, counted from 0.
+// Mouse sends an action of the left button or the wheel at x, y, counted from 0.
 func (ui *UI) Mouse(action string, x, y int) {
 	ui.t.Helper()
 	button, ok := map[string]int{MousePress: 0, MouseDrag: 32, MouseRelease: 0, MouseWheelUp: 64, MouseWheelDown: 65}[action]
@@ -38,7 +38,8 @@ func (ui *UI) Click(x, y int) {
 	ui.Mouse(MouseRelease, x, y)
 }
 
-// named maps keys with their own sequence to its final byte, or to its number and a tilde.
+// named maps the keys that have an escape sequence of their own to the last byte of that sequence, or to its number and
+// a tilde.
 var named = map[string]string{
 	"Up": "A", "Down": "B", "Right": "C", "Left": "D", "End": "F", "Home": "H",
 	"Insert": "2~", "Delete": "3~", "PgUp": "5~", "PgDn": "6~",
@@ -46,7 +47,7 @@ var named = map[string]string{
 	"F7": "18~", "F8": "19~", "F9": "20~", "F10": "21~", "F11": "23~", "F12": "24~",
 }
 
-// The bits of xterm's number for modifiers, minus one.
+// The bits of xterm's modifier parameter, which is 1 plus their sum.
 const (
 	shift = 1 << iota
 	alt

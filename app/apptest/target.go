@@ -7,7 +7,7 @@ import (
 	"buddy/tools/target"
 )
 
-// Idle returns a session on a target, in which nothing runs.
+// Idle returns an open session of a target. Nothing runs in it, and its files are those in dir.
 func Idle(t *testing.T, at *target.Target, dir string) *target.Session {
 	t.Helper()
 	here := *at

@@ -27,13 +27,12 @@ type Terminal struct {
 	changed chan struct{} // closed and replaced when a field above changes
 }
 
-// NewTerminal returns a terminal of the given size. In a synctest bubble it must be
-// made there.
+// NewTerminal returns a terminal of the given size. A test with a synctest bubble must call it inside the bubble.
 func NewTerminal(cols, rows int) *Terminal {
 	return &Terminal{vt: newVT(cols, rows), changed: make(chan struct{})}
 }
 
-// change runs f and wakes whoever waits.
+// change runs f with the lock held, and wakes all blocked reads and writes.
 func (t *Terminal) change(f func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,7 +136,7 @@ func (t *Terminal) Resize(cols, rows int) {
 	}
 }
 
-// Shake changes the size and restores it before it notifies the program.
+// Shake changes the size and changes it back, and only then notifies the program.
 func (t *Terminal) Shake(cols, rows int) {
 	t.mu.Lock()
 	was := [2]int{t.vt.cols, t.vt.rows}

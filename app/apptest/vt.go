@@ -9,8 +9,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// vt interprets the terminal sequences that tcell and package screen use. It collects all
-// others in odd: nobody meant to send them.
+// vt interprets the terminal sequences that tcell and package screen use. It collects all other sequences in odd: a
+// test treats them as mistakes.
 type vt struct {
 	cols, rows int
 	cells      []vtCell
@@ -22,7 +22,7 @@ type vt struct {
 	modes      map[string]bool
 	title      string
 	titles     []string // saved by CSI 22 t
-	strings    []string // other OSC sequences, such as a clipboard or a question
+	strings    []string // other OSC sequences, such as clipboard texts and queries
 	rest       []byte   // an incomplete sequence
 	odd        []string
 }

@@ -43,7 +43,8 @@ func acpCommand(s *cli) *cobra.Command {
 	return c
 }
 
-// serveEditor serves the editor. Nothing else may print on stdout: it becomes stderr.
+// serveEditor serves an editor on stdin and stdout. Everything else that is printed on stdout appears on stderr,
+// because it would break the protocol.
 func serveEditor(s *cli) error {
 	fd, err := unix.FcntlInt(s.out.Fd(), unix.F_DUPFD_CLOEXEC, 3)
 	if err == nil {

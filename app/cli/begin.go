@@ -34,7 +34,7 @@ func (b *beginning) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&b.print, "print", "p", false, "print the answer to the PROMPT, like buddy exec; accepts the flags of exec")
 }
 
-// printed replaces -p with exec, so that exec's flags can be used with it.
+// printed replaces the option -p with the command exec, so that -p can be combined with exec's flags.
 func printed(root *cobra.Command, args []string) []string {
 	i := slices.IndexFunc(args, func(a string) bool { return a == "-p" || a == "--print" || a == "--" })
 	if i < 0 || args[i] == "--" {

@@ -122,7 +122,7 @@ func (s *cli) indented(v any, indent string) error {
 	return exit.Failure(err)
 }
 
-// runCommand runs a command of the table without a session, and prints its answer.
+// runCommand runs a slash command without a session, and prints its answer.
 func runCommand(ctx context.Context, s *cli, words ...string) error {
 	session := &commands.Session{Options: s.options}
 	if c, _ := slash.Find(words[0]); c.Early {
@@ -142,7 +142,7 @@ func runCommand(ctx context.Context, s *cli, words ...string) error {
 	return s.print("%s", a)
 }
 
-// addTable adds the table's commands that the command line offers unchanged.
+// addTable adds the slash commands that the command line offers unchanged.
 func addTable(s *cli, root *cobra.Command) {
 	for _, row := range slash.Commands {
 		if row.CLI == "" {
@@ -276,7 +276,8 @@ func sharedFlags(s *cli, p *pflag.FlagSet) {
 	p.StringArrayVar(&f.Also, "add-dir", nil, "another `folder` whose files may be read without asking (repeatable)")
 }
 
-// enter changes to the folder of -C, unless it is on another machine: its settings and sessions apply.
+// enter changes to the folder of -C, so that the settings and sessions of that folder apply. It does nothing if the
+// folder is on another target.
 func enter(f *compose.Options) error {
 	if f.Dir == "" || f.SSH != "" || f.Container != "" || len(f.Targets) > 0 && f.Targets[0] != slash.ThisMachine {
 		return nil

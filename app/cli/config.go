@@ -159,14 +159,14 @@ func (s *configCLI) completeKey(_ *cobra.Command, args []string, prefix string) 
 	}
 	var keys []string
 	for _, v := range settings.All {
-		if strings.HasPrefix(v.Key, prefix) && !strings.Contains(v.Key, "[") { // not of rules
+		if strings.HasPrefix(v.Key, prefix) && !strings.Contains(v.Key, "[") { // without the keys of rules
 			keys = append(keys, v.Key)
 		}
 	}
 	return keys, cobra.ShellCompDirectiveNoFileComp
 }
 
-// builtInKeys sets the built-in keys of an action without bindings of the user.
+// builtInKeys sets v to the built-in keys of its action if the user has not bound the action.
 func builtInKeys(v *config.Setting) error {
 	action, ok := strings.CutPrefix(v.Key, "keys.")
 	if !ok || v.Value != nil {
@@ -241,7 +241,7 @@ func (s *configCLI) check(file string) error {
 	return s.print("no errors in %s", strings.Join(names, ", "))
 }
 
-// reports checks a file, or all that are read.
+// reports checks the given file, else the file of --config, else all settings files that buddy reads.
 func (s *configCLI) reports(file string) []*config.Report {
 	if file = cmp.Or(file, s.options.Config); file != "" {
 		r := config.Check(file)
@@ -250,7 +250,7 @@ func (s *configCLI) reports(file string) []*config.Report {
 	}
 	var user, there []*config.Report // reports on the user's files, and on the project's
 	sources := config.Sources("", project.TrustStore())
-	for i := range sources { // the user's first: a project's may name the user's profiles
+	for i := range sources { // the user's files first, because a project's file may name the user's profiles
 		f := sources[len(sources)-1-i]
 		if !f.Read {
 			continue

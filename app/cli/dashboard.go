@@ -118,7 +118,8 @@ func brokenPipe(err error) error {
 	return err
 }
 
-// printChanges prints the sessions that differ from what was printed, by key, and those that are gone.
+// printChanges prints the sessions that have changed since they were printed, and the sessions that are gone. printed
+// maps the keys of sessions to what was printed.
 func printChanges(s *cli, all []dashboard.Session, printed map[string][]byte) error {
 	there := make(map[string]bool, len(all))
 	for _, one := range all {
@@ -153,8 +154,8 @@ func printChanges(s *cli, all []dashboard.Session, printed map[string][]byte) er
 	return nil
 }
 
-// awaitClosed calls end when the reader of a pipe is gone. It waits in the kernel: while nothing changes, nothing would
-// be written that fails.
+// awaitClosed calls end when the reader of a pipe is gone. It polls the pipe, because while nothing changes, nothing is
+// written that could fail.
 func awaitClosed(out *os.File, end func()) {
 	poll := []unix.PollFd{{Fd: int32(out.Fd())}} //nolint:gosec // a descriptor fits
 	for {

@@ -81,7 +81,7 @@ func (s *setup) run() error {
 	return exit.Failure(err)
 }
 
-// usable refuses the name of a model that can't be used.
+// usable returns an error if the model with the given name can't be used.
 func (s *setup) usable(name string) error {
 	p, ok := s.config.Lookup(name)
 	if !ok && name != config.Demo {
@@ -112,7 +112,7 @@ func (s *setup) addUnasked(p config.Profile) (string, error) {
 	return p.Name, config.AddProfile(s.config.File, p)
 }
 
-// named returns a new profile with a name: its own, or one made from its address.
+// named returns the new profile with a name: the profile's own, or one made from the host in its address.
 func (s *setup) named(p config.Profile) (config.Profile, error) {
 	if p.Name == "" {
 		p.Name = "own"
@@ -240,7 +240,7 @@ func (s *setup) prepare(o compose.Offer) (string, error) {
 // errCancelled ends the questions.
 var errCancelled = errors.New("cancelled; nothing was changed")
 
-// question reads one line, byte by byte, so that the next reader loses nothing.
+// question prints a text and reads one line. It reads byte by byte, so that it takes no input of the next reader.
 func (s *setup) question(text string) (string, error) {
 	_, _ = fmt.Fprint(s.err, markup.Plain(text))
 	var line []byte

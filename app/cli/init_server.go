@@ -21,7 +21,7 @@ const maxOffered = 20
 // models returns the models of a profile's server.
 func (s *setup) models(p config.Profile) ([]string, error) {
 	if p.UsesLogin() {
-		return nil, nil // there is no key before its first use
+		return nil, nil // a login has no key before its first use
 	}
 	key, source, err := p.Key()
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *setup) server() (p config.Profile, all []string, err error) {
 	}
 }
 
-// keyOf asks for the variable with the key of a server.
+// keyOf asks for the environment variable that holds a server's key.
 func (s *setup) keyOf(p *config.Profile) (err error) {
 	for {
 		if p.KeyEnv, err = s.question("variable that holds the API key (empty: no key): "); err != nil {

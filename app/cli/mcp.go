@@ -96,7 +96,7 @@ func (s *mcpCLI) add() *cobra.Command {
 	return c
 }
 
-// settingsFile returns the user's settings file, to change it.
+// settingsFile returns the path of the user's settings file, or an error if this process may not change the file.
 func (s *mcpCLI) settingsFile() (string, error) {
 	c, _, _, err := compose.LoadConfig(s.options)
 	if err == nil {
@@ -241,7 +241,7 @@ func (s *mcpCLI) logout() *cobra.Command {
 	}
 }
 
-// agrees asks a question on the terminal; without one the answer is no.
+// agrees asks a question on the terminal. Without a terminal the answer is no.
 func agrees(question string) bool {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {

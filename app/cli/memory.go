@@ -84,7 +84,7 @@ func (s *memoryCLI) why() *cobra.Command {
 	}
 }
 
-// verb makes a command of a verb of /memory, with least to most arguments; -1 is any number.
+// verb makes a command from a verb of /memory. The command takes least to most arguments, or any number if most is -1.
 func (s *memoryCLI) verb(use, short string, least, most int) *cobra.Command {
 	name, _, _ := strings.Cut(use, " ")
 	args := cobra.MinimumNArgs(least)

@@ -401,8 +401,8 @@ func terminalHere() error {
 	return tty.Close()
 }
 
-// answered waits for the answer to an approval or a plan, and prints it. Another screen than here may have answered
-// first.
+// answered waits for the answer to an approval or a plan, and prints the answer. A screen other than this one may have
+// answered first.
 func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, asked event.Event, here string) error {
 	late := time.After(answerTime)
 	for {
@@ -430,7 +430,8 @@ func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, ask
 	}
 }
 
-// answerTo returns the answer to an approval or a plan, and its screen; ok is false if the event is no answer to it.
+// answerTo returns the answer to an approval or a plan, and the screen that gave it; ok is false if the event is not an
+// answer to the approval or plan.
 func answerTo(asked, e event.Event) (text, screen string, ok bool) {
 	switch p := e.(type) {
 	case event.ApprovalAnswered:

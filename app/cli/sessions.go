@@ -37,7 +37,7 @@ func (c *cli) sessionsCommand() *cobra.Command {
 		s.repairCommand(), s.renameCommand(), s.removeCommand(), s.pathCommand(), s.trustCommand(), s.adoptCommand())
 }
 
-// stores returns the store of this folder, or all.
+// stores returns the stores of this project's sessions, or with --all the stores of every project.
 func (s *sessionsCLI) stores() ([]sessions.Store, error) {
 	if s.all {
 		return sessions.Folders()

@@ -36,5 +36,5 @@ func failIfClosed(stdout *os.File) error {
 	return dupOver(int(unwritable.Fd()), int(stdout.Fd()))
 }
 
-// dupOver makes the descriptor to a copy of from.
+// dupOver replaces the second descriptor with a copy of the first.
 func dupOver(from, to int) error { return unix.Dup3(from, to, 0) }

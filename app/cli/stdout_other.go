@@ -11,5 +11,5 @@ import (
 // failIfClosed does nothing: a closed stdout looks like /dev/null here.
 func failIfClosed(_ *os.File) error { return nil }
 
-// dupOver makes the descriptor to a copy of from.
+// dupOver replaces the second descriptor with a copy of the first.
 func dupOver(from, to int) error { return unix.Dup2(from, to) }

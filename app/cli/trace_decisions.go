@@ -46,7 +46,7 @@ func starOf(d *event.DecisionExplained) string {
 	return ""
 }
 
-// rulesOf returns the rules that decided about a call on one line.
+// rulesOf lists on one line the rules that decided about a call.
 func rulesOf(d event.DecisionExplained) string {
 	return texts.Join(d.Rules, "; ", event.DecisionRule.Said)
 }

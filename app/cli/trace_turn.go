@@ -72,7 +72,8 @@ func traceTurn(s *cli, store sessions.Store, id string, turn int) error {
 	return s.print("%s", strings.TrimSuffix(b.String(), "\n"))
 }
 
-// hasTurn returns an error with the number of turns if the session does not have the turn; 0 is no turn.
+// hasTurn returns an error with the number of turns if the session does not have the turn. Turn 0 means none, which is
+// no error.
 func hasTurn(j *sessions.Journal, turn int) error {
 	if turn == 0 {
 		return nil

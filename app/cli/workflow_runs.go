@@ -47,8 +47,8 @@ func (s *workflowCLI) run() *cobra.Command {
 	return c
 }
 
-// fit returns an error in the inputs of a workflow before a session starts for it. The session finds other errors, and
-// knows the files of another machine.
+// fit checks a workflow's inputs before a session starts for the workflow. The session finds other errors, and knows
+// the files of another machine.
 func (s *workflowCLI) fit(name string, given map[string]string) error {
 	found, err := compose.WorkflowsHere(s.options)
 	if err != nil {

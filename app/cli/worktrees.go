@@ -21,7 +21,7 @@ func worktreeFlag(s *cli, f *pflag.FlagSet) {
 	f.Lookup("worktree").NoOptDefVal = compose.MadeUp
 }
 
-// namedWorktree joins --worktree with the name after it: a word that is no flag and no command.
+// namedWorktree joins --worktree and the next word into one argument, unless that word is a flag or a command.
 func namedWorktree(root *cobra.Command, args []string) []string {
 	end := len(args)
 	if i := slices.Index(args, "--"); i >= 0 {
@@ -42,7 +42,7 @@ func isCommand(root *cobra.Command, name string) bool {
 	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name || c.HasAlias(name) })
 }
 
-// inWorktree runs a session in the worktree of --worktree; without the flag it only runs it.
+// inWorktree calls run in the worktree that --worktree names; without the flag, in the current folder.
 func inWorktree(s *cli, prompt string, run func() error) error {
 	if s.options.Worktree == "" {
 		return run()
@@ -89,7 +89,7 @@ func worktreesCommand(s *cli) *cobra.Command {
 	return c
 }
 
-// removeWorktree asks the question of the command on the terminal.
+// removeWorktree removes a worktree. If the command asks a question, the user answers it on the terminal.
 func removeWorktree(s *cli, c *cobra.Command, name string) error {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package client connects a screen to a running session: events out, commands in, and requests whose answers are not
-// events. The session may run in this process or in its host behind a socket.
+// Package client connects a screen to a running session. The session sends events; the screen sends commands, and
+// requests whose replies are not events. The session may run in this process or in its host behind a socket.
 //
 //	batches, err := session.Subscribe(ctx, last, 25*time.Millisecond)
 //	session.Send(event.Submit{Text: "hello"})
@@ -57,7 +57,7 @@ type Hello struct {
 	// questions), and the newest events that set model, mode and target. A screen that reads only the end of a long
 	// session needs them.
 	Open []event.Envelope `json:"open,omitempty"`
-	// About describes the session for a list; only a program that looks gets it, see socket.Screen.
+	// About describes the session for a list. Only a screen that sets socket.Screen.Looks gets it.
 	About *Description `json:"about,omitempty"`
 	// Failed explains why there is no session, with the exit code; nil if there is a session.
 	Failed *exit.Error `json:"failed,omitempty"`

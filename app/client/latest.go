@@ -14,7 +14,7 @@ const maxLatest = 2 << 10
 // events into it in the same way. Its texts are untrusted.
 type Latest struct {
 	Prompt  string `json:"prompt,omitempty"`
-	Said    string `json:"said,omitempty"`    // by the agent, since the prompt
+	Said    string `json:"said,omitempty"`    // the agent's last text since the prompt
 	Failure string `json:"failure,omitempty"` // why the last task failed
 	Since   int64  `json:"since_unix_ms,omitempty"`
 }

@@ -19,7 +19,7 @@ type ChangedSinceReply struct {
 	Changes []undo.Change `json:"changes"`
 }
 
-// Run runs a command of the table: its name, then its arguments. The reply is the command's answer.
+// Run runs a slash command: Words holds the command's name, then its arguments. The reply is the command's answer.
 type Run struct {
 	asks[show.Answer]
 	Words []string   `json:"words"`
@@ -66,7 +66,7 @@ type Files struct {
 	Query string `json:"query"`
 }
 
-// FilesReply holds their paths, the best first.
+// FilesReply holds paths or names, the best match first.
 type FilesReply struct {
 	Paths []string `json:"paths"`
 }
@@ -84,19 +84,19 @@ type Arguments struct {
 	Line string `json:"line"`
 }
 
-// ArgumentsReply holds the words in order.
+// ArgumentsReply holds the completions in the order to show them.
 type ArgumentsReply struct {
 	Words []Argument `json:"words"`
 }
 
-// Argument is a word of a command line and its explanation. Both may come from a file.
+// Argument is a word of a command line and its explanation. Both may come from an untrusted file.
 type Argument struct {
 	Word string `json:"word"`
 	Help string `json:"help,omitempty"`
 }
 
-// Close ends the session. Kill also ends what runs in panes of its own. Abandon leaves the session as a crash would:
-// commands keep running, nothing counts as cancelled, and resuming continues.
+// Close ends the session. Kill also ends everything in managed panes. Abandon leaves the session as a crash would:
+// commands keep running, nothing counts as cancelled, and a resumed session continues its work.
 type Close struct {
 	asks[CloseReply]
 	Kill    bool   `json:"kill,omitempty"`

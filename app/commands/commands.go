@@ -1,5 +1,5 @@
-// Package commands is the table of the commands that answer with a [show.Answer]: a row has a command's name, arguments
-// and function, which returns the answer. The same row serves the full screen (/memory), plain mode, the command line
+// Package commands implements the slash commands that answer with a [show.Answer]. They form a table: a row has a
+// command's name, arguments and function. The same row serves the full screen (/memory), plain mode, the command line
 // (buddy memory) and the actions in lists.
 //
 // A command is one row, usually in its own file:

@@ -75,7 +75,7 @@ func deleteRule(_ context.Context, s *Session, args []string) (show.Answer, erro
 	return show.Say("deleted from " + file), nil
 }
 
-// ruleID returns an id of a rule that does not depend on other rules.
+// ruleID returns an id of a rule. The id stays the same when other rules are added or deleted.
 func ruleID(r action.Rule) string { return show.IDOf(r.String(), string(r.Source)) }
 
 // ruleText returns a rule without its source.

@@ -22,8 +22,8 @@ func init() {
 	}, onUndo)
 }
 
-// onUndo undoes changes: without a number those of the last prompt with changes, asking first if other prompts came
-// after it.
+// onUndo undoes the changes of as many prompts as a number says. Without a number it undoes the last prompt that
+// changed files, and asks first if other prompts came after that prompt.
 func onUndo(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	set, err := undoArgs(args)
 	if err != nil {

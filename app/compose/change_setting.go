@@ -11,8 +11,9 @@ import (
 	"buddy/config"
 )
 
-// ByPerson returns an error if this process runs in a command, hook or server of a session that uses the same folders
-// or those of files: only the user may loosen settings.
+// ByPerson returns an error if this process runs in a command, hook or server of a session, because only the user may
+// loosen settings. Sessions count if they use this process's folders of state and settings, or the folder of one of
+// files.
 func ByPerson(files ...string) error {
 	folders := socket.Folders()
 	for _, file := range files {

@@ -70,7 +70,7 @@ type Program struct {
 	Targets   *target.Set        // Dest and the other targets
 	Servers   *mcp.Servers       // MCP servers
 	Checks    *lsp.Clients       // language servers
-	Skills    *skills.Book       // and custom commands
+	Skills    *skills.Book       // skills and custom commands
 	Workflows *workflow.Part
 	Parts     map[*feature.Feature]turn.Part // the parts of the features in [features.All], by feature
 	inside    inside                         // sandbox of programs that the session starts itself
@@ -84,8 +84,8 @@ type Program struct {
 	ofProject []event.Event // the last notices about parts of the project
 }
 
-// New builds the program on a target without a runtime, which Begin makes. The caller closes the target afterwards.
-// resume is "", an id, the start of one, or "last".
+// New builds a session's program, but not its runtime, which Begin makes. The caller closes d after the program. resume
+// is "" for a new session, a session's id, the start of an id, or "last".
 func New(f *Options, d *Destination, resume string) (*Program, error) {
 	p := &Program{Dest: d}
 	var err error
@@ -189,7 +189,7 @@ func (p *Program) newParts(f *Options, judge *policy.Policy, s feature.Session) 
 }
 
 // chooseModel returns the configured model, and all API keys because the user may switch models. Without a model it
-// returns the demo, or an error in line mode, where nobody would notice the demo.
+// returns the demo, or an error in a run without a screen, where nobody would notice the demo.
 func (p *Program) chooseModel(f *Options) (m model.Model, secrets []string, err error) {
 	c := p.Config
 	secrets = c.Secrets()
@@ -312,7 +312,7 @@ func (p *Program) look(dir string) (err error) {
 	return exit.Failure(err)
 }
 
-// Close ends everything, and prints what keeps running and how to reach it.
+// Close ends the session, and prints which commands keep running and how to reach them.
 func (p *Program) Close(stderr io.Writer) { p.End(stderr, stderr) }
 
 // End is Close with separate writers for errors and messages. It reports whether the whole session is stored.

@@ -114,7 +114,7 @@ type Prepared struct {
 	*agent.Runtime
 	program *Program
 	damage  string // which lines of the session can't be read, "" for none
-	panes   bool   // whether an earlier process left some on the first target
+	panes   bool   // whether an earlier process left panes on the first target
 }
 
 // Prepare makes the runtime. For a stored session it first reads the required events, which may take a second.
@@ -182,8 +182,8 @@ func (r *Prepared) Start() error {
 	return nil
 }
 
-// resumeModel makes the model answer that the user chose with /model in an earlier process of the session, unless the
-// command line names one.
+// resumeModel restores the model that the user chose with /model in an earlier process of the session, unless the
+// command line names a model.
 func (p *Program) resumeModel(o *agent.Options) {
 	var chosen event.ModelSwitched
 	for _, env := range o.Replay {

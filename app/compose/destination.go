@@ -21,8 +21,8 @@ import (
 	"buddy/views/markup"
 )
 
-// Destination is the target that the command line names, with the other targets that its sessions have reached:
-// connections outlive a session.
+// Destination holds the target that the command line names, and the other targets that sessions on it have reached. It
+// keeps the connections, because they outlive a session.
 type Destination struct {
 	*target.Target
 	others map[string]configuredTarget // by name
@@ -172,8 +172,8 @@ func (d *Destination) otherTargets(f *Options, c config.Config, index config.Ind
 	return all, nil
 }
 
-// Reach prints a message to say and connects to the target. An unreachable target is no error: Away is set instead, for
-// callers that work without it.
+// Reach prints a message to say and connects to the target. An unreachable target is no error: Reach sets Away, because
+// some callers can work without the target.
 func (d *Destination) Reach(say io.Writer) error {
 	if d.Host == nil {
 		return nil
@@ -182,7 +182,7 @@ func (d *Destination) Reach(say io.Writer) error {
 	return exit.Failure(d.Connect(context.Background()))
 }
 
-// Close ends the connections, after the sessions.
+// Close ends the connections. Call it after the sessions have ended.
 func (d *Destination) Close() error {
 	var all []error
 	for _, other := range d.others {

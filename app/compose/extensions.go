@@ -31,7 +31,7 @@ func (p *Program) refreshExtensions() {
 
 // ExtensionCount holds the number of extensions on this machine, and the problems found.
 type ExtensionCount struct {
-	Skills, Agents, Styles int // skills and custom commands
+	Skills, Agents, Styles int // Skills includes custom commands
 	Problems               []extensions.Problem
 }
 

@@ -41,8 +41,9 @@ func (i *inside) auto(p *Program) bool {
 	return p.Options.Mode == action.ModeAuto
 }
 
-// hold returns the sandbox of a program that starts now, nil outside auto mode. The program may read the paths in show
-// and write those in keep, wherever they are. A server runs as long as the session.
+// hold returns the sandbox for a program that starts now, nil outside auto mode and on other targets. The program may
+// read the paths in show and write the paths in keep, even outside the workspace. server means that the program runs as
+// long as the session.
 func (i *inside) hold(p *Program, server bool, show, keep []string) (child.Holder, error) {
 	if p.Target != slash.ThisMachine || !i.auto(p) {
 		return nil, nil

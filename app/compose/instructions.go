@@ -39,8 +39,8 @@ func (p *Program) instructions(there *file.Workspace) func(context.Context) (ins
 	}
 }
 
-// instructionsOf returns a function that reads the instruction files of project folders. It must exist even if the
-// settings disable the files: memory about paths is added through it.
+// instructionsOf returns a function that reads the instruction files of project folders. Even if the settings disable
+// these files, the function is needed, because it also adds memory entries about paths.
 func (p *Program) instructionsOf(there *file.Workspace) func(context.Context, []string) (instructions.Set, error) {
 	wanted := p.Config.Context.Instructions
 	return func(ctx context.Context, dirs []string) (instructions.Set, error) {

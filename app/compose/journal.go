@@ -19,7 +19,7 @@ type journal struct {
 	frozen bool
 }
 
-// freeze blocks all later appends forever instead of failing them: an error would end the running task.
+// freeze blocks all later appends forever. They must not fail, because an error would end the running task.
 func (j *journal) freeze() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -30,7 +30,7 @@ func (j *journal) freeze() {
 // them again.
 const damagedCode = "damaged"
 
-// Append stores env.
+// Append stores env, or keeps it in memory until the first prompt creates the file.
 func (j *journal) Append(env event.Envelope) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"buddy/config"
 )
 
-// LostKeys returns a notice with its location for each binding that took a built-in key from another action.
+// LostKeys returns a notice for each binding that took a built-in key from another action. A notice starts with the
+// location of the binding.
 func LostKeys(bindings map[string][]string, index config.Index) (notices []string) {
 	if len(bindings) == 0 {
 		return nil // the common case: building the key table takes time
@@ -25,7 +26,7 @@ func LostKeys(bindings map[string][]string, index config.Index) (notices []strin
 	return notices
 }
 
-// BoundKeys returns the key map with the user's bindings. An error has its location.
+// BoundKeys returns the key map with the user's bindings. An error names the location of the wrong binding.
 func BoundKeys(bindings map[string][]string, index config.Index) (*keymap.Map, error) {
 	keys := keymap.Default()
 	_, err := keys.Rebind(bindings) // LoadConfig reported the lost keys

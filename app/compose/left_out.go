@@ -12,9 +12,9 @@ import (
 	"buddy/views/markup"
 )
 
-// LeftOut returns an event for each skill, command, subagent and server that was left out, with the reason, for output
-// without lists. Parts that wait for trust have their own notices, and so do hooks and files left out because of a
-// limit.
+// LeftOut returns an event for each skill, command, subagent and server that was left out, with the reason. buddy exec
+// prints these events, because it has no lists that show them. Parts that wait for trust have their own notices, and so
+// do hooks and files left out because of a limit.
 func LeftOut(ctx context.Context, p *Program) (all []event.Event) {
 	if rt := p.Live.runtime(); rt != nil {
 		for _, one := range append(p.Skills.LeftOut(ctx), agent.Subagents(ctx, rt).Problems...) {

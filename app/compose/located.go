@@ -12,8 +12,8 @@ import (
 	"buddy/tmux/host"
 )
 
-// located completes a profile from its local server's answer: with the server's program, whatever the port, and with
-// the port if the profile only names the program.
+// located completes a profile by asking its server, if the server runs on this machine. Server becomes the name of the
+// server's program. If the profile only names the program, BaseURL becomes the address where the program answers.
 func located(profile config.Profile) config.Profile {
 	name, _, _ := strings.Cut(profile.Name, "/")
 	var places []local.Place
@@ -64,8 +64,8 @@ func ProfileOf(s local.Server, m local.Model) string {
 	return name
 }
 
-// NoModel explains why there is no model. If naming a model of a local server is enough, the text contains the command
-// line for it.
+// NoModel explains why there is no model. If none is configured and a local server has one, the text contains the
+// command line that uses it.
 func NoModel(f *Options, c config.Config) string {
 	if c.Active != nil || len(c.Models) > 0 {
 		return c.Problem

@@ -77,7 +77,7 @@ func (p *Program) serverSecrets() []string {
 			}
 		}
 	}
-	if stored, err := config.Auth().Read(); err == nil { // unreadable ones are in no text
+	if stored, err := config.Auth().Read(); err == nil { // unreadable logins are in no text
 		for _, t := range stored.Logins {
 			all = append(all, t.Access, t.Refresh)
 		}

@@ -22,7 +22,7 @@ func ServersHere(f *Options) ([]mcp.Server, error) {
 	return s.Project().Servers()
 }
 
-// serverHere returns the server with a name that a session in this folder would have.
+// serverHere returns the named MCP server of a session in this folder.
 func serverHere(f *Options, name string) (mcp.Server, error) {
 	all, err := ServersHere(f)
 	if err != nil {

@@ -47,7 +47,7 @@ func (p *Program) dependable(profile config.Profile) (model.Model, error) {
 	return fallback.New(reading(retry.BeforeFallback(first, second, recovery), profile, small), second), nil
 }
 
-// patient removes the limits of silence after an answer has started, if answers never stall.
+// patient removes the limits on silence after an answer has started, if the setting is to wait for stalled answers.
 func patient(profile *config.Profile, recovery model.Recovery) {
 	if recovery == model.RecoverWait {
 		profile.StallTimeout, profile.KeepAliveTimeout = forever, forever
@@ -61,8 +61,8 @@ const forever = 1 << 31
 // are then text blocks.
 const fewParameters = 4e9
 
-// measured adds the context window that a local server reports to a profile without one, and returns why tool calls are
-// text blocks according to the server, "" for no reason.
+// measured adds the context window that a local server reports, unless the profile sets a window. blocks is the reason
+// why tool calls must be text blocks according to the server, "" if they need not be.
 func measured(profile config.Profile) (measured config.Profile, blocks string) {
 	base := onThisMachine(profile.BaseURL)
 	if base == "" {
@@ -144,7 +144,7 @@ func withPrice(profile config.Profile) (model.Model, error) {
 	return priced{m, PriceOf(profile)}, nil
 }
 
-// Bare is Connect without retries.
+// Bare returns the model of a profile without what [Connect] adds to it, such as retries and prices.
 func Bare(profile config.Profile) (model.Model, error) {
 	if profile.UsesLogin() {
 		return renewed(profile)

@@ -23,7 +23,7 @@ type Offer struct {
 	Local   bool        `json:"-"`                // whether a server on this machine has it
 }
 
-// Lack returns what an offer needs to be used, without its name.
+// Lack explains what is missing before the offer can be used, without the offer's name.
 func (o Offer) Lack() string {
 	why := strings.TrimPrefix(o.Why, fmt.Sprintf("model profile %q ", o.Name))
 	if how, ok := strings.CutPrefix(why, "has no key: "); ok {

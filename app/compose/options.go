@@ -70,7 +70,7 @@ func (f *Options) KeepModel(s *Setup, left event.SessionCreated) {
 	}
 }
 
-// mode returns the approval mode at the start.
+// mode returns the approval mode of the command line, else that of the settings.
 func (f *Options) mode(c config.Config) action.Mode {
 	return cmp.Or(f.Approve, action.Mode(c.Agent.Mode))
 }

@@ -25,7 +25,7 @@ func rulesOf(c config.Config) ([]action.Rule, error) {
 	return all, nil
 }
 
-// CheckRule returns the error of a rule for the targets of c.
+// CheckRule returns an error if a rule is not valid for the targets of c.
 func CheckRule(r action.Rule, c config.Config) error {
 	return policy.Check(r, toolset.Names(), targetNames(c))
 }

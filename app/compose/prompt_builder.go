@@ -17,8 +17,8 @@ type promptBuilder struct {
 	tools *tools.Registry
 }
 
-// forModel returns the system prompt and the tools for a model, adapted to its family. They depend on the model alone, so
-// that a session resumed with the same model sends the same.
+// forModel returns the system prompt and the tools for a model, adapted to its family. They depend on the model alone,
+// so that a session resumed with the same model sends the same prompt and tools.
 func (t promptBuilder) forModel(m model.Info) (string, *tools.Registry) {
 	if m.Blocks != "" {
 		return strings.TrimSpace(blocks.System + "\n\n" + t.facts.Extra), t.tools.Only(blocks.Has).Without(blocks.Read)

@@ -9,7 +9,7 @@ import (
 	"buddy/config"
 )
 
-// Reading is the configuration on disk.
+// Reading holds the configuration on disk, or the error in it.
 type Reading struct {
 	Config  config.Config
 	Index   config.Index

@@ -7,8 +7,8 @@ import (
 	"buddy/tools/target"
 )
 
-// newReminders returns the reminders for models of a session with these targets, with more added and the kinds in off
-// removed.
+// newReminders returns the reminders for a session with these targets, together with those in more, and without the
+// kinds in off.
 func newReminders(all *target.Set, off []string, more ...reminder.Generator) *reminder.Set {
 	changed := func(ctx context.Context, now reminder.Snapshot) reminder.Said {
 		known := now.Told[reminder.ChangedFiles]

@@ -83,8 +83,8 @@ func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 	return s, nil
 }
 
-// enter changes the working directory to the folder of a stored session, if it is another one of the same project, and
-// reports whether it did.
+// enter changes the working directory to the folder of a stored session, if that is another folder of the same project,
+// and reports whether it did.
 func enter(s *Setup, cwd string) (elsewhere bool, err error) {
 	e, err := s.Store.Entry(s.ID)
 	if err != nil || e.Header.Target != slash.ThisMachine || e.Header.Cwd == cwd || !sessions.HasFolder(s.Store, e.Header.Cwd) {

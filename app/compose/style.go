@@ -62,7 +62,8 @@ func (s *Setup) findStyle(name string) (style.Style, error) {
 	return chosen, nil
 }
 
-// Styles returns all styles, and the problems found. Those of a project are read on this machine only.
+// Styles returns all styles, and the problems found. A project's styles are read only if the session starts on this
+// machine.
 func (s *Setup) Styles() ([]style.Style, []extensions.Problem, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), styleTime)
 	defer cancel()

@@ -163,7 +163,7 @@ func promptTargets(set *target.Set) []prompt.Target {
 	return all
 }
 
-// paneEvent returns the event about a pane, whose name starts with the target's prefix unless it is the first target.
+// paneEvent returns the event about a pane. The pane's name starts with prefix, which is "" for the first target.
 func paneEvent(e tmux.PaneEvent, prefix, target string) event.Event {
 	name := tools.PaneRef{Target: prefix, ID: e.Pane}.String()
 	switch e.Kind {

@@ -10,8 +10,8 @@ import (
 	"buddy/features/tryfirst"
 )
 
-// tryFirst returns the part that tries commands before they are approved; nil without a person who decides about their
-// changes, and without this machine.
+// tryFirst returns the part that tries commands before they are approved. It is nil if no person could decide about
+// their changes, and on other targets.
 func (p *Program) tryFirst(f *Options, target string) *tryfirst.Part {
 	if f.Headless || target != slash.ThisMachine || p.ID == "" {
 		return nil

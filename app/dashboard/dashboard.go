@@ -1,5 +1,5 @@
 // Package dashboard holds the rows of a list of live sessions. A [Fold] turns the greeting and the events of a session
-// into its row; [Read] turns what buddy on another machine prints into one. The package does no I/O.
+// into its row; [Read] parses a row that buddy on another machine has printed. The package does no I/O.
 //
 //	f := dashboard.Begin(id, hello)
 //	f.Apply(env)
@@ -121,7 +121,8 @@ func groupOf(s Session) Group {
 	return Idle
 }
 
-// Sort orders sessions by group: those that wait longest first, in the other groups those that changed last.
+// Sort orders sessions by group. In the group Waiting, those that have waited longest come first; in the other groups,
+// those that changed last.
 func Sort(all []Session) {
 	slices.SortFunc(all, func(a, b Session) int {
 		byTime := cmp.Compare(b.Since, a.Since)
@@ -142,12 +143,12 @@ func Count(all []Session, g Group) (n int) {
 	return n
 }
 
-// Fold keeps the row of one session up to date. Use [Begin].
+// Fold keeps the row of one session up to date. [Begin] makes it.
 type Fold struct {
 	s     Session
 	tasks map[int]event.TaskKind // running ones
 	main  int                    // the newest task of the main conversation
-	fails bool                   // whether it failed
+	fails bool                   // whether the task main failed
 }
 
 // Begin returns the fold of a session after its greeting.
@@ -165,7 +166,7 @@ func Begin(id string, hello client.Hello) *Fold {
 		}
 	}
 	if hello.About != nil {
-		f.s.Latest = latest // of later events, too
+		f.s.Latest = latest // it is newer than the events in Open
 	}
 	return f
 }
@@ -230,7 +231,7 @@ func (f *Fold) ask(e event.Event, at int64) {
 
 func (f *Fold) wait(w Wait) {
 	if len(f.s.Waits) < maxWaits {
-		f.s.Waits = append(slices.Clip(f.s.Waits), w) // rows that were returned keep theirs
+		f.s.Waits = append(slices.Clip(f.s.Waits), w) // a copy, because rows that were returned share the slice
 	}
 }
 
@@ -303,7 +304,7 @@ func validID(id string) bool {
 	return id != "" && len(id) <= 64 && id[0] != '-' && strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == ""
 }
 
-// Asked is an approval or a question of a session, for a dialog. Close it.
+// Asked holds an approval or a question of a session, for a dialog. The dialog calls Close.
 type Asked struct {
 	Request event.Event // an event.ApprovalAsked or an event.QuestionAsked
 	Args    string      // the arguments of the call

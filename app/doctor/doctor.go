@@ -1,4 +1,4 @@
-// Package doctor checks buddy's surroundings and settings.
+// Package doctor checks buddy's settings and everything that a session depends on, such as the model, tmux and servers.
 //
 //	fmt.Print(doctor.Text(doctor.Examine(ctx, options, true, os.Stderr)))
 package doctor
@@ -55,7 +55,8 @@ type Finding struct {
 // AnswerTime limits how long the doctor waits for a model.
 const AnswerTime = 30 * time.Second
 
-// Examine makes all checks. It prints to say before slow ones.
+// Examine makes all checks. Before a slow check it prints a message to say. ask means that the model is asked for a
+// word.
 func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) []Finding {
 	c, _, notices, err := compose.LoadConfig(f)
 	all := append([]Finding{checkSettings(c, notices, err)}, checkMachine(ctx, c)...)
@@ -278,7 +279,7 @@ func checkClipboard(getenv func(string) string) Finding {
 	return Finding{"clipboard", Fine, "through the terminal (OSC 52), if the terminal allows it", ""}
 }
 
-// CheckModel checks the model that a start would use, and asks it for a word.
+// CheckModel checks the model that a start would use. ask means that the model is also asked for a word.
 func CheckModel(ctx context.Context, c config.Config, ask bool) []Finding {
 	switch {
 	case c.Active == nil && c.Problem == "":

@@ -15,7 +15,7 @@ func checkHooks(c config.Config) Finding {
 		return Finding{"hooks", Fine, "turned off ([hooks] enabled)", ""}
 	}
 	set := project.PersonHooks(c.Hooks.Also)
-	cwd, _ := os.Getwd() // unknown: relative names are not searched
+	cwd, _ := os.Getwd() // if unknown, relative names are not searched
 	var off, foreign []string
 	state, yours := Weak, 0
 	for _, p := range set.Problems {

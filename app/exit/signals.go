@@ -8,8 +8,8 @@ import (
 )
 
 // UntilEnded returns a context that ends when the program is ended from outside: by SIGTERM, or by SIGHUP because its
-// terminal was closed, unless nohup ignores it. The cause is an error of this package, because nobody has cancelled
-// anything. stop restores the signals.
+// terminal was closed, unless nohup ignores SIGHUP. The cause of the context is [BySignal]'s error. stop restores the
+// signals.
 func UntilEnded() (ctx context.Context, stop func()) {
 	signals := []os.Signal{syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

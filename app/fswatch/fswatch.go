@@ -44,7 +44,7 @@ var all struct {
 	places map[string][]place // by the folder without links
 }
 
-// New returns a watcher without folders. Close it.
+// New returns a watcher without folders. The caller closes the watcher.
 func New() (*Watcher, error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()

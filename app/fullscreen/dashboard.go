@@ -23,11 +23,11 @@ import (
 	"buddy/tmux"
 )
 
-// changesTime is the least time between two updates of a dashboard. It only passes after a change.
+// changesTime is the least time between two updates of a dashboard. No timer runs while nothing changes.
 const changesTime = 50 * time.Millisecond
 
-// Dashboard shows the live sessions of this machine and, over ssh, of others, until the user leaves. A session that the
-// user attaches to shows in its place, and leads back to it.
+// Dashboard shows the live sessions of this machine and, over ssh, of others, until the user leaves. If the user
+// attaches to a session, the session replaces the dashboard until the user leaves the session.
 func Dashboard(f *compose.Options, machines []string) error {
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return exit.Failure(err)
@@ -135,7 +135,7 @@ func enterFolder(f *compose.Options, n slash.Next) (*compose.Options, error) {
 	return &options, nil
 }
 
-// liveSessions returns the source of a dashboard. open returns a table, and how to close it.
+// liveSessions returns the source of a dashboard. open returns a table and a function that closes the table.
 func liveSessions(ctx context.Context, open func() (*watch.Table, func()), here string) ui.LiveSessions {
 	var table *watch.Table
 	home, _ := os.UserHomeDir() // "" if unknown

@@ -18,8 +18,8 @@ type draft struct {
 	timer   *time.Timer // until the text is saved; nil if nothing changed
 }
 
-// otherScreenTime limits how long after its start a screen adopts another screen's draft. A screen killed just before
-// has left a draft; one that is left later keeps its draft.
+// otherScreenTime limits how long after its start a screen adopts the draft that another screen leaves when it ends. A
+// draft that is left later stays in its file.
 const otherScreenTime = 30 * time.Second
 
 // loadDraft shows the draft that an earlier screen of the session left.

@@ -149,8 +149,8 @@ func (l *link) follow(session client.Session, batches <-chan []event.Envelope) {
 	}
 }
 
-// notStored returns the prompts sent after an event that a dead session has not stored: the session may have accepted
-// some without reporting it.
+// notStored returns the prompts in sent that are not stored after the event with the number after. A dead session may
+// have accepted and stored prompts without reporting it.
 func notStored(store sessions.Store, id string, after uint64, sent []string) []string {
 	if len(sent) == 0 {
 		return nil
@@ -209,8 +209,8 @@ func (l *link) failure() error {
 	return l.failed
 }
 
-// send sends a command to the session, or queues it until the session has started. A session whose host has died is
-// restarted, and Continue then does only that. UI goroutine only.
+// send sends a command to the session, or queues it until the session has started. If the session's host has died, send
+// restarts the session; an event.Continue has no other effect then. UI goroutine only.
 func (l *link) send(c event.Command) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -306,7 +306,7 @@ func (l *link) arguments(ctx context.Context, line string) []draw.CommandHelp {
 	return words
 }
 
-// run runs a command of the table in the session.
+// run runs a slash command in the session.
 func (l *link) run(now slash.Now, words []string) (show.Answer, error) {
 	return ask[show.Answer](l, l.ctx, client.Run{Words: words, Now: &now})
 }

@@ -138,7 +138,7 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	return w.next, nil
 }
 
-// folderOf names the folder of commands, to store settings for it.
+// folderOf returns a name for the folder in which commands run. The pane layout is saved under this name.
 func folderOf(f *compose.Options, d *compose.Destination) string {
 	if d.Host != nil {
 		return d.Name + ":" + f.Dir
@@ -244,8 +244,8 @@ func (w *window) send(c event.Command) {
 	w.link.send(c)
 }
 
-// mayOpen returns whether the terminal may open a file that an answer links to: only files in the workspace, if the
-// workspace is on this machine.
+// mayOpen returns a function that reports whether the terminal may open a file that an answer links to. The file must
+// be in the workspace, and the workspace on this machine.
 func (w *window) mayOpen() func(path string) bool {
 	if w.far {
 		return input.Inside("")
@@ -262,7 +262,7 @@ func (w *window) home() string {
 	return home
 }
 
-// run runs a command of the table: early ones here, others in the session.
+// run runs a slash command: early commands here, others in the session.
 func (w *window) run(ctx context.Context, now slash.Now, words []string) (show.Answer, error) {
 	if c, ok := slash.Find(words[0]); !ok || !c.Early {
 		return w.link.run(now, words)
@@ -369,7 +369,7 @@ func (w *window) show(ctx context.Context, r stored) {
 	}
 }
 
-// readRest adds the earlier part of the session before its end.
+// readRest adds the part of the session that is before the end shown first.
 func (w *window) readRest(ctx context.Context, r stored) {
 	if r.file == nil {
 		return
@@ -393,8 +393,8 @@ func (w *window) readRest(ctx context.Context, r stored) {
 	})
 }
 
-// sessionFile returns readers of the session's file while the host may write to it. They take long: call them in the
-// background.
+// sessionFile returns functions that read the session's file, even while the host writes to it. They may take long, so
+// call them in the background.
 func (w *window) sessionFile(ctx context.Context) ui.SessionFile {
 	view := func(read func(*sessions.Journal) error) error {
 		j, err := w.setup.Store.View(w.setup.ID)

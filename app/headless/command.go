@@ -13,7 +13,7 @@ import (
 	"buddy/views/markup"
 )
 
-// instead maps commands of a session to their counterparts for exec. Others have none.
+// instead maps commands of a session to their counterparts for exec. Other commands have no counterpart.
 var instead = map[string]string{
 	"approve": "buddy exec --approve MODE", "plan": "buddy exec --approve plan", "goal": "buddy exec --check COMMAND or --verdict", "timeout": "buddy exec --timeout",
 	"model": "buddy exec --model NAME", "target": "buddy exec --ssh HOST or --container NAME", "session": "buddy exec --resume ID, and buddy sessions", "clear": "each buddy exec starts a session",

@@ -19,7 +19,7 @@ import (
 const startTime = time.Minute
 
 // Detach starts a session that works on a prompt in its own process, and returns its id as soon as the prompt is
-// stored. A running session to resume gets the prompt like one from a screen.
+// stored. If the session to resume is running, it gets the prompt as if a screen had sent it.
 func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.File) (id string, err error) {
 	prompt, err := ReadPrompt(args, stdin, nil, once, stderr)
 	if err != nil {

@@ -416,7 +416,7 @@ func (l *line) answering(e event.Event) {
 	}
 }
 
-// message records an answer; one that calls tools is not the last and is printed as a remark.
+// message records an answer. A message that calls tools is not the last one, and is printed as a remark.
 func (l *line) message(m event.ModelMessage) {
 	if m.Reasoning != "" {
 		l.Say("✎ %s", m.Reasoning)

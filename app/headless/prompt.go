@@ -26,7 +26,7 @@ type request struct {
 }
 
 // ReadPrompt returns the prompt: the argument, piped input, or both. With an argument, it does not wait for an open
-// pipe without a byte, which programs that start exec often leave. A message then reports this, even with --quiet,
+// pipe that sends nothing, which programs that start exec often leave. A message then reports this, even with --quiet,
 // because the text of a slow pipe is lost.
 func ReadPrompt(args []string, stdin *os.File, end <-chan time.Time, once Options, stderr io.Writer) (request, error) {
 	arg, given := "-", len(args) > 0
@@ -91,7 +91,7 @@ func readPipe(stdin io.Reader, end <-chan time.Time, beside bool, once Options, 
 // errSilent reports a stdin without input in time.
 var errSilent = errors.New("no input on stdin")
 
-// announced is a reader that closes began with its first byte.
+// announced is a reader that closes the channel began when the first byte arrives.
 type announced struct {
 	io.Reader
 	began chan struct{}

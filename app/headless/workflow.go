@@ -14,8 +14,9 @@ import (
 	"buddy/texts"
 )
 
-// RunWorkflow starts or continues a run of a workflow, according to c: its outputs go to stdout, its progress to
-// stderr. Gates are asked on the terminal and denied without one, unless everything is approved.
+// RunWorkflow sends a command that starts or continues a run of a workflow. The run's outputs go to stdout, its
+// progress to stderr. Gates are asked on the terminal; without a terminal they are denied, unless everything is
+// approved.
 func RunWorkflow(f *compose.Options, once Options, c event.Command, stdout, stderr *os.File) error {
 	var end <-chan time.Time // nil is never
 	if once.Timeout > 0 {

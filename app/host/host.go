@@ -1,5 +1,5 @@
-// Package host runs a session for the screens that connect to it: it owns the runtime and everything behind it, and
-// outlives each screen.
+// Package host runs a session for the screens that connect to it. A host owns the runtime, with its targets and
+// servers, and outlives each screen.
 //
 //	h := host.Open(&options, false)
 //	session := h.Connect(ctx, socket.Screen{}) // one screen is attached until ctx ends
@@ -50,7 +50,7 @@ type Host struct {
 	files   files
 	tmux    tmuxServer
 	awake   atomic.Pointer[func()] // called on any activity
-	present atomic.Bool            // a screen is attached; note reads it, which must not wait for mu
+	present atomic.Bool            // a screen is attached; atomic, because note reads it without waiting for mu
 
 	unwatched unwatched
 	socket    *hostSocket // nil if its screens are in the same process
@@ -60,8 +60,8 @@ type Host struct {
 	alone   unattended
 }
 
-// Open opens a new session with the id options.Session, or the stored one with that id. Screens get an error in the
-// greeting. Nothing runs before the first screen subscribes, so that it misses no event.
+// Open opens a new session with the id options.Session, or with resume the stored one. If that fails, screens get the
+// error in the greeting. Nothing runs before the first screen subscribes, so that the screen misses no event.
 func Open(options *compose.Options, resume bool) *Host { return open(options, resume, nil) }
 
 // open is Open with a listener for screens of other processes; nil for none.
@@ -110,7 +110,7 @@ func (h *Host) compose(resume bool) error {
 func (h *Host) note(env event.Envelope) {
 	h.touch()
 	h.latest.apply(env)
-	alone := h.program != nil && !h.attended() // now: the last screen may leave, or one may come, right after the event
+	alone := h.program != nil && !h.attended() // read before anything else, because a screen may leave or come right after the event
 	switch env.Payload.(type) {
 	case event.PromptSubmitted:
 		go h.socket.note() // the first one creates the session's file
@@ -140,7 +140,8 @@ func (h *Host) Connect(ctx context.Context, at socket.Screen) client.Session {
 	return s
 }
 
-// Look is Connect for a program without a user: the session does not count as attended because of it.
+// Look connects a program without a user to the session. Unlike a screen, the program does not make the session count
+// as attended.
 func (h *Host) Look(_ context.Context, at socket.Screen) client.Session {
 	return &screen{host: h, looks: true, place: placeOf(at)}
 }

@@ -36,7 +36,7 @@ type hostSocket struct {
 	noted    string      // the recorded path
 }
 
-// openSocket returns the socket for the socket that a host was started with.
+// openSocket returns the host's socket for the listener that the host was started with.
 func openSocket(h *Host, l *net.UnixListener) *hostSocket {
 	d := &hostSocket{host: h}
 	d.setListener(l)
@@ -131,7 +131,7 @@ func (d *hostSocket) note() {
 	}
 	n, err := sessions.HoldHost(p.Store, p.ID, false)
 	if err != nil {
-		return // the starting process holds the note, and writes the same
+		return // the process that started this host holds the note, and writes the same
 	}
 	defer n.Release()
 	if n.Write(sessions.Host{PID: os.Getpid(), Socket: path}) == nil {

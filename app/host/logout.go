@@ -15,8 +15,8 @@ import (
 	"github.com/adrg/xdg"
 )
 
-// LogoutAdvice returns, only the first time, a warning that this system ends all processes of a user at logout, and how
-// to prevent that; "" if it does not.
+// LogoutAdvice returns a warning if this system ends all processes of a user at logout, and how to prevent that. It
+// returns the warning only once on a machine, and "" otherwise.
 func LogoutAdvice() string {
 	u, err := user.Current()
 	if err != nil || !endsAtLogout(os.DirFS("/"), u.Username) {
@@ -34,8 +34,8 @@ func LogoutAdvice() string {
 	return "this system ends your processes at logout (KillUserProcesses); to keep detached sessions running: loginctl enable-linger"
 }
 
-// endsAtLogout reports whether systemd ends all processes of a user at logout: KillUserProcesses in the last of the
-// files of logind.conf (man 5 logind.conf), unless the user lingers.
+// endsAtLogout reports whether systemd ends all processes of a user at logout. The last file of logind.conf that sets
+// KillUserProcesses counts (man 5 logind.conf), unless the user lingers.
 func endsAtLogout(root fs.FS, name string) bool {
 	if _, err := fs.Stat(root, "var/lib/systemd/linger/"+name); err == nil {
 		return false

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// takeTime keeps a session without a prompt alive after its last screen has gone: a prompt sent just before may
-	// still have to be handled.
+	// promptTime keeps a session without a prompt alive after its last screen has gone, because a prompt sent just
+	// before may still have to be handled.
 	promptTime = 2 * time.Second
 	notifyTime = 10 * time.Second // for notify_command
 	notifySize = 500              // bytes of the text for notify_command
@@ -32,8 +32,8 @@ type unattended struct {
 	notify time.Duration // for notify_command
 }
 
-// scheduleEnd is called when a screen has gone or something has ended: without screens and running tasks the session ends
-// after a while, or soon if nothing is stored.
+// scheduleEnd lets the session end after a while if it has no screens and no running tasks, or soon if nothing is
+// stored. It is called when a screen has gone or something has ended.
 func (h *Host) scheduleEnd() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -122,7 +122,8 @@ func (h *Host) limit(id string) {
 	time.AfterFunc(wait, func() { h.denyIfUnattended(id, visits, wait) })
 }
 
-// denyIfUnattended denies an approval if no screen has come since the count was visits.
+// denyIfUnattended denies an approval if no screen is attached and none has come since there were visits screens so
+// far.
 func (h *Host) denyIfUnattended(id string, visits int, wait time.Duration) {
 	if h.visits() == visits && !h.attended() && !h.ended() && h.isOpen(id) {
 		h.program.Live.Send(event.AnswerApproval{ID: id, Decision: event.Deny, Reason: "nobody answered for " + wait.String(), Nobody: true})

@@ -16,8 +16,8 @@ import (
 // clipboardTime limits how long copying to a clipboard may take.
 const clipboardTime = 3 * time.Second
 
-// Copy copies text to a surrounding tmux and with a desktop tool, and returns the ways that exist. An error, on one
-// line, names those that failed.
+// Copy copies text to a surrounding tmux and with a desktop tool. ways names the ways that exist; the error, on one
+// line, names the ways that failed.
 func Copy(text string) (ways []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), clipboardTime)
 	defer cancel()

@@ -95,8 +95,8 @@ func runEditor(editor, path string) error {
 	return nil
 }
 
-// EditText runs an editor on a file with a name and text, which nobody else may read, and returns the new text. The
-// editor is a command that may have arguments.
+// EditText writes text to a file that nobody else may read, runs an editor on the file and returns the new text. name
+// is the file's name. The editor is a command that may have arguments.
 func EditText(name, text, editor string) (string, error) {
 	dir, err := os.MkdirTemp("", "buddy-edit-")
 	if err != nil {

@@ -93,8 +93,7 @@ func (x *FileIndexes) Of(set *target.Set) *FileIndex {
 	return x.away[name]
 }
 
-// Request returns a function that finds the files that fit a query best. It finds nothing once there is a later
-// request.
+// Request returns a function that finds the files that fit a query best; ok is false once there is a later request.
 func (x *FileIndex) Request(query string) func() (paths []string, ok bool) {
 	n := x.last.Add(1)
 	return func() ([]string, bool) {
@@ -138,8 +137,8 @@ func (r ranked) compare(s ranked) int {
 	return cmp.Or(cmp.Compare(s.score, r.score), cmp.Compare(len(r.path), len(s.path)), cmp.Compare(r.path, s.path))
 }
 
-// rank returns the paths that fit a query best: those with all its characters, in order. Only a query that starts with
-// a dot finds hidden files.
+// rank returns the paths that fit a query best. A path fits if it contains all characters of the query in their order.
+// Only a query that starts with a dot finds hidden files.
 func rank(paths []string, query string) []string {
 	best := make([]ranked, 0, filesBest+1)
 	hidden := strings.HasPrefix(query, ".")
@@ -166,7 +165,7 @@ func rank(paths []string, query string) []string {
 // agentMark precedes the name of a subagent in a prompt, so that a list can tell it from a file.
 const agentMark = "agent-"
 
-// Agents returns the names, after an @, of the subagent types that contain query.
+// Agents returns the names of the subagent types that contain query, in the form that follows an @ in a prompt.
 func Agents(query string, types []string) (names []string) {
 	for _, t := range types {
 		if strings.Contains(strings.ToLower(agentMark+t), strings.ToLower(query)) {

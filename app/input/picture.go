@@ -111,7 +111,7 @@ func ClipboardPicture(ctx context.Context) (path string, err error) {
 	return keepPicture(img)
 }
 
-// readTool returns the output of a tool until ctx ends. It is a picture if the clipboard holds one.
+// readTool runs a tool until it or ctx ends, and returns its output, which is a picture if the clipboard holds one.
 func readTool(ctx context.Context, tool []string) ([]byte, error) {
 	c := searchpath.Command(ctx, tool[0], tool[1:]...)
 	out, err := c.StdoutPipe()

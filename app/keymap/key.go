@@ -54,7 +54,7 @@ func Of(ev *tcell.EventKey) Key {
 	return k.normal()
 }
 
-// aliases maps what legacy terminals send to named keys.
+// aliases maps the letters and signs of Ctrl keys to the named keys that send the same on legacy terminals.
 var aliases = map[rune]tcell.Key{
 	'h': tcell.KeyBackspace, 'i': tcell.KeyTab, 'j': tcell.KeyEnter, 'm': tcell.KeyEnter, '[': tcell.KeyEsc,
 }

@@ -115,8 +115,8 @@ func (s Scope) Chain() []Scope {
 	return []Scope{s, Global}
 }
 
-// shadows reports whether a scope may bind keys that mean something else globally, because it is asked first and
-// closes at once.
+// shadows reports whether a scope may bind keys that have another meaning globally. Such a scope gets keys first, and
+// only for a while.
 func (s Scope) shadows() bool {
 	switch s {
 	case Popup, Vi, Search, Finding, Selecting, Reason, Amend, Secret, Typing, Confirm, Leaving, Asking, Picker, Sessions, Board, Document, Naming:

@@ -114,7 +114,7 @@ func parseKeys(e Entry, names []string) ([]Key, error) {
 	return keys, nil
 }
 
-// culprit returns the one of two conflicting actions that the bindings name.
+// culprit returns which of two conflicting actions the bindings name.
 func culprit(err error, bindings map[string][]string) string {
 	c, ok := errors.AsType[*conflict](err)
 	if !ok {

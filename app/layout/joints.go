@@ -20,9 +20,9 @@ var joints = map[int]rune{
 	up | down | left | right: '┼',
 }
 
-// Joints returns the corners and crossings of the borders of all visible boxes and of the dock's lower rule, which has
-// no sides, row by row. Boxes end at the dock's upper rule, which stays whole. Draw joints after the boxes, whose own
-// corners ignore their neighbours.
+// Joints returns the corners and crossings of all visible borders, row by row. The borders are those of the boxes and
+// the dock's lower rule, which has no sides. Boxes end at the dock's upper rule, which stays whole. Draw joints after
+// the boxes, whose own corners ignore their neighbours.
 func (l *Layout) Joints() []Joint {
 	boxes := append([]Rect{l.Panes[Live], l.Panes[Tasks], l.Dock}, l.Tiles...)
 	w, h := 0, 0

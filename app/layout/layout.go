@@ -1,8 +1,9 @@
-// Package layout computes where everything is: a pure function from the screen's size and contents to rectangles.
+// Package layout computes where every part of the screen is: a pure function from the screen's size and contents to
+// rectangles.
 //
-// The conversation and the prompt have no frames. The boxes of the column at the right of the conversation and the dock
-// on the prompt have frames. Neighbours share an edge, so their rectangles overlap by one row; [Layout.Joints] returns
-// where the lines meet.
+// The conversation and the prompt have no frames. Frames surround the boxes in the column at the right of the
+// conversation, and the dock, the place above the prompt for approvals and questions. Neighbours share an edge, so
+// their rectangles overlap by one row; [Layout.Joints] returns where the lines meet.
 //
 //	l := layout.Of(layout.Input{W: 120, H: 32, Prompt: 1, Beside: layout.Beside{Column: true, Live: 1, Tasks: 2}})
 //	conversation.SetRect(l.Panes[layout.Conversation].XYWH())
@@ -54,17 +55,17 @@ type Rect struct{ X, Y, W, H int }
 // XYWH returns the four numbers, for SetRect.
 func (r Rect) XYWH() (x, y, w, h int) { return r.X, r.Y, r.W, r.H }
 
-// Empty reports whether nothing of it is visible.
+// Empty reports whether no cell is in the rectangle.
 func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 
-// Holds reports whether a cell is in it.
+// Holds reports whether a cell is in the rectangle.
 func (r Rect) Holds(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H }
 
 // Input holds everything that the layout depends on.
 type Input struct {
 	W, H   int
 	Prompt int  // rows of text that the prompt wants; it gets at most a third of the screen
-	Rules  bool // above and below the prompt; else a blank row is above it
+	Rules  bool // lines above and below the prompt; without them, a blank row is above it
 	Queue  int  // rows wanted above the status line for queued prompts
 	Tab    Pane // the pane last focused other than the prompt
 	Zoom   bool // Tab fills the screen between header and prompt
@@ -82,7 +83,7 @@ type Beside struct {
 	Hidden bool // the strip shows instead of the column
 	Wide   bool // the column takes most of the width
 	Live   int  // panes to show at once, and calls that print; 0 is none
-	Grid   bool // show as many of them as fit, else two at most
+	Grid   bool // show as many of them as fit; without it, two at most
 	Tasks  int  // rows
 	Side   int  // percent of the width for the column; 0 = DefaultSide or WideSide
 	Upper  int  // percent of the column's rows for Live; 0 = what the tasks leave
@@ -127,17 +128,17 @@ func Of(in Input) Layout {
 // small reports whether there is room for conversation, status line and prompt only.
 func (in *Input) small() bool { return in.W < smallWidth || in.H < smallHeight }
 
-// narrow reports whether there is no column: a strip shows what runs, and opens as a page.
+// narrow reports whether there is no column. A strip then shows what runs, and opens as a page over the conversation.
 func (in *Input) narrow() bool { return in.W < columnWidth || in.Hidden }
 
-// page reports whether that page is open.
+// page reports whether the page that replaces the column is open.
 func (in *Input) page() bool { return in.Column && in.narrow() && in.Tab >= Live }
 
 // Narrow reports whether live contents replace the conversation when they show.
 func (in Input) Narrow() bool { return in.Column && in.narrow() }
 
-// chrome places everything above and below the panes, from the last row up, and returns the first row between them and
-// the row after the last.
+// chrome places everything above and below the panes, from the last row up. It returns the first row of the panes and
+// the row after their last.
 func (l *Layout) chrome(in Input) (top, end int) {
 	small := in.small()
 	end = in.H

@@ -21,11 +21,11 @@ import (
 
 const (
 	startTime = time.Minute      // for a new session to accept its prompt
-	askTime   = 10 * time.Second // for a session to say what it asks
+	askTime   = 10 * time.Second // for a session to send its open requests
 )
 
-// Ask returns the request of a session that waits longest. The dialog about it needs the whole of it, which a table
-// does not hold. Only a person at a terminal may answer: the session decides who that is.
+// Ask returns the oldest open request of a session. The dialog about it needs the whole request, which a table does not
+// hold. Only a person at a terminal may answer; the session decides whether this process is one.
 func Ask(ctx context.Context, id string) (*dashboard.Asked, error) {
 	c, err := host.Look(id)
 	if err != nil {

@@ -8,14 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dirs watches folders where no inotify instance is left: each host has one of the 128 that a user may have. The
-// kernel reports a change in any of the folders as a signal.
+// dirs watches folders when no inotify instance is left: each host uses one, and a user may have 128. The kernel
+// reports a change in any of the folders as a signal.
 type dirs struct {
 	changed chan os.Signal
 	open    map[string]int // descriptors by folder, which the kernel needs
 }
 
-// allChanges is DN_CREATE, DN_DELETE, DN_RENAME, DN_ATTRIB and, to be told again, DN_MULTISHOT; see fcntl(2).
+// allChanges is DN_CREATE, DN_DELETE, DN_RENAME, DN_ATTRIB and DN_MULTISHOT, which keeps the watch after the first
+// signal; see fcntl(2).
 const allChanges = 0x4 | 0x8 | 0x10 | 0x20 | 0x80000000
 
 func newDirs() *dirs {

@@ -20,7 +20,8 @@ type machine struct {
 	rows map[string]dashboard.Session // by id
 }
 
-// elsewhere runs buddy there. Shells that ssh starts often have a shorter PATH than a login.
+// elsewhere is the shell command that runs buddy on another machine. It extends PATH, because shells that ssh starts
+// often have a shorter PATH than a login.
 const elsewhere = `PATH="$PATH:$HOME/.local/bin:$HOME/bin:$HOME/go/bin:/usr/local/bin"; exec buddy "$@"`
 
 // argv returns the command line that runs buddy on another machine.
@@ -128,8 +129,8 @@ func (t *Table) take(name string, m *machine, line []byte) error {
 }
 
 // Attach returns the command that opens a session of another machine in this terminal; nil if the machine is not
-// connected. It makes a connection of its own: that of the table is in the background, where the kernel stops readers
-// of the terminal.
+// connected. The command makes its own connection, because the table's connection runs in the background, where the
+// kernel stops programs that read from the terminal.
 func (t *Table) Attach(s dashboard.Session) *exec.Cmd {
 	t.mu.Lock()
 	m := t.machines[s.Machine]
@@ -160,7 +161,7 @@ func (t *Table) StopThere(ctx context.Context, s dashboard.Session) error {
 	return nil
 }
 
-// lastLine keeps the end of what a process says.
+// lastLine keeps the end of a process's output.
 type lastLine struct{ b []byte }
 
 // Write keeps the last bytes.
@@ -170,7 +171,7 @@ func (l *lastLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// text returns the first line, made harmless.
+// text returns the first line that is kept, safe to show.
 func (l *lastLine) text() string {
 	first, _, _ := strings.Cut(strings.TrimSpace(string(l.b)), "\n")
 	return markup.Plain(strings.TrimPrefix(first, "buddy: "))

@@ -1,6 +1,6 @@
 // Package watch keeps a live table of sessions: it connects to every host of this user, and to buddy on other machines,
-// and notices sessions that appear and disappear. It only looks: sessions do not count as attended because of it. It
-// polls nothing: without events no goroutine runs.
+// and notices sessions that appear and disappear. Its connections do not make a session count as attended. It does not
+// poll: without events no goroutine runs.
 //
 //	t := watch.Open(ctx, nil, false)
 //	defer t.Close()
@@ -63,8 +63,8 @@ type row struct {
 	dead bool
 }
 
-// Open starts to watch the sessions of this user on this machine and, over ssh, on others, until ctx ends or Close. For
-// a list that is read once, after Await, other machines are not watched.
+// Open starts to watch the sessions of this user on this machine and, over ssh, on others, until ctx ends or Close.
+// once is for a list that is read once, after Await: other machines then list their sessions only once.
 func Open(ctx context.Context, machines []string, once bool) *Table {
 	t := &Table{once: once, changed: make(chan struct{}, 1), rows: make(map[string]*row), machines: make(map[string]*machine), notes: make(map[string]string)}
 	t.ctx, t.cancel = context.WithCancel(ctx)
@@ -191,11 +191,11 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// scan connects to the hosts of new sockets, and drops rows whose socket is gone. watch watches a folder. It reports
-// whether any folder is watched in which sockets are made.
+// scan connects to the hosts of new sockets, and drops rows whose socket is gone. watch starts to watch a folder. The
+// result is whether a folder in which hosts make sockets is watched.
 func (t *Table) scan(watch func(name string) error, first bool) (watched bool) {
 	for _, base := range pane.Bases(os.Getenv) {
-		_ = os.Mkdir(base, 0o700) // the first session makes it otherwise, unseen; socket.Dial checks who listens
+		_ = os.Mkdir(base, 0o700) // otherwise the first session makes it, unseen; socket.Dial checks who listens
 		watched = watch(base) == nil || watched
 	}
 	paths := socket.Paths(os.Getenv)
@@ -276,7 +276,7 @@ func (t *Table) begin(id, path string, first bool) {
 	})
 }
 
-// end removes the row of a session that is gone. A problem keeps it without a connection.
+// end removes the row of a session that is gone. With a problem, the row stays and shows the problem.
 func (t *Table) end(id string, problem error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
