@@ -149,8 +149,8 @@ func (l *link) follow(session client.Session, batches <-chan []event.Envelope) {
 	}
 }
 
-// notStored returns the prompts in sent that are not stored after the event with the number after. A dead session may
-// have accepted and stored prompts without reporting it.
+// notStored returns the prompts in sent without those that the session has stored after the event with the number
+// after. A dead session may have stored prompts without reporting it.
 func notStored(store sessions.Store, id string, after uint64, sent []string) []string {
 	if len(sent) == 0 {
 		return nil

@@ -15,7 +15,7 @@ import (
 const (
 	inName  = 2 // after the last slash
 	atStart = 4 // of a word
-	noGap   = 5 // right after the query's character before
+	noGap   = 5 // right after the previous match
 )
 
 // Fit returns how well a text fits a query, higher is better, and whether the text has all characters of the query in

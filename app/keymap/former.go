@@ -11,7 +11,7 @@ import (
 var former = map[string]Action{
 	"close-help":   "", // typing searches in the help; Esc closes it
 	"amend-run":    AmendDone,
-	"finding-next": "", "finding-previous": "", "open-finding": "", "copy-finding": "", "close-findings": "", // replaced by the keys of every list
+	"finding-next": "", "finding-previous": "", "open-finding": "", "copy-finding": "", "close-findings": "", // replaced by a list like all others
 	"leave-running": LeaveDetach,
 	"toggle-output": "",
 	"toggle-panes":  ToggleColumn,

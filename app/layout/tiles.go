@@ -35,7 +35,7 @@ func tiles(in Input, live Rect, rows int) []Rect {
 	return nil
 }
 
-// grid returns the boxes of all panes in the arrangement that shows most of each, or of as many as fit.
+// grid returns the boxes of all panes, or of as many as fit, in the arrangement that shows most of each pane.
 func grid(in Input, live Rect) []Rect {
 	w, h := narrowTile, lowTile
 	if in.Zoom {

@@ -2,8 +2,8 @@
 //
 // One goroutine, the pump, gathers events into batches and draws once per batch: the first at once, later ones at most
 // every 33 ms. Only the pump calls tview's QueueUpdate and Stop, because both block for ever at the wrong moment. tview
-// draws keys itself, at once; the loop thins out only bursts of keys. An idle loop has no timer armed and never wakes
-// up.
+// itself draws after each key, at once; the loop skips such draws only in a burst of keys. An idle loop has no timer
+// armed and never wakes up.
 //
 //	l := loop.New(loop.Config[event.Envelope]{
 //		Screen: s, Root: layout, Events: events,
@@ -54,7 +54,8 @@ type Config[T any] struct {
 	// events: it is read at most every 33 ms unless it is full. Closing it does not end the loop.
 	Events <-chan T
 
-	// Apply processes a batch and reports whether anything visible changed. The slice is reused after it returns.
+	// Apply processes a batch and reports whether anything visible changed. It must not keep the slice, which is
+	// reused.
 	Apply func(batch []T) (changed bool)
 
 	// Key sees each key before the focused primitive does, including Ctrl-C, which has no other meaning. If it returns
@@ -102,7 +103,7 @@ func New[T any](cfg Config[T]) *Loop[T] {
 }
 
 // Run shows the loop until it ends, and restores the terminal. It returns the terminal error that ended the loop, nil
-// for another end. Call it once.
+// if the loop ended for another reason. Call it once.
 func (l *Loop[T]) Run(ctx context.Context) error {
 	s := l.cfg.Screen
 	l.lease = s.Lend(l.handlers(), l.stays)
@@ -126,7 +127,7 @@ func (l *Loop[T]) Run(ctx context.Context) error {
 	return err
 }
 
-// Failure returns the terminal error that ends the loop; nil for another end. Stop may call it.
+// Failure returns the terminal error that ends the loop; nil if there is none. Stop may call it.
 func (l *Loop[T]) Failure() error {
 	if failure := l.failure.Load(); failure != nil {
 		return *failure
@@ -248,7 +249,8 @@ func (l *Loop[T]) capture(ev *tcell.EventKey) *tcell.EventKey {
 	return ev
 }
 
-// beforeDraw is tview's hook: true leaves this draw to the pump. tview holds its lock.
+// beforeDraw is tview's hook before each draw. The result true cancels the draw, because the pump does it later. tview
+// holds its lock during the call.
 func (l *Loop[T]) beforeDraw(tcell.Screen) bool {
 	if !l.pumping {
 		if l.rest.Touch() {

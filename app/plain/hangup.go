@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// HungUp reports whether a terminal was closed, so that nobody typed its end of input.
+// HungUp reports whether a terminal was closed. The end of its input then was not typed by the user.
 func HungUp(tty *os.File) bool {
 	_, err := term.GetState(int(tty.Fd()))
 	return err != nil

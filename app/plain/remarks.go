@@ -223,7 +223,7 @@ func (m *Remarks) result(p event.ToolResult) {
 	switch {
 	case was.denied != "":
 		m.Say("⊘ not run (%s)", was.denied)
-	case p.IsError && !was.started && !strings.HasPrefix(p.Result, "interrupted"): // an earlier process started that call
+	case p.IsError && !was.started && !strings.HasPrefix(p.Result, "interrupted"): // an earlier process started it
 		m.Say("⊘ not run: %s", markup.Shorten(said, maxRefusal))
 	case !m.ShowToolCalls && !p.IsError && (p.ExitCode == nil || *p.ExitCode == 0):
 	case p.ExitCode != nil:

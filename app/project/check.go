@@ -11,7 +11,7 @@ import (
 	"buddy/texts"
 )
 
-// Check is a part of the project with its trust.
+// Check is a part of the project, and whether it is trusted.
 type Check struct {
 	Part
 	State config.PartState

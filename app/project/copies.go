@@ -21,8 +21,8 @@ import (
 // copiesDir returns the folder with copies of a project's programs while they run.
 func copiesDir() string { return filepath.Join(xdg.StateHome, "buddy", "running") }
 
-// copied copies the files that a trusted part names, lets put write the copies' paths into the part's command, and
-// returns the folder of the copies. It returns an error if the part is no longer trusted.
+// copied copies the files that a trusted part names, and returns the folder of the copies. It calls put to write the
+// paths of the copies into the part's command. It returns an error if the part is no longer trusted.
 func (p Part) copied(put func(*config.Copies) error) (dir string, err error) {
 	if err := os.MkdirAll(copiesDir(), 0o700); err != nil {
 		return "", err

@@ -143,7 +143,7 @@ func PersonExtensions() (extensions.Source, bool) {
 	return extensions.Source{Origin: extensions.Person, Files: files, Dirs: extensions.PersonDirs(filepath.Join(xdg.ConfigHome, "buddy"), home)}, true
 }
 
-// Find reads the extensions of some kinds and resolves their names; reserved names are not used.
+// Find reads the extensions of some kinds and resolves their names. It leaves out extensions with reserved names.
 func (x *Extensions) Find(ctx context.Context, reserved func(string) bool, kinds ...extensions.Kind) ([]extensions.Item, []extensions.Problem, error) {
 	began := time.Now()
 	items, problems, dirs, failed := x.readKinds(ctx, kinds...)

@@ -22,8 +22,8 @@ import (
 // lspKind is the kind of parts that are language servers.
 const lspKind = "lsp"
 
-// LanguageServers returns the language servers of the settings and plugins, and built-in ones whose program exists;
-// Problem tells why one can't be used.
+// LanguageServers returns the language servers of the settings and plugins, and the built-in ones whose program exists.
+// A server that can't be used has a Problem.
 func (s *Source) LanguageServers() []lsp.Server {
 	if s.Away != "" {
 		return nil
@@ -228,7 +228,7 @@ func languageParts(dir string, c config.Config) (found Found) {
 	return found
 }
 
-// pathLeadsTo reports whether the PATH has a folder or a folder below it.
+// pathLeadsTo reports whether the PATH has dir, a folder below dir, or a relative folder.
 func pathLeadsTo(dir string) bool {
 	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(at string) bool {
 		real, err := filepath.EvalSymlinks(at)
@@ -242,7 +242,7 @@ func (d *languageServer) marks(dir string) bool {
 }
 
 // projectProgram returns the program of a server that needs trust in a folder, relative to the folder if it is inside.
-// packages means that the folder has npm programs, runs that the server would run programs of the folder.
+// packages means that the folder has npm programs; runs means that the server would run programs of the folder.
 func projectProgram(def *languageServer, dir string, packages, runs bool) (string, bool) {
 	name := def.Command[0]
 	if strings.Contains(name, "/") {

@@ -113,7 +113,7 @@ func (f *Found) add(dir string, p Part, definition, runs any) {
 	f.Parts = append(f.Parts, p)
 }
 
-// canonical formats a JSON value readably, equal values equally.
+// canonical formats a JSON value in a readable form that is the same for equal values.
 func canonical(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

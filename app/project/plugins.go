@@ -200,7 +200,7 @@ func pluginHooks(p plugin.Plugin, data string) (set hooks.Set) {
 	return set
 }
 
-// inlineHooks returns hooks of a manifest in the form of a file: below "hooks".
+// inlineHooks converts hooks of a manifest to the form of a hooks file, which has them below "hooks".
 func inlineHooks(text json.RawMessage) []byte {
 	var one map[string]json.RawMessage
 	if json.Unmarshal(text, &one) != nil || one["hooks"] != nil {
@@ -218,7 +218,7 @@ func (s *Source) addPluginHooks(set *hooks.Set) error {
 	found, problems, err := s.plugins()
 	for _, p := range problems {
 		left := hooks.Problem{File: p.File, Reason: p.Reason, Quiet: true}
-		if !slices.Contains(set.Problems, left) { // reported for the project's parts
+		if !slices.Contains(set.Problems, left) { // the others were reported with the project's parts
 			set.Problems = append(set.Problems, left)
 		}
 	}
@@ -300,7 +300,7 @@ func (s *Source) stillTrusted(from hooks.Origin) (foundPlugin, error) {
 	return found[i], nil
 }
 
-// pluginVariables looks up the variables in a plugin's definitions.
+// pluginVariables returns a function that looks up the variables in a plugin's definitions.
 func pluginVariables(p plugin.Plugin, data string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		switch name {

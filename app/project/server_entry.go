@@ -59,7 +59,7 @@ func (e *serverEntry) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// NotUnderstood is in the problem of a server with unknown limits.
+// NotUnderstood is part of the problem of a server with unknown limits.
 const NotUnderstood = "the server is off, because buddy doesn't understand its limits"
 
 // read reads a setting that may limit the server, and returns why it is not understood; "" if it is.

@@ -129,7 +129,7 @@ func chosen(r *repl, a event.ApprovalAsked, line string) keymap.Action {
 	return act
 }
 
-// approval handles a line that answers an approval; none denies it.
+// approval handles a line that answers an approval. none means that no line could be read, which denies the approval.
 func (r *repl) approval(id, line string, none bool) {
 	i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id })
 	if i < 0 {

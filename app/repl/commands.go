@@ -16,7 +16,7 @@ import (
 	"buddy/views/markup"
 )
 
-// own holds the commands about printed output and typed lines, which line mode runs itself.
+// own holds the commands about printed output and typed lines, which plain mode runs itself.
 var own map[string]func(r *repl, args string) error
 
 func init() { // not an initializer, which would be a cycle: /edit may run these commands
@@ -32,8 +32,8 @@ func init() { // not an initializer, which would be a cycle: /edit may run these
 // immediate holds the commands that run at once while the agent works or asks.
 var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/goal", "/status", "/context", "/bg", "/review", "/help", "/workflow runs", "/workflow status", "/workflow cancel"}
 
-// pipeImmediate holds those of them that also run at once from a pipe. The other lines of a pipe wait for the work, so
-// that they can build on it.
+// pipeImmediate holds the immediate commands that also run at once when they come from a pipe. The other lines of a
+// pipe wait for the work, so that they can build on it.
 var pipeImmediate = []string{"/ps", "/kill", "/timeout", "/approve", "/status"}
 
 // atOnce reports whether a line is one of the given commands.
@@ -96,7 +96,7 @@ func runCommand(r *repl, c slash.Command, args string) error {
 	return nil
 }
 
-// runWords runs a command of the table in the background and prints its answer.
+// runWords runs a slash command in the background and prints its answer.
 func runWords(r *repl, words []string) { runWith(r, "", withRowIDs(r, words)) }
 
 // runWith is runWords with a secret that was typed for the command.

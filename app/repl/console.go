@@ -228,7 +228,7 @@ func (c *console) edit(t *lineEditor) (err error) {
 	return nil
 }
 
-// fitting returns a prompt that leaves room to type. It prints one that is too long on a row above.
+// fitting returns a prompt that leaves room to type. A prompt that is too long is printed on a row above instead.
 func (c *console) fitting(prompt string) string {
 	if markup.Width([]byte(prompt)) <= c.columns()-minTyping {
 		return prompt
@@ -281,7 +281,7 @@ func (c *console) print(to *os.File, text string) {
 	}
 }
 
-// write records an error of writing the model's answer. The caller holds c.mu.
+// write writes text, and records the first error of writing the model's answer. The caller holds c.mu.
 func (c *console) write(to *os.File, text string) {
 	if _, err := io.WriteString(to, text); err != nil && to == c.out && c.broken == nil {
 		c.broken = err

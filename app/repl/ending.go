@@ -25,8 +25,8 @@ type ending struct {
 	ended      error // from outside; the session is left as it is
 }
 
-// noLine handles an error of reading a line. It returns false at the end of input if a request waits for an answer: the
-// caller answers it.
+// noLine handles an error of reading a line. It returns false at the end of input if a request waits for an answer,
+// which the caller then gives.
 func (r *repl) noLine(l typedLine, was wants) bool {
 	switch {
 	case errors.Is(l.err, errYield): // another question must be answered first
@@ -74,7 +74,7 @@ func inBackground(s *state.State) bool {
 	})
 }
 
-// interrupt cancels the running task; if there is none, or the second time, it quits.
+// interrupt cancels the running task. If there is none, or if it was interrupted before, interrupt quits.
 func (r *repl) interrupt() {
 	t := r.state.Running()
 	switch {

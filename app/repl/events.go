@@ -34,8 +34,8 @@ func (r *repl) apply(env event.Envelope) {
 	}
 }
 
-// printSubagent prints only the important events of a subagent's conversation: its call and result are lines of its
-// caller.
+// printSubagent prints only the important events of a subagent's conversation, because the lines of its caller show its
+// call and result.
 func printSubagent(r *repl, env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.ApprovalAsked:

@@ -42,7 +42,7 @@ func lineFind(r *repl, text string) error {
 	return nil
 }
 
-// lineOutput prints the end of an output, and the files with all of it.
+// lineOutput prints the end of an output, and the names of the files with the whole output.
 func lineOutput(r *repl, args string) error {
 	r.lookBack("/output", func(all *past) (string, error) {
 		c, err := slash.CallBack(state.Newest(all.state.Blocks), args)

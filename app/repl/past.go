@@ -18,7 +18,8 @@ import (
 	"buddy/views/words"
 )
 
-// past is a whole session, to look back on. Line mode keeps no blocks of an earlier process: they are read on demand.
+// past is a whole session, to look back on. It is read on demand, because plain mode keeps no blocks of an earlier
+// process.
 type past struct {
 	state state.State
 	out   map[string]string // by call id: the end of the call's output
@@ -131,7 +132,7 @@ func excerpt(text string, look func([]byte) int) string {
 	return out.String()
 }
 
-// around cuts the start of a line far before a match.
+// around cuts off the start of a line if the match comes much later.
 func around(line string, at int) string {
 	before := []rune(strings.ToValidUTF8(line[:at], ""))
 	if cut := len(before) - foundWidth/2; cut > 0 {

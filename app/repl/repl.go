@@ -28,10 +28,10 @@ import (
 )
 
 // repl is a session on a terminal that is read line by line, or on pipes: for screen readers, terminals without cursor
-// movement, and scripts. It uses the same events as the full screen, and only run accesses it.
+// movement, and scripts. It uses the same events as the full screen. Only the goroutine of run accesses it.
 //
 // While the agent works, lines are read as well, but the prompt shows only once something is typed. Some commands then
-// run at once, other lines are queued until the work is done.
+// run at once; other lines are queued until the work is done.
 type repl struct {
 	program *compose.Program
 	con     *console
@@ -223,7 +223,7 @@ func welcome(p *compose.Program) []string {
 	return lines
 }
 
-// newest returns the last events of a resumed session, as a reminder: on errors it returns none.
+// newest returns the last events of a resumed session, to show how it ended. On an error it returns none.
 func newest(p *compose.Program) []event.Envelope {
 	if p.Journal.Stored() == nil {
 		return nil
@@ -407,7 +407,8 @@ func (r *repl) change(id string) error {
 	return nil
 }
 
-// runBeforeNext works in the background before the next line is read. Leaving interrupts it.
+// runBeforeNext runs work in the background, and the function that work returns on run's goroutine. No line is read
+// before that. If the session ends first, the result is dropped.
 func (r *repl) runBeforeNext(work func() func()) {
 	r.wait.until(func(event.Event) bool { return false })
 	r.runBackground(func() func() {

@@ -25,7 +25,7 @@ type typedAhead struct {
 	woken   *os.File // the reader's end
 }
 
-// errYield replaces a line that was not started, when another question must be answered first.
+// errYield is returned in place of a line that was not started, when another question must be answered first.
 var errYield = errors.New("another question must be answered first")
 
 // attend allows the next line to be read, after a yield. A quiet line shows no prompt until something is typed or

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// burstRunes is a number of characters in one read that nobody types: about 12 a second is fast, and a read returns
-	// the bytes since the last one.
+	// burstRunes is the number of characters from which one read is a paste. Even a fast typist types only about 12 a
+	// second, and a read returns the bytes since the last read.
 	burstRunes = 8
 
 	// burstPause is the longest pause between two reads of one paste.

@@ -33,7 +33,7 @@ func newFrame() frame {
 	return frame{ink: newInk(), cursor: cursor{x: -1, y: -1, shownX: -1, shownY: -1}}
 }
 
-// fit sets the size of the frame to that of the terminal. cut reports that the terminal had another size in between and
+// fit sets the size of the frame to that of the terminal. cut means that the terminal had another size in between and
 // may have lost cells.
 func (f *frame) fit(w, h int, cut bool) {
 	if w != f.w || h != f.h {

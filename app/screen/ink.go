@@ -18,7 +18,7 @@ type cell struct {
 // dropped.
 const manyInks = 4096
 
-// ink numbers texts and styles. The number of a text of one rune is that rune.
+// ink gives numbers to texts and styles. The number of a text of one rune is that rune.
 type ink struct {
 	styles   []tcell.Style
 	encoded  []encodedStyle // of styles; encoded on first use

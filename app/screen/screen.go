@@ -1,4 +1,5 @@
-// Package screen wraps tcell, above and below, so that tview draws well.
+// Package screen adds a layer above and a layer below tcell, so that tview writes little to the terminal and loses no
+// input.
 //
 // A [Screen] is a [tcell.Screen] between tview and tcell. It writes only the cells that differ from the last frame,
 // lets no control or bidi rune through, and keeps the events that tview would drop. tcell starts, ends and reads the
@@ -189,8 +190,8 @@ func (s *Screen) finish() {
 	<-s.life.drainDone
 }
 
-// LimitWrites makes writes fail that the terminal does not accept within d. It is for the end, so that a stuck terminal
-// does not block it.
+// LimitWrites makes writes to the terminal fail once d has passed. It is called at the end of the program, which a
+// stuck terminal must not block.
 func (s *Screen) LimitWrites(d time.Duration) { s.tty.dev.LimitWrites(d) }
 
 // Guard restores the terminal when the goroutine panics, before the panic continues and is printed. Defer it in every

@@ -24,7 +24,7 @@ type Device interface {
 	// Interrupt makes Read fail, now and until the next Start.
 	Interrupt()
 
-	// LimitWrites makes writes fail that do not end within d, until Start.
+	// LimitWrites makes writes fail once d has passed, until the next Start.
 	LimitWrites(d time.Duration)
 
 	// Size returns columns and rows. Resized registers a function, called from any goroutine after they have changed;
@@ -148,7 +148,7 @@ func (t *Tty) Read(p []byte) (int, error) {
 	}
 }
 
-// wait reads from the terminal. Meanwhile held bytes that may be a key become one.
+// wait reads from the terminal. If nothing comes within keyTime, held bytes that may be a key become one.
 func (t *Tty) wait(buf []byte) (int, error) {
 	if t.in.pending() {
 		defer time.AfterFunc(keyTime, t.in.expire).Stop()
@@ -168,8 +168,8 @@ func (t *Tty) startReading() {
 	t.reading.Store(&ended)
 }
 
-// stopReading ends tcell's reading goroutine. It must end before tcell ends or suspends, or it blocks forever with
-// unread input.
+// stopReading ends tcell's reading goroutine. The goroutine must end before tcell ends or suspends, because unread
+// input would block it forever afterwards.
 func (t *Tty) stopReading() {
 	t.interrupt()
 	select {

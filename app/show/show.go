@@ -85,7 +85,7 @@ type Row struct {
 	ID    string   `json:"id"` // does not change when other rows are added or removed
 	Cells []string `json:"cells"`
 	Find  string   `json:"find,omitempty"`    // the text for filters; "" is the cells
-	Group string   `json:"group,omitempty"`   // a heading over the first of adjacent rows with the same one; "" is none
+	Group string   `json:"group,omitempty"`   // a heading above adjacent rows that have the same Group; "" is none
 	Mark  bool     `json:"mark,omitempty"`    // it is in use, or waits for the person
 	Line  string   `json:"line,omitempty"`    // a line about the row, shown while it is selected
 	Title string   `json:"title,omitempty"`   // of the question which action to run; "" is the first cell
@@ -110,7 +110,7 @@ type Deed struct {
 	Closes bool   `json:"closes,omitempty"` // the list is closed first
 	// Secret means that a text is typed unseen for the command. It is then the only choice of a question.
 	Secret bool   `json:"secret,omitempty"`
-	Key    string `json:"key,omitempty"` // in a question with a scope: the action of its keys
+	Key    string `json:"key,omitempty"` // in a question with a Scope: the action whose keys make this choice
 }
 
 // Document has sections of values, for a dialog with a tab for each of its documents.

@@ -27,7 +27,8 @@ func Copied(text string) (string, error) {
 	}
 }
 
-// conversationText returns the prompts, quoted, and the answers. It fails as soon as they are more than can be copied.
+// conversationText returns the prompts, quoted, and the answers. It returns an error if they are more than can be
+// copied.
 func conversationText(newest iter.Seq[*state.Block]) (string, error) {
 	var all []string
 	size := -2

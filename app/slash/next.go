@@ -6,8 +6,8 @@ type Next struct {
 	Detach bool   // the session continues without this screen
 	Kill   bool   // end the commands that still run in panes
 	Resume string // the id of the next session; "" is a new one
-	// Folder and Options are those of a session that runs in another folder, as in client.Description; Options "": it
-	// belongs to the folder of the current one.
+	// Folder is the folder in which the next session was started, and Options are its host's options as JSON; see
+	// client.Description. Options is "" for a session of the current folder.
 	Folder  string
 	Options string
 	Spot    Spot   // the place to show in it

@@ -104,7 +104,7 @@ func SetTimeout(args string) (event.Command, error) {
 	return set, err
 }
 
-// Timeout limits the remaining time of a task; 0 is the only one that runs.
+// Timeout returns the command that limits the remaining time of a task; task 0 is the only task that runs.
 func Timeout(task int, length string) (event.SetTimeout, error) {
 	d, err := tools.ParseDuration(length)
 	return event.SetTimeout{Task: task, Duration: d}, err
@@ -146,7 +146,8 @@ func background(prompt string) (event.Command, error) {
 	return event.Submit{Text: prompt, Background: true}, nil
 }
 
-// Pin reads the number of an exchange, counted back from the last (1), to pin or, with off, to unpin.
+// Pin returns a reader of an exchange's number, which counts back from the last exchange (1). The command pins the
+// exchange or, with off, unpins it.
 func Pin(off bool) func(string) (event.Command, error) {
 	return func(args string) (event.Command, error) {
 		back := 1

@@ -20,8 +20,8 @@ var ErrGone = errors.New("the process that ran this session has ended")
 // errGarbled reports a message that can't be read.
 var errGarbled = errors.New("the process that runs this session sent an unreadable message")
 
-// Client is one screen's connection to a session in a host. If the connection is lost, it reconnects without losing an
-// event. Close it.
+// Client is one screen's connection to a session in a host. If the connection is lost, Client reconnects without losing
+// an event. The caller closes it.
 type Client struct {
 	path   string
 	screen Screen
@@ -92,7 +92,7 @@ func (c *Client) connect() error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forsake(errors.New("the connection to the session was lost; try again")) // on the connection before
+	c.forsake(errors.New("the connection to the session was lost; try again")) // of the earlier connection
 	c.conn, c.out = conn, &writer{conn: conn, time: writeTime}
 	if c.ctx.Err() != nil {
 		_ = conn.Close()

@@ -128,7 +128,7 @@ func answers(path string) bool {
 // Listen creates the socket of a session, in place of one that a killed host left. The error is [ErrRuns] if a host
 // listens there. Closing the listener does not remove its file: the host does, with [Remove].
 func Listen(path string) (l *net.UnixListener, err error) {
-	for range 100 { // each other process that looks for killed hosts removes it at most once
+	for range 100 { // each other process that looks for killed hosts removes the folder at most once
 		if l, err = listenOnce(path); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}

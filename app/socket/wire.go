@@ -176,8 +176,8 @@ func (w *writer) events(batch []event.Envelope) error {
 	return w.flush(w.buf)
 }
 
-// mismatch returns nil if host and screen have the same protocol, else an error that names the one to replace, and how.
-// Both sides get the same error.
+// mismatch returns nil if host and screen have the same protocol, else an error that says which of the two to replace,
+// and how. Both sides get the same error.
 func mismatch(host client.Hello, screen Screen) error {
 	if host.Protocol == screen.Protocol {
 		return nil

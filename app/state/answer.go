@@ -68,7 +68,8 @@ func (s *State) grow(env event.Envelope, open **Block, kind Kind, text string) {
 	(*open).last = env.Seq
 }
 
-// reasoningFirst moves the reasoning of an answer before its text, whichever came first: a replay has it there.
+// reasoningFirst moves the reasoning of an answer before its text, even if the text came first, because a replay has
+// the reasoning first.
 func (s *State) reasoningFirst() {
 	n := len(s.Blocks) - 1
 	if s.open.text == nil || s.Blocks[n] != s.open.reasoning {

@@ -206,7 +206,7 @@ func applyApproval(s *State, env event.Envelope) Changed {
 	return 0
 }
 
-// settleApproval removes an answered approval. The first answer wins; only a policy answers without a request. talk is
+// settleApproval removes an answered approval. The first answer wins; only a policy answers without a request. conv is
 // the conversation of the call.
 func (s *State) settleApproval(conv *State, p event.ApprovalAnswered, now int64) Changed {
 	asked := len(s.Approvals)
@@ -297,7 +297,7 @@ func endCall(s *State, p event.ToolResult) Changed {
 	return Conversation | Output
 }
 
-// dropPassing removes the notices about running commands once none runs. They come after the block last.
+// dropPassing removes the notices about running commands once no command runs. The notices come after the block last.
 func dropPassing(s *State, last *Block) {
 	for _, b := range s.calls {
 		if b.Call.State == CallRunning {
@@ -444,7 +444,7 @@ func restored(s *State, env event.Envelope, p event.FileRestored) {
 	s.add(env, NoticeBlock, p.Text())
 }
 
-// failed shows an error. One that ended a task is that task's outcome.
+// failed shows an error. An error that ended a task is shown as the outcome of the task.
 func failed(s *State, env event.Envelope, p event.Error) {
 	text := p.Text
 	if p.NextStep != "" {

@@ -79,9 +79,9 @@ func (r *Reading) read(at int64, p event.ModelReading) {
 	r.Total, r.Done, r.At = p.Total, p.Done, at
 }
 
-// Left returns the processed percentage of a request, and the remaining time in milliseconds. It is an estimate,
-// because servers report progress only after each batch of some thousand tokens; ok is false if none is possible, such
-// as after the estimated end.
+// Left returns the processed percentage of a request, and the remaining time in milliseconds. Both are estimates,
+// because servers report progress only after each batch of some thousand tokens. ok is false if no estimate is
+// possible, such as after the estimated end.
 func (r Reading) Left(now int64) (percent int, left int64, ok bool) {
 	if r.Total <= 0 || r.Speed <= 0 {
 		return 0, 0, false

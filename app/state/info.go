@@ -54,7 +54,7 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 	return Header
 }
 
-// resumed starts the state of a new process: everything the earlier one ran has ended.
+// resumed starts the state of a new process, in which everything that the earlier process ran has ended.
 func resumed(s *State, env event.Envelope, p event.SessionResumed) Changed {
 	s.Info.Session, s.Info.First, s.Info.Fallback = env.Session, p.Target, ""
 	s.Bare = nil // nothing prints any more

@@ -27,7 +27,7 @@ type WayBack struct {
 
 // rewound holds the parts that one rewind removed, for /redo.
 type rewound struct {
-	at, to  uint64   // numbers of its event, and of the first removed one
+	at, to  uint64   // numbers of the rewind's event, and of the first event that it removed
 	blocks  []*Block // those it removed
 	borders []Border
 	steps   Steps
@@ -53,7 +53,7 @@ func (w *WayBack) borderFrom(seq uint64) int {
 	return len(w.Borders)
 }
 
-// popRewound removes the rewind with an event number and all later ones, and returns it.
+// popRewound returns the rewind whose event has the number seq, and removes it and all later rewinds.
 func (w *WayBack) popRewound(seq uint64) (r rewound, ok bool) {
 	i := slices.IndexFunc(w.rewound, func(r rewound) bool { return r.at == seq })
 	if i < 0 {
@@ -89,8 +89,8 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 	return Conversation | Output | Header | Tasks | Queue
 }
 
-// redo undoes the rewind with an event number. Prompts from index from on came after it. It returns the event from
-// which blocks are restored; ok is false if the rewound part was not read yet.
+// redo undoes the rewind whose event has the number seq. The prompts from index from on came after the rewind. to is
+// the number of the first event whose blocks are restored; ok is false if the rewound part was not read yet.
 func redo(s *State, seq uint64, from int) (to uint64, ok bool) {
 	r, ok := s.Back.popRewound(seq)
 	if !ok {
@@ -105,8 +105,8 @@ func redo(s *State, seq uint64, from int) (to uint64, ok bool) {
 	return r.to, true
 }
 
-// passRewound applies a rewind or redo to a single part of the conversation, whose blocks stay. steps are those after
-// it.
+// passRewound applies a rewind or redo to a single part of the conversation, whose blocks stay. steps holds the list
+// after the rewind or redo.
 func passRewound(s *State, env event.Envelope, p event.HistoryRewound, steps Steps) {
 	blocks := s.Blocks
 	at := slices.IndexFunc(blocks, func(b *Block) bool { return b.Seq >= p.ToSeq })

@@ -1,5 +1,5 @@
-// Package state turns the events of a session into the state of the screen: blocks of conversation, tasks, approvals
-// and panes.
+// Package state turns the events of a session into the state of the screen: the conversation, divided into blocks such
+// as a prompt, an answer or a tool call, and the tasks, approvals and panes.
 //
 // [State.Apply] is the only writer. It does no I/O and reads no clock; applying a session file gives the same State as
 // watching the session live. Only the UI goroutine uses a State. The zero State is an empty conversation.
@@ -134,7 +134,7 @@ type Block struct {
 
 	last     uint64 // Seq of the last event in it
 	parallel bool   // it is about another branch
-	passes   bool   // it is about a running command, and is removed with the last one
+	passes   bool   // it is about a running command, and is removed once no command runs
 }
 
 // CallState is the progress of a tool call.

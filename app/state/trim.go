@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	keepBlocks  = 500     // that Trim keeps at least
-	keepBytes   = 2 << 20 // of their text; with more, fewer blocks stay
+	keepBlocks  = 500     // blocks that Trim keeps at least
+	keepBytes   = 2 << 20 // bytes of their text; if they have more, fewer blocks stay
 	spareBlocks = 250     // Trim waits until it can drop this many blocks, or keepBytes
 )
 
@@ -68,7 +68,7 @@ func spare(s *State) (end int) {
 	return end
 }
 
-// cut returns the number of blocks of events up to a number.
+// cut returns the number of blocks that belong to events up to the number last.
 func cut(blocks []*Block, last uint64) int {
 	n := len(blocks)
 	for n > 0 && blocks[n-1].Seq > last {
