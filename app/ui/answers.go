@@ -47,7 +47,8 @@ func runWith(u *UI, now slash.Now, words []string) {
 	ask(u, now, words, then)
 }
 
-// sentHere returns the command of words, and whether this screen runs it or sends its events to the runtime.
+// sentHere returns the command of words. here reports whether this screen handles the command: by running it, or by
+// sending its events to the runtime.
 func sentHere(words []string) (c slash.Command, args string, here bool) {
 	args = strings.Join(words[1:], " ")
 	c, ok := slash.Find(words[0])
@@ -314,7 +315,7 @@ func (l *shownList) do(d show.Deed) {
 	})
 }
 
-// refresh reads those open lists again that change by themselves.
+// refresh reads all open lists again whose rows change by themselves.
 func (l *overlays) refresh() {
 	for _, one := range l.shown {
 		if one.list.Changes {

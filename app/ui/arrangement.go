@@ -35,8 +35,8 @@ func (a *arrangement) setFocus(p layout.Pane) {
 	}
 }
 
-// open shows the column when a command lasts or there are tasks to see, and hides it when it is empty. A column with
-// the focus stays.
+// open shows the column if a command has run for a while (lasts) or there are tasks to see, and hides it if it is
+// empty. A column with the focus stays.
 func (a *arrangement) open(in *layout.Input, lasts, tasks bool) {
 	in.Column = true
 	steps := in.Tasks > 0 && !in.Narrow() // the status line shows them where there is no column

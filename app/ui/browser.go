@@ -331,7 +331,7 @@ func (b *browser) prompts(id string) string {
 	return strconv.Itoa(len(all))
 }
 
-// resume continues a session, at the hit if the row is one.
+// resume continues a session, at the hit if the row is a search hit.
 func (b *browser) resume(r show.Row) {
 	id := sessionOf(r)
 	to := b.spotOf(r)

@@ -113,8 +113,8 @@ func offer(u *UI, ch state.Changed) {
 // helpOf returns a command's help and arguments.
 func helpOf(c slash.Command) string { return strings.TrimSuffix(c.Help+" · "+c.Args, " · ") }
 
-// runCommand runs a line that starts with a slash and reports whether it was one. A line with an unknown name goes back
-// to the prompt for correction instead of to the model.
+// runCommand runs a line that starts with a slash, and reports whether the line is a command. A line with an unknown
+// name goes back to the prompt for correction instead of to the model.
 func runCommand(u *UI, line string) bool {
 	name, args, ok := slash.Split(line)
 	if !ok {

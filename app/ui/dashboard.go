@@ -26,7 +26,7 @@ import (
 type LiveSessions struct {
 	// Watch starts to watch the sessions. changed is called after changes, from any goroutine, until stop.
 	Watch func(changed func()) LiveTable
-	// Ask returns the request that a session waits for an answer to.
+	// Ask returns the oldest request of a session that waits for an answer.
 	Ask func(dashboard.Session) (*dashboard.Asked, error)
 	// Stop ends a session, which stays saved.
 	Stop func(dashboard.Session) error
@@ -67,8 +67,8 @@ type board struct {
 	table    LiveTable
 	sessions map[string]dashboard.Session // by key
 	shown    slot                         // about the selected session
-	preview  string                       // what shown was made of
-	calls    map[string]string            // by key: what was last said about the session
+	preview  string                       // the facts that shown was made from
+	calls    map[string]string            // by key: the last notification about the session
 	answer   answering
 	fresh    time.Time // until then or the first key, the first session is selected
 	closed   bool
@@ -237,8 +237,8 @@ func where(s dashboard.Session) string {
 	return on + ":" + folder
 }
 
-// notify tells a user who looks elsewhere that a session starts to wait or has failed: once for each time, with fixed
-// words only. Sessions that were there before the dashboard was opened say nothing.
+// notify notifies a user who looks elsewhere that a session starts to wait or has failed: once for each time, with
+// fixed words only. Sessions that were there before the dashboard was opened cause no notification.
 func (b *board) notify(s dashboard.Session, later bool) {
 	what, text := "", ""
 	switch {
@@ -294,7 +294,7 @@ func (b *board) look(r show.Row) {
 	b.shown.Primitive = c
 }
 
-// folder returns the whole place of a session.
+// folder returns the machine, the target and the folder of a session, without those that are this machine's.
 func (b *board) folder(s dashboard.Session) string {
 	text := s.Folder
 	if rest, ok := strings.CutPrefix(text, b.d.Live.Home); ok && b.d.Live.Home != "" {

@@ -17,8 +17,8 @@ import (
 	"buddy/views/markup"
 )
 
-// ask opens the dialog for the request that a session waits for an answer to. A session on another machine is answered
-// there: the dashboard attaches to it.
+// ask opens the dialog for the open request of a session. A request on another machine is answered there: the dashboard
+// attaches to its session.
 func (b *board) ask(s dashboard.Session) {
 	switch {
 	case s.Group != dashboard.Waiting:
@@ -82,7 +82,7 @@ func (b *board) open(s dashboard.Session, asked *dashboard.Asked) {
 	})
 }
 
-// outcome says how a request was settled; ok is false if its session has ended.
+// outcome describes how a request was settled. ok is false if its session has ended instead.
 func (b *board) outcome(e event.Event, ok bool) string {
 	if other := elsewhere(e, b.answer.asked.Place); other != "" {
 		return other + " before you could"
@@ -137,7 +137,8 @@ func (b *board) askQuestion(q event.QuestionAsked) {
 	b.question.Ask(asked)
 }
 
-// answerInWords asks for an answer that starts with typed text. empty stands for an empty answer; "" cancels it.
+// answerInWords lets the user type an answer that starts with typed. An empty line sends empty as the answer, or
+// cancels if empty is "".
 func (b *board) answerInWords(q event.QuestionAsked, typed, empty string) {
 	label := "Your answer:"
 	if q.Plan != "" {
@@ -227,7 +228,7 @@ func (b *board) Press(p keymap.Press) {
 	b.top().Press(p)
 }
 
-// handles handles the keys of the dialog that are not for its view, and reports whether p was one. A letter that
+// handles handles the keys of the dialog that are not for its view, and reports whether p was such a key. A letter that
 // answers has to wait for the next key, because it may be the start of a word that was meant for the filter.
 func (b *board) handles(p keymap.Press) bool {
 	kept := b.answer.letter
@@ -315,7 +316,7 @@ func (b *board) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(t
 	return b.top().MouseHandler()
 }
 
-// Size returns the size of the dashboard: all that there is.
+// Size returns the size of the dashboard, which fills the available space.
 func (b *board) Size(maxW, maxH int) (w, h int) { return maxW, maxH }
 
 // leastList is the number of rows from which the list shows above a dialog.

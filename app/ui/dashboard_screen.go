@@ -23,8 +23,8 @@ type DashboardScreen struct {
 	Message   string // shown until the next key
 }
 
-// Dashboard shows the live sessions until the user chooses one to attach to, or leaves, or ctx ends. It keeps the
-// screen for the chosen session, nil if the user leaves.
+// Dashboard shows the live sessions until the user chooses one to attach to, or leaves, or ctx ends. For the chosen
+// session it keeps the screen open; chosen is nil if the user leaves.
 func Dashboard(ctx context.Context, s *screen.Screen, d DashboardScreen) (chosen *dashboard.Session, err error) {
 	var l *loop.Loop[struct{}]
 	away := false

@@ -46,7 +46,7 @@ type docked struct {
 	letter    *keymap.Press // a letter kept back until the next key; nil for none
 }
 
-// dockedView is a dialog that docks on the prompt.
+// dockedView is a dialog in the dock, directly above the prompt.
 type dockedView interface {
 	overlayView
 	Rows(w int) int
@@ -69,7 +69,7 @@ func (d *dock) view() dockedView {
 	return nil
 }
 
-// hasKeys reports whether the docked dialog has the keys. A confirmation always has them: the user opened it.
+// hasKeys reports whether the docked dialog has the keys. A confirmation always has them, because the user opened it.
 func (d *dock) hasKeys() bool { return d.confirm.Open() || d.held && d.request != "" }
 
 // requestsIn returns the ids of the pending approvals and questions.

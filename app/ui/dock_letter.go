@@ -66,8 +66,8 @@ func (d *dock) endPause() {
 	}
 }
 
-// catchUp handles a key that was pressed earlier than it is handled: it takes the keys from the dialog if the key was
-// pressed before the dialog had them. If the key came long after the kept letter, the dialog gets the letter.
+// catchUp prepares for a key that was pressed at came, a while before it is handled. The dialog loses the keys if it
+// got them after that time. If the key came long after the kept letter, the dialog gets the letter.
 func (d *dock) catchUp(came time.Time) {
 	if came.Before(d.heldAt) {
 		d.held = false
@@ -96,7 +96,7 @@ func (d *dock) afterLetter(p *keymap.Press) (done bool) {
 	return p.Action == keymap.Back // the prompt has the keys already
 }
 
-// loseLetter gives the prompt the kept letter: it starts a text, or its request is no longer shown.
+// loseLetter moves the kept letter to the prompt, because it starts a text, or its request is no longer shown.
 func (d *dock) loseLetter() {
 	if letter := d.letter; letter != nil {
 		d.letter = nil

@@ -67,7 +67,7 @@ func lookAround(u *UI) {
 }
 
 // showPart reads a part, shows it instead of the current one, and calls then unless nil. It does neither if wanted
-// returns false after the read: the user has moved on.
+// returns false after the read, because the user has moved on.
 func showPart(u *UI, n int, wanted func() bool, then func()) {
 	readBack(u, state.Parts(&u.state, n, n+1)[0], wanted, then)
 }
@@ -99,8 +99,8 @@ func readBack(u *UI, part state.Part, wanted func() bool, then func()) {
 	})
 }
 
-// inBackground calls work on another goroutine, and the function it returns on the UI goroutine at once: the user waits
-// for it.
+// inBackground calls work on another goroutine. It calls the function that work returns on the UI goroutine at once,
+// because the user waits for it.
 func inBackground(u *UI, work func() (apply func())) {
 	u.deps.Background(func() func() {
 		u.deps.Later(work())

@@ -13,7 +13,7 @@ import (
 
 // start holds the choices of the first screen, and the position to go to.
 type start struct {
-	goal   slash.Spot // shown when it has been read
+	goal   slash.Spot // the position to show once it has been read
 	first  First
 	recent []Recent
 }
@@ -143,8 +143,8 @@ func offered(u *UI, text string) int {
 	return int(text[0] - '1')
 }
 
-// runOffer runs the choice or opens the session whose digit was sent, and reports whether text was one. The digit
-// needs Enter because a prompt may start with a digit.
+// runOffer runs the choice or opens the session whose digit was sent, and reports whether text was such a digit. The
+// digit needs Enter because a prompt may start with a digit.
 func runOffer(u *UI, text string) bool {
 	n := offered(u, strings.TrimSpace(text))
 	if n < 0 {

@@ -51,8 +51,8 @@ func (u *UI) paste(p screen.Paste) {
 	}
 }
 
-// closeCheat closes the cheat sheet at a key, and reports whether the key is used up: a character starts a prompt, and
-// the keys named there work, except those that would stop, send or quit.
+// closeCheat closes the cheat sheet at a key, and reports whether the key is used up. A character starts a prompt. Keys
+// that the sheet names also have their usual effect, except those that would stop, send or quit.
 func closeCheat(u *UI, p keymap.Press) bool {
 	was := u.overlays.cheat && !u.overlays.covered()
 	u.overlays.cheat = false
@@ -157,7 +157,7 @@ func (u *UI) target() (keymap.Scope, keyView) {
 	return v.Scope(), v
 }
 
-// global runs an action that works everywhere. pending is the action that the key before asked to confirm.
+// global runs an action that works everywhere. pending is the action that the previous key asked to confirm.
 func (u *UI) global(a, pending keymap.Action) {
 	switch a {
 	case keymap.Interrupt:
@@ -214,8 +214,8 @@ func cyclePanes(u *UI, a keymap.Action) {
 	}
 }
 
-// interrupt handles Ctrl-C, the first of these that applies: close an open list, copy the selection, quit if pressed
-// twice, stop the running task, discard the draft, ask for a second press.
+// interrupt handles Ctrl-C with the first of these actions that applies: close an open list, copy the selection, quit
+// if pressed twice, stop the running task, discard the draft, ask for a second press.
 func (u *UI) interrupt(pending keymap.Action) {
 	switch t := stoppable(u); {
 	case u.overlays.sheet != nil && u.overlays.copySelection():

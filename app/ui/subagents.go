@@ -111,7 +111,8 @@ func stoppable(u *UI) *state.Task {
 	return nil
 }
 
-// toWhom returns the receiver of prompts for the prompt and for its border, "" for the main agent.
+// toWhom names the receiver of prompts: prefix is for the prompt, border for its border. Both are "" for the main
+// agent.
 func (f *following) toWhom(s *state.State) (prefix, border string) {
 	t := f.agent(s)
 	switch {
