@@ -63,7 +63,7 @@ func ofProfile(p config.Profile) (Account, error) {
 	return Account{}, fmt.Errorf("profile %q has no login (login_issuer): its settings name its key", p.Name)
 }
 
-// ErrNoClient means that a provider's login requires a client that buddy does not have.
+// ErrNoClient means that a provider's login requires an OAuth client, which buddy does not have.
 var ErrNoClient = errors.New("buddy has no OAuth client")
 
 // noLogin returns an error that explains how to set up a profile whose provider accepts logins only from a registered
@@ -116,7 +116,7 @@ func (a Account) Short() string {
 	return "no key"
 }
 
-// State describes the login or key and its source. ok reports whether there is one.
+// State describes the login or key and its source. ok reports whether there is a login or key.
 func (a Account) State(ctx context.Context) (text string, ok bool, err error) {
 	if a.Login.Issuer == "" {
 		source, ok := a.Provider.HasKey()

@@ -26,10 +26,10 @@ import (
 )
 
 const (
-	// frameTime is longer than any draw is delayed.
+	// frameTime is longer than the delay of any draw.
 	frameTime = 40 * time.Millisecond
 
-	// escapeTime is longer than tcell waits for the rest of a sequence.
+	// escapeTime is longer than the time that tcell waits for the rest of a sequence.
 	escapeTime = 70 * time.Millisecond
 )
 
@@ -124,8 +124,7 @@ func (ui *UI) Type(text string) {
 	}
 }
 
-// typedAtOnce limits the bytes that reach the program together: more would count as a
-// paste.
+// typedAtOnce limits the bytes that reach the program together, because more would count as a paste.
 const typedAtOnce = 7
 
 // Press presses keys by name: "Enter", "Ctrl+C", "Alt+Enter", "Shift+Left", "F1", "x".

@@ -56,8 +56,7 @@ func StoredSession(b testing.TB, store sessions.Store, exchanges, bytes int) str
 	return id
 }
 
-// longExchange puts the events of exchange n: about 20, with about the given number of
-// bytes in total.
+// longExchange passes the events of exchange n to put: about 20 events, with about the given number of bytes in total.
 func longExchange(put func(int, event.Event), n, bytes int) {
 	call := fmt.Sprintf("call_%d", n)
 	act := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make test", Risk: action.Low}

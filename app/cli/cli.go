@@ -83,8 +83,8 @@ func newCLI(stdin, stdout, stderr *os.File) *cli {
 	return &cli{options: &compose.Options{}, in: stdin, out: stdout, err: stderr, results: stdout}
 }
 
-// buffered calls print and writes its output in large pieces: a system call for each of ten thousand lines takes longer
-// than finding them.
+// buffered calls print and writes its output in large pieces, because a system call for each of ten thousand lines
+// takes longer than finding the lines.
 func buffered(s *cli, print func() error) error {
 	buffer := bufio.NewWriterSize(s.out, 64<<10)
 	s.results = buffer

@@ -106,8 +106,8 @@ func (s *setup) another() (string, error) {
 	return p.Name, config.AddProfile(s.config.File, p)
 }
 
-// server asks for the address of a server, and for its key if it wants one, and returns its models. An address that
-// does not answer is accepted if an empty line confirms it: the server may not run yet.
+// server asks for the address of a server, and for a key if the server wants one, and returns the server's models. An
+// address that does not answer is accepted if an empty line confirms it, because the server may not run yet.
 func (s *setup) server() (p config.Profile, all []string, err error) {
 	for {
 		ask := "server address, such as https://llm.example.com/v1"

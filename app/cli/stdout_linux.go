@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shells holds the names of shells: they can start programs with a closed stdout, and open /dev/null only for writing.
+// shells holds the names of shells, which can start programs with a closed stdout, and open /dev/null only for writing.
 var shells = []string{"sh", "ash", "bash", "dash", "fish", "ksh", "mksh", "zsh"}
 
 // failIfClosed makes writes to stdout fail if a shell started the program without stdout, by >&-. The Go runtime has

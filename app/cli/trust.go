@@ -62,7 +62,8 @@ func (s *cli) trustCommand() *cobra.Command {
 	return c
 }
 
-// listTrusted prints the trusted folders with their parts, then in full what could be trusted in this folder.
+// listTrusted prints the trusted folders with their parts, and then in full the parts of this folder that could be
+// trusted.
 func (s *cli) listTrusted() error {
 	dirs, err := project.TrustStore().List()
 	if err != nil {

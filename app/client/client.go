@@ -23,10 +23,10 @@ const Protocol = 1
 type Session interface {
 	// Hello waits for the greeting of the session and returns it.
 	Hello(context.Context) (Hello, error)
-	// Subscribe returns the events with numbers above after, in order and without a gap, in batches. Streamed text
-	// comes at most once per interval every (0: at once); durable events come at once. The channel is closed after the
-	// last event, when ctx ends and when the session is lost; Err returns the reason. [DurableOnly] as every leaves out
-	// all but durable events, and does not start a session that no screen has started yet.
+	// Subscribe returns the events with numbers above after, in order and without a gap, in batches. Durable events
+	// come at once. Streamed text comes at once if every is 0, else at most once in that time. If every is
+	// [DurableOnly], only durable events come, and a session that no screen has started yet does not start. The channel
+	// is closed after the last event, when ctx ends and when the session is lost; Err returns the reason.
 	Subscribe(ctx context.Context, after uint64, every time.Duration) (<-chan []event.Envelope, error)
 	// Send sends a command. The events show its effect.
 	Send(event.Command)

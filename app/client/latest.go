@@ -19,7 +19,8 @@ type Latest struct {
 	Since   int64  `json:"since_unix_ms,omitempty"`
 }
 
-// Apply folds the next event of the session. Since is the time of the last event that changed the session's state.
+// Apply applies the next event of the session. Since becomes the time of the event if the event changes the session's
+// state.
 func (l *Latest) Apply(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:

@@ -137,7 +137,7 @@ func Name(q Request) string {
 	return fmt.Sprintf("%T", q) // no host knows it
 }
 
-// DecodeRequest returns the request with a name and with arguments from the wire.
+// DecodeRequest decodes the request with the given name from its arguments on the wire.
 func DecodeRequest(name string, args json.RawMessage) (Request, error) {
 	known, ok := requests[name]
 	if !ok {

@@ -102,7 +102,7 @@ func Run(ctx context.Context, s *Session, words ...string) (show.Answer, error) 
 	return run(ctx, s, words[1:])
 }
 
-// ask calls of(runtime) after all earlier commands are done.
+// ask calls of(runtime) after all earlier commands are done, and returns its result.
 func ask[T any](ctx context.Context, s *Session, of func(*agent.Runtime) T) (T, error) {
 	if s.Program == nil {
 		var none T
@@ -111,7 +111,7 @@ func ask[T any](ctx context.Context, s *Session, of func(*agent.Runtime) T) (T, 
 	return compose.Report(ctx, s.Program, of)
 }
 
-// files returns a command's list whose rows come from files.
+// files wraps the list of a command whose rows come from files.
 func (s *Session) files(command string, l show.List) *feature.FileList {
 	return &feature.FileList{List: l, Command: command, Away: s.Program.Target != slash.ThisMachine}
 }

@@ -64,10 +64,11 @@ func targetList(set *target.Set, ask bool) *show.List {
 	return &list
 }
 
-// asking is the state of a target that has not been asked yet.
+// asking is the state of a target that has yet to answer.
 const asking = "checking …"
 
-// targetRow describes a target. Facts that are dangerous to mistake come right after the name, which is always visible.
+// targetRow describes a target. Facts that are dangerous to overlook come right after the name, which is always
+// visible.
 func targetRow(set *target.Set, t *target.Target, ask bool) show.Row {
 	name := t.Name
 	if t.Production {

@@ -20,9 +20,9 @@ func init() {
 	}, onTrust)
 }
 
-// onTrust lists the parts of the project that need trust, or trusts the items with the given ids; forget ends the
-// trust. The session then restarts with the trusted parts. The list uses the actions set, unset and diff, and apply
-// when it closes.
+// onTrust lists the parts of the project that need trust, or trusts the items with the given ids; the verb forget ends
+// their trust. The session then restarts with the trusted parts. The list itself runs the verbs set, unset and diff,
+// and apply when it closes.
 func onTrust(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	verb := ""
 	if len(args) > 0 {
@@ -98,7 +98,7 @@ func settingsAlone(all []project.Item) bool {
 	return len(all) == 0 || len(all) == 1 && all[0].Kind == project.SettingsKind && all[0].Waits()
 }
 
-// trustID returns the id of an item, which changes with its content.
+// trustID returns an id for an item. The id changes with the content of the item.
 func trustID(i project.Item) string { return show.IDOf(i.Dir, i.Kind, i.Name, i.Print) }
 
 // chosenItems returns the items with the given ids.

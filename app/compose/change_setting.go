@@ -52,7 +52,7 @@ func ChangeSetting(f *Options, key string, values []string) (note string, err er
 		return fmt.Sprintf("%s is not set in %s", key, path), nil
 	}
 	if wrong := mistakesIn(d); len(wrong) > 0 {
-		// The line number would refer to a text that was never saved.
+		// The error does not name the line, which would be one of a text that was never saved.
 		return "", exit.Error{Code: exit.BadUsage, Text: (&config.Error{Key: wrong[0].Key, Err: wrong[0].Err}).Error() + "; nothing was changed"}
 	}
 	if err := d.Save(); err != nil || len(values) == 0 {
@@ -92,7 +92,7 @@ type Settings struct {
 	Notices []string
 }
 
-// SettingsOf reads the current settings for a command line: a file may have changed since the session started.
+// SettingsOf reads the current settings for a command line, because a file may have changed since the session started.
 func SettingsOf(f *Options) (Settings, error) {
 	c, index, notices, err := LoadConfig(f)
 	if err != nil {

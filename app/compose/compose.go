@@ -219,8 +219,8 @@ func (p *Program) chooseModel(f *Options) (m model.Model, secrets []string, err 
 	return m, secrets, nil
 }
 
-// contextWindow returns the context window of a profile's model in tokens: from the profile, else documented; 0 if
-// unknown.
+// contextWindow returns the context window of a profile's model in tokens: the profile's own, else the documented one;
+// 0 if unknown.
 func contextWindow(profile config.Profile) int {
 	if profile.ContextLimit > 0 {
 		return profile.ContextLimit
@@ -229,7 +229,7 @@ func contextWindow(profile config.Profile) int {
 	return tokens
 }
 
-// modelOf returns the model of a profile by name, for switching.
+// modelOf returns the model of the named profile, to switch to it.
 func (p *Program) modelOf(name, effort string) (model.Model, error) {
 	if name == config.Demo {
 		return demo.New(demoPace), nil

@@ -239,8 +239,8 @@ func tmuxNames(events []event.Envelope) map[string]string {
 // findTime limits finding the panes or files of an earlier process.
 const findTime = 10 * time.Second
 
-// findPanes shows the pane of an earlier process before a command runs in it. Errors are only logged: the next command
-// reports them.
+// findPanes looks for a pane that an earlier process left on the first target, so that the pane shows before a command
+// runs in it. Errors are only logged, because the next command reports them.
 func findPanes(targets *target.Set) {
 	ctx, cancel := context.WithTimeout(context.Background(), findTime)
 	defer cancel()
@@ -258,7 +258,7 @@ func (p *Program) Tidy() {
 // diffTime limits comparing files.
 const diffTime = time.Minute
 
-// sinceTime limits counting changes: the user is waiting for a list.
+// sinceTime limits counting changes, because the user is waiting for a list.
 const sinceTime = 10 * time.Second
 
 // Changes returns the diff of the agent's file changes in this session.

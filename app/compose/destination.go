@@ -191,7 +191,7 @@ func (d *Destination) Close() error {
 	return errors.Join(append(all, d.Target.Close())...)
 }
 
-// folders returns the real paths on the target of additional workspace folders.
+// folders returns the real paths of additional workspace folders on the target.
 func (d *Destination) folders(dirs []string) ([]string, error) {
 	var all []string
 	for _, dir := range dirs {
@@ -232,7 +232,7 @@ func flagFor(name string) string {
 	return ""
 }
 
-// fits refuses to resume a session of another target: its history is about files and commands that are not on this one.
+// fits refuses to resume a session of another target, because its history is about files and commands of that target.
 func fits(name string, h sessions.Header, exec bool) error {
 	if h.Target == "" || h.Target == name {
 		return nil

@@ -26,8 +26,8 @@ func (j *journal) freeze() {
 	j.frozen = true
 }
 
-// damagedCode marks the notice about unreadable lines of the session file. It is not stored, because every start finds
-// them again.
+// damagedCode marks the notice about unreadable lines of the session file. The notice is not stored, because every
+// start finds the lines again.
 const damagedCode = "damaged"
 
 // Append stores env, or keeps it in memory until the first prompt creates the file.
@@ -62,7 +62,7 @@ func (j *journal) Append(env event.Envelope) error {
 	return nil
 }
 
-// Range calls f for the stored events after a number.
+// Range calls f for the events after a number, from the file or, before it exists, from memory, until f returns false.
 func (j *journal) Range(after uint64, f func(event.Envelope) bool) error {
 	j.mu.Lock()
 	file, held := j.file, j.held
@@ -123,7 +123,7 @@ type untrusted struct {
 	id string
 }
 
-// NextStep returns what to do about it.
+// NextStep returns how to trust and resume the session.
 func (u untrusted) NextStep() string { return "run " + trustCommand(u.id) + ", then resume it again" }
 
 // Unwrap returns the cause.

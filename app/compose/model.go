@@ -57,8 +57,8 @@ func patient(profile *config.Profile, recovery model.Recovery) {
 // forever is a number of seconds that nobody waits for.
 const forever = 1 << 31
 
-// fewParameters is the number of parameters below which models call tools badly in spite of tool support: tool calls
-// are then text blocks.
+// fewParameters is the number of parameters below which models call tools badly, even if their server supports tools.
+// Tool calls are then text blocks.
 const fewParameters = 4e9
 
 // measured adds the context window that a local server reports, unless the profile sets a window. blocks is the reason

@@ -28,8 +28,8 @@ type Options struct {
 
 	Log *debuglog.Log `json:"-"` // nil without --debug
 
-	// Chosen and ChosenEffort are the profile and the reasoning effort that the user switched to in the session before;
-	// "" keeps those of the settings.
+	// Chosen and ChosenEffort are the profile and the reasoning effort that the user switched to in the previous
+	// session; "" keeps those of the settings.
 	Chosen, ChosenEffort string
 
 	Line []string `json:"-"` // the arguments after the program's name, for a hint that repeats them
@@ -52,8 +52,8 @@ type Place struct {
 	Entered *worktree.Tree `json:"-"` // the worktree until a session holds it; nil for none
 }
 
-// KeepModel makes the next session start with the model that answered in the one that the user leaves. left describes
-// that session at its end.
+// KeepModel makes the next session start with the model that answered in the session that the user leaves. left
+// describes that session at its end.
 func (f *Options) KeepModel(s *Setup, left event.SessionCreated) {
 	active := s.Config.Active
 	if active == nil {

@@ -21,10 +21,9 @@ var unneeded = map[string]bool{
 // bulky is the length in bytes from which a result is read only if the model still sees it.
 const bulky = 2 << 10
 
-// replayOf reads the events that a runtime needs of a stored session: all relevant events, but only those results that
-// are still in a conversation, since the last compaction. Other results have no text. The runtime is the same as with
-// all events, and a long session loads in a fraction of the time. damage names the lines that can't be read, "" for
-// none.
+// replayOf reads the events of a stored session that a runtime needs. Results that a compaction has removed from the
+// conversation come without their text. The runtime is the same as with all events, and a long session loads in a
+// fraction of the time. damage names the lines that can't be read, "" for none.
 func replayOf(j *sessions.Journal) (events []event.Envelope, damage string, err error) {
 	r := replayed{convs: map[int]*conversation.Recall{0: {History: history.New("")}}}
 	n := 1 // the header

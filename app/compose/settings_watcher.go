@@ -71,7 +71,7 @@ func (w watched) concerns(e fsnotify.Event) bool {
 	return own || slices.Contains(w.files, e.Name)
 }
 
-// watchFiles is WatchSettings for a set of files that may change.
+// watchFiles is WatchSettings for the files that files returns, which may change over time.
 func watchFiles(ctx context.Context, files func() watched, changed func()) error {
 	watcher, err := fswatch.New()
 	if err != nil {

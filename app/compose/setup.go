@@ -131,7 +131,8 @@ func MovedHint(from string) string {
 	return fmt.Sprintf("this project was in %s; to bring its sessions here: buddy sessions adopt %s", from, action.Quote([]string{from}))
 }
 
-// Sessions returns the sessions of the working directory, for commands that run none. Unreadable settings are ignored.
+// Sessions returns the sessions of the working directory, for commands that run no session. Unreadable settings are
+// ignored.
 func Sessions() (sessions.Store, error) {
 	cwd, err := os.Getwd()
 	if err != nil {

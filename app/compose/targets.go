@@ -123,7 +123,7 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 	return one, exit.Failure(err)
 }
 
-// closeTargets ends the session's parts on all targets and prints what keeps running. It reports whether it printed
+// closeTargets closes all targets of the session, and prints what keeps running there. It reports whether it printed
 // anything.
 func (p *Program) closeTargets(ctx context.Context, out io.Writer) (said bool) {
 	p.Targets.Close(ctx, func(text string) {

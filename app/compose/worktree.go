@@ -101,7 +101,7 @@ func leaveWorktree(ctx context.Context, p *Program, out io.Writer, mayRemove boo
 	}
 }
 
-// DiffToBase returns the difference of the session's worktree to the commit that it started from.
+// DiffToBase returns the difference between the session's worktree and the commit that the worktree started from.
 func DiffToBase(ctx context.Context, p *Program) (diff string, files int, err error) {
 	part, ok := p.Parts[worktree.Feature].(*worktree.Part)
 	if !ok {

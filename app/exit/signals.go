@@ -31,7 +31,7 @@ func UntilEnded() (ctx context.Context, stop func()) {
 	}
 }
 
-// BySignal returns the exit after a signal, with the code that a shell uses for it.
+// BySignal returns the error that ends the program after a signal, with the code that a shell uses for the signal.
 func BySignal(s os.Signal) Error {
 	n, _ := s.(syscall.Signal)
 	return Error{Code: 128 + int(n)}

@@ -125,7 +125,7 @@ func forward(system *fsnotify.Watcher) {
 	}
 }
 
-// dispatch passes an event to the watchers that added its folder or the folder that it is about.
+// dispatch passes an event to the watchers that added the folder in which it happened, or the folder that it is about.
 func dispatch(system *fsnotify.Watcher, e fsnotify.Event) {
 	all.mu.Lock()
 	defer all.mu.Unlock()

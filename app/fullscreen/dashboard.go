@@ -178,7 +178,7 @@ func liveSessions(ctx context.Context, open func() (*watch.Table, func()), here 
 	}
 }
 
-// live returns the source of the dashboard of a session's screen.
+// live returns the source of the dashboard that the screen of a session opens.
 func (w *window) live(ctx context.Context) ui.LiveSessions {
 	l := liveSessions(ctx, func() (*watch.Table, func()) {
 		t := watch.Open(ctx, nil, false)

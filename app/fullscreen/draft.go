@@ -74,8 +74,8 @@ func (w *window) awaitOtherScreen(ctx context.Context, show func(text string)) {
 	})
 }
 
-// draftChanged saves the draft a second later, an empty one at once: sent or deleted text must not return when this
-// process is killed.
+// draftChanged saves the draft a second later, but an empty draft at once, because sent or deleted text must not return
+// when this process is killed.
 func (w *window) draftChanged() {
 	w.draft.touched = true
 	switch {

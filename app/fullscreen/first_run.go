@@ -61,8 +61,9 @@ func firstRun(problem string, m *machine) ui.First {
 	return f
 }
 
-// offer returns the offer for the only server with models: its model, which Enter selects, and a description. For
-// several models, use is "" and the description offers a choice. Without an offer, both are "".
+// offer returns the offer of the first screen if exactly one server was found and it has models: use is the model that
+// Enter selects, words describes the offer. For several models, use is "" and words offers a choice. Without an offer,
+// both are "".
 func offer(servers []local.Server) (use, words string) {
 	if len(servers) != 1 {
 		return "", ""

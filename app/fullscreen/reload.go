@@ -21,8 +21,8 @@ type settings struct {
 	wrong string        // the theme error shown last; "" for none
 }
 
-// apply applies a reading, or changes nothing if it has an error. The session reports errors in the settings, this
-// function those in a theme.
+// apply applies a reading, or changes nothing if it has an error. It reports errors in a theme; the session reports
+// errors in the settings.
 func (s *settings) apply(u *ui.UI, r compose.Reading) (notice, warning string) {
 	if r.Err != nil {
 		return "", ""
@@ -94,7 +94,7 @@ func (w *window) reload(s *settings, r compose.Reading) {
 	}
 }
 
-// watchSettings applies changes of the settings until stop is called, which waits for the end.
+// watchSettings applies changes of the settings until stop is called. stop waits until the files are no longer watched.
 func (w *window) watchSettings(ctx context.Context, f *compose.Options) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -12,9 +12,9 @@ import (
 	"buddy/app/exit"
 )
 
-// notify sends c the signals of other programs: the terminal sends none while the screen is shown, because raw mode
-// turns no key into a signal. Signals ignored by nohup and the like stay ignored. SIGTSTP is not included: Go could not
-// return it to the kernel, which then would not stop this process together with an editor that Ctrl+Z stops.
+// notify passes the signals that other programs send to c. The terminal sends none while the screen is shown, because
+// in raw mode no key causes a signal. Signals ignored by nohup and the like stay ignored. SIGTSTP is not included: Go
+// could not return it to the kernel, which then would not stop this process together with an editor that Ctrl+Z stops.
 func notify(c chan<- os.Signal) {
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGCONT} {
 		if !signal.Ignored(s) {
@@ -23,8 +23,8 @@ func notify(c chan<- os.Signal) {
 	}
 }
 
-// follow handles signals until stop: it ends the screen, while the session keeps running, or takes over the terminal
-// again after the shell had it.
+// follow handles signals until stop is called. After SIGCONT it takes over the terminal again, because the shell had
+// it. Other signals end the screen, while the session keeps running.
 func (w *window) follow(end context.CancelCauseFunc) (stop func()) {
 	notify(w.signals)
 	w.loop.Go(func() {
@@ -42,8 +42,8 @@ func (w *window) follow(end context.CancelCauseFunc) (stop func()) {
 	}
 }
 
-// regainTerminal sets the terminal's mode again and paints the whole screen: the process was stopped without a warning,
-// and the shell had the terminal.
+// regainTerminal sets the terminal's mode again and paints the whole screen, because the process was stopped without a
+// warning and the shell had the terminal.
 func (w *window) regainTerminal() { _ = w.runOutside(func() error { return nil }) } // on an error the screen is gone
 
 // runInPlace runs a program in place of the screen. The terminal sends signals for keys to this process too, which

@@ -44,8 +44,8 @@ func (w *window) openAt(path string, line int) error {
 	return w.runInPlace(func() error { return input.OpenAt(path, line, input.Editor()) })
 }
 
-// continueTime limits how long a stopped process waits for SIGCONT, in case the kernel did not stop it: without a shell
-// nothing would continue it.
+// continueTime limits how long suspend waits for SIGCONT. The kernel does not stop a process that no shell could
+// continue; then no SIGCONT comes.
 const continueTime = 300 * time.Millisecond
 
 // suspend stops this process, like Ctrl+Z elsewhere, until the shell continues it. The session keeps running.

@@ -11,7 +11,7 @@ import (
 )
 
 // dropCode returns the memory pages of the program's own file to the kernel. A resting process needs few of them, and
-// the kernel maps those in use again from its cache: a microsecond for 64 KiB.
+// the kernel maps those in use again from its cache, which takes a microsecond for 64 KiB.
 func dropCode() {
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {

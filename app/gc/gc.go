@@ -21,8 +21,8 @@ const (
 	// RestAfter is the idle time before memory is returned to the system.
 	RestAfter = 1500 * time.Millisecond
 
-	// restSpare limits the bytes allocated beyond those in use without a garbage collection, while resting and in the
-	// first RestAfter of work.
+	// restSpare limits the bytes that may be allocated without a garbage collection in addition to those in use, while
+	// resting and in the first RestAfter of work.
 	restSpare = 32 << 20
 
 	// startTime is the duration of the start, startLimit its memory limit without any garbage collection.
@@ -64,8 +64,8 @@ func NewRest() *Rest {
 	return r
 }
 
-// Touch records activity, and reports whether the owner of the timer should call Wake. It adds no delay to a key:
-// turning the collector on would take a millisecond.
+// Touch records activity, and reports whether the owner of the timer should call Wake. It does not turn the collector
+// on itself, which would delay a key by a millisecond.
 func (r *Rest) Touch() (asleep bool) {
 	r.last.Store(time.Now().UnixNano())
 	return r.asleep.Load()
@@ -86,8 +86,8 @@ func (r *Rest) Pause(timer *time.Timer) {
 		return
 	}
 	r.armed = false
-	// Both before FreeOSMemory. With the collector on, Go would return memory again a second later; without a limit it
-	// would expect a large heap and ask for huge pages for its tables, 2 MB of them.
+	// Both limits are set before FreeOSMemory. With the collector on, Go would return memory again a second later;
+	// without a limit it would expect a large heap and ask for huge pages for its tables, 2 MB of them.
 	if !r.off {
 		r.off = true
 		r.limit = debug.SetMemoryLimit(restSpare)

@@ -273,7 +273,7 @@ func (l *line) finished(p event.TaskFinished) event.Outcome {
 	return l.finish(p.Outcome)
 }
 
-// approve asks about a call, unless an earlier process asked: the new prompt drops that approval.
+// approve asks about a call, unless an earlier process asked, because the new prompt drops that approval.
 func (l *line) approve(p event.ApprovalAsked) {
 	if l.task != 0 {
 		go l.Approve(p)
@@ -299,8 +299,8 @@ func (l *line) question(q event.QuestionAsked) {
 	l.program.Live.Send(event.Answer{ID: q.ID, Nobody: true})
 }
 
-// handleParallel handles the required events of a subagent's conversation. Its texts and calls are not printed: its
-// call and result are remarks of its caller.
+// handleParallel handles the required events of a subagent's conversation. The subagent's texts and calls are not
+// printed, because the remarks about its caller show its call and result.
 func (l *line) handleParallel(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.MetricsUsage:

@@ -61,7 +61,8 @@ func readSchema(file string) (*answerSchema, error) {
 // types are the types of JSON Schema.
 var types = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
 
-// checkTypes reports an unknown type in a schema or a nested one: no answer would fit it, and Resolve accepts any word.
+// checkTypes reports an unknown type in a schema or a nested one, because no answer would fit it and Resolve accepts
+// any word.
 func checkTypes(s *jsonschema.Schema) error {
 	for _, t := range append([]string{s.Type}, s.Types...) {
 		if t != "" && !slices.Contains(types, t) {

@@ -65,7 +65,7 @@ func run() error {
 	}
 	sessions.HoldKey(o.Key)
 	log.SetOutput(reporter{reportFile(o.Options.Session)})
-	// Caught and dropped, not ignored: commands would inherit ignored signals.
+	// The signals are caught and dropped, not ignored, because commands would inherit ignored signals.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
 	if o.Log != "" {

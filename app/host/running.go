@@ -136,7 +136,8 @@ func dialToLook(path string) (*socket.Client, error) {
 	return socket.Dial(path, socket.Screen{Version: version.Number, Looks: true})
 }
 
-// Meant returns the running session with an id that starts with id; last is the one started last, and "" the only one.
+// Meant returns the running session whose id starts with id. "last" means the session that was started last, and ""
+// means the only one.
 func Meant(ctx context.Context, id string) (client.Description, error) {
 	all, silent := Running(ctx)
 	return choose(id, all, silent)

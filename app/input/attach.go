@@ -1,5 +1,5 @@
-// Package input provides the aids for writing a prompt: earlier inputs, names of files, pictures, the person's editor,
-// the clipboard.
+// Package input helps to write a prompt: with earlier inputs, names of files, pictures, the user's editor and the
+// clipboard.
 //
 //	earlier := input.OpenHistory().Load()
 //	pictures, err := input.Attached("what is wrong in @shot.png?")

@@ -16,8 +16,8 @@ const (
 	maxLineFile = 4 << 20 // bytes of the file before it is shortened
 )
 
-// History keeps the lines typed at the prompt in a file with one JSON string per line, which only its owner can read.
-// It ignores errors, because it is only a convenience.
+// History keeps the lines typed at the prompt in a file that only its owner can read, with one JSON string per line. It
+// ignores errors, because it is only a convenience.
 type History struct{ path string }
 
 // OpenHistory returns the user's history on this machine.

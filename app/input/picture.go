@@ -21,7 +21,7 @@ import (
 	"buddy/texts/searchpath"
 )
 
-// keepPictures limits the age of copies of pasted pictures: a draft may name them.
+// keepPictures limits the age of copies of pasted pictures. They are kept at all because a draft may name them.
 const keepPictures = 7 * 24 * time.Hour
 
 // maxPastedPath limits a text that may be a path, in bytes.

@@ -104,7 +104,7 @@ func (s Scope) Title() string {
 	return string(s)
 }
 
-// Chain returns the scopes to look a key up in while this scope has the keys, this one first.
+// Chain returns the scopes in which a key is looked up while this scope has the keys, this scope first.
 func (s Scope) Chain() []Scope {
 	switch s {
 	case Popup, Vi, Search:

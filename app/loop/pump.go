@@ -64,8 +64,8 @@ func (p *pump[T]) run() {
 // maxBatch limits the events gathered between two draws.
 const maxBatch = 32768
 
-// source is the event channel, or nil while a draw is due anyway: leaving the events in the channel until then saves a
-// wake-up for each. The exception is a sender that is too fast for the channel.
+// source returns the event channel, or nil while a draw is due anyway. Leaving the events in the channel until the draw
+// saves a wake-up for each. If the sender is too fast for the channel, events are received at once.
 func (p *pump[T]) source() <-chan T {
 	if !p.due.IsZero() && (!p.full || len(p.work.batch) >= maxBatch) {
 		return nil

@@ -223,7 +223,7 @@ func numbered(q event.QuestionAsked, line string) string {
 	return line
 }
 
-// onTerminal asks on the terminal of the process. The error means that there is none.
+// onTerminal asks on the terminal of the process. The error means that there is no terminal.
 func (m *Remarks) onTerminal(text string) (reply string, hungUp bool, err error) {
 	m.asking.Lock()
 	defer m.asking.Unlock()

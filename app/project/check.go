@@ -17,7 +17,8 @@ type Check struct {
 	State config.PartState
 }
 
-// CheckParts finds the parts of the project that dir belongs to, and their trust. c is as for Parts.
+// CheckParts finds the parts of the project that dir belongs to, and whether each is trusted. c is the same as for
+// [Parts].
 func CheckParts(dir string, c config.Config) ([]Check, []Problem, error) {
 	dir, err := config.ResolveDir(dir)
 	if err != nil {
@@ -113,8 +114,8 @@ func (c Check) problem(trust string) string {
 	return ""
 }
 
-// untrusted explains in one sentence about subject why the part does not run, with a hint on how to trust it; "" if it is
-// trusted.
+// untrusted returns a sentence about subject that explains why the part does not run, with a hint on how to trust it;
+// "" if the part is trusted.
 func (c Check) untrusted(subject, hint string) string {
 	switch c.state() {
 	case Trusted:

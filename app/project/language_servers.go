@@ -164,7 +164,7 @@ func (d *languageServer) fits(path string) error {
 			return fmt.Errorf("%s is TypeScript %d, which has no language server (TypeScript 7 has one)", path, major)
 		}
 	case "typescript-language-server":
-		// Otherwise it would run the project's TypeScript.
+		// Without a TypeScript next to it, the server would run the project's own.
 		own := filepath.Join(filepath.Dir(real), "..", "..", "typescript", "lib", "tsserver.js")
 		if _, err := os.Stat(own); err != nil {
 			return errors.New("it would run the project's own TypeScript: install typescript (5.9) next to the server")
@@ -276,7 +276,7 @@ func projectProgram(def *languageServer, dir string, packages, runs bool) (strin
 	return relativeTo(dir, path), true
 }
 
-// onPathFrom returns the program of a name with the links of its folder resolved, "" if there is none.
+// onPathFrom returns the program that a name stands for, with the links of its folder resolved, "" if there is none.
 func onPathFrom(name string) string {
 	path, err := exec.LookPath(name)
 	if err != nil && !errors.Is(err, exec.ErrDot) {
@@ -289,7 +289,7 @@ func onPathFrom(name string) string {
 	return path
 }
 
-// relativeTo returns the path of a file relative to its folder.
+// relativeTo returns the path of a file relative to dir, which contains the file.
 func relativeTo(dir, path string) string {
 	return strings.TrimPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -104,8 +104,8 @@ func jsonReason(err error) string {
 	return err.Error()
 }
 
-// add adds a part whose definition is a JSON value. The part's files are those that a text in runs names; runs is a
-// part of the definition.
+// add adds a part whose definition is a JSON value. runs is what the definition runs; the files that its texts name are
+// the part's files.
 func (f *Found) add(dir string, p Part, definition, runs any) {
 	p.Definition = canonical(definition)
 	p.lines = texts.InJSON(runs)

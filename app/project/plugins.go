@@ -32,15 +32,15 @@ const PluginPrefix = "plugin_"
 // pluginDir is the plugins folder of a project.
 const pluginDir = ".buddy/plugins"
 
-// foundPlugin is a plugin with the part that represents it for trust, as a whole.
+// foundPlugin is a plugin, and the one part that is trusted for the whole plugin.
 type foundPlugin struct {
 	plugin.Plugin
 	part  Part
 	state config.PartState
 }
 
-// off reports whether nothing of the plugin is used, not even its texts: it changed since it was trusted, or can't be
-// trusted.
+// off reports whether nothing of the plugin is used, not even its texts, because it changed since it was trusted or
+// can't be trusted.
 func (f foundPlugin) off() bool { return f.state.Changed || f.state.Err != nil }
 
 // dataDir returns the folder for a plugin's own data.
@@ -48,8 +48,8 @@ func (f foundPlugin) dataDir() string {
 	return filepath.Join(xdg.StateHome, "buddy", "plugins", f.Name)
 }
 
-// findPlugins reads the plugins of the settings and of the project that dir belongs to; "" for no project. The first of
-// several with one name wins. Without plugins it only lists the project's folders.
+// findPlugins reads the plugins of the settings and of the project that dir belongs to; "" for no project. If several
+// plugins have the same name, only the first is used. Without plugins it only lists the project's folders.
 func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []Problem) {
 	leave := func(at string, err error) {
 		problems = append(problems, Problem{File: at, Reason: err.Error()})

@@ -34,7 +34,7 @@ type serverEntry struct {
 	limits serverLimits
 }
 
-// serverLimits holds the limits of an entry, under the names of all known programs.
+// serverLimits holds the limits of an entry, whichever known program's names for them the entry uses.
 type serverLimits struct {
 	off         bool
 	tools, deny []string

@@ -121,7 +121,7 @@ func continued(prompt string, again bool) string {
 	return prompt
 }
 
-// joined joins the lines of one input, which all but the last end in a backslash.
+// joined joins the lines of one input. All lines but the last end in a backslash.
 func (c *console) joined(next func(again bool) (line string, err error)) (string, error) {
 	var all []string
 	for size := 0; ; {

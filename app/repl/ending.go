@@ -93,7 +93,7 @@ func (r *repl) interrupt() {
 	}
 }
 
-// dropQueue moves the queued lines to the input history: they may no longer be wanted after a cancel.
+// dropQueue moves the queued lines to the input history, because they may no longer be wanted after a cancel.
 func dropQueue(r *repl) {
 	r.ahead = nil
 	if n := len(r.queue); n > 0 {

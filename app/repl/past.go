@@ -79,7 +79,7 @@ func (a *past) find(text string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// heading describes a block, for a call its action.
+// heading describes a block; for a call, it describes the action.
 func heading(b *state.Block) string {
 	if b.Call != nil {
 		return markup.Shorten(wordsOf(b.Call).Line(), maxHeading)
@@ -90,7 +90,7 @@ func heading(b *state.Block) string {
 	}[b.Kind]
 }
 
-// text returns the searchable text of a block, for a call its result.
+// text returns the searchable text of a block, which is the result for a call.
 func (a *past) text(b *state.Block) string {
 	if b.Call == nil {
 		return string(b.Text)

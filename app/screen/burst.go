@@ -17,15 +17,15 @@ const (
 
 var crlf = []byte("\r\n")
 
-// burst recognizes pastes in terminals that don't mark them. Text typed before the program read is never a paste: set
-// now to nil for it.
+// burst recognizes pastes in terminals that don't mark them. Text typed before the program started to read is never a
+// paste; now must be nil for such text.
 type burst struct {
 	now  func() time.Time // nil recognizes no paste
 	last time.Time        // time of the last read of a paste
 }
 
 // length returns the length of the paste at the start of p, 0 if the bytes are typed. A single line end at the end is
-// Enter: programs that type for a user send it right after their text.
+// Enter, because programs that type for a user send it right after their text.
 func (b *burst) length(p []byte) int {
 	if b.now == nil {
 		return 0

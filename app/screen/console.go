@@ -46,7 +46,7 @@ func openTty() (*Tty, error) {
 	return NewTty(c, c.typed()), nil
 }
 
-// control runs f with the descriptor; Fd would make it blocking.
+// control runs f with the file's descriptor. It does not use Fd, which would make the file blocking.
 func (c *console) control(f func(fd int) error) error {
 	raw, err := c.f.SyscallConn()
 	if err != nil {

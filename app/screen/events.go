@@ -156,7 +156,7 @@ func (in *inbox) answered(reply string) {
 }
 
 // resized sends tview the terminal's new size. The next frame is painted in full even if the size is that of the last
-// frame: the terminal may have cut cells in between.
+// frame, because the terminal may have cut cells in between.
 func (in *inbox) resized(cols, rows int) {
 	in.size.Store(&[2]int{cols, rows})
 	if in.cut.Swap(true) {
@@ -285,14 +285,14 @@ func (s *Screen) ChannelEvents(ch chan<- tcell.Event, quit <-chan struct{}) {
 	}
 }
 
-// EnableMouse enables reports of buttons and drags, whatever the flags: reports of every motion would wake the program
-// for nothing.
+// EnableMouse enables reports of buttons and drags, whatever the flags, because reports of every motion would wake the
+// program for nothing.
 func (s *Screen) EnableMouse(...tcell.MouseFlags) {
 	s.Screen.EnableMouse(tcell.MouseButtonEvents | tcell.MouseDragEvents)
 }
 
-// SetMouse sets whether the program gets mouse events, which is the default. If not, the terminal uses the mouse
-// itself, to select text. Call it before Init or on the UI goroutine.
+// SetMouse sets whether the program gets mouse events; by default it gets them. Without them, the terminal uses the
+// mouse itself, to select text. Call it before Init or on the UI goroutine.
 func (s *Screen) SetMouse(on bool) {
 	changed := s.mouse != on
 	s.mouse = on

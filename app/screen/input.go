@@ -59,8 +59,8 @@ type input struct {
 	dropped int
 	burst   burst
 
-	// linux marks the Linux console, whose Shift+Tab is ESC and a tab. In other terminals these are Esc and Tab, which
-	// tcell would report as Shift+Tab: that would loosen the approval mode.
+	// linux marks the Linux console, which sends ESC and a tab for Shift+Tab. In other terminals, ESC and a tab are Esc
+	// and Tab. tcell would report them as Shift+Tab, which would loosen the approval mode.
 	linux bool
 
 	letter []byte // an incomplete character

@@ -59,8 +59,8 @@ func (o *output) reset(cols int) {
 	o.shown, o.wantShown = cursorUnknown, cursorUnknown
 }
 
-// pass sends sequences of tcell unchanged. Only operating system commands, such as a title, and a bell keep colours and
-// cursor.
+// pass sends sequences of tcell unchanged. Only a bell and operating system commands, such as a title, leave colours
+// and cursor as they are.
 func (o *output) pass(p []byte) {
 	if len(p) == 0 {
 		return
@@ -180,7 +180,7 @@ func (o *output) move(x, y int) {
 	o.drawn = false
 }
 
-// shortGap limits the cells that are written again instead of skipped: skipping takes three or four bytes.
+// shortGap limits the cells that are written again instead of skipped, because skipping them takes three or four bytes.
 const shortGap = 3
 
 // between returns the shown text between the cursor and x if writing it again is shorter than a move.

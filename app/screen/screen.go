@@ -99,7 +99,7 @@ func New(tty *Tty, term string) (*Screen, error) {
 }
 
 // Init takes control of the terminal, with paste and focus reports, and the mouse unless [Screen.SetMouse] disabled it.
-// Further calls do nothing: tview calls it again and drops the error.
+// Further calls do nothing, because tview calls Init again and drops the error.
 func (s *Screen) Init() error {
 	s.life.mu.Lock()
 	defer s.life.mu.Unlock()

@@ -15,8 +15,8 @@ const (
 	manyCells = 200
 )
 
-// scrolled returns the move that places the most rows of the frame being drawn, and whether it saves enough cells. It
-// compares each row with all others, so its cost grows with the square of the rows.
+// scrolled returns the move that brings the most rows of the frame being drawn to their places, and whether it saves
+// enough cells. It compares each row with all others, so its cost grows with the square of the rows.
 func (f *frame) scrolled() (best scroll, ok bool) {
 	changed, first, last := 0, f.h, 0
 	for y := range f.h {
@@ -39,8 +39,8 @@ func (f *frame) scrolled() (best scroll, ok bool) {
 	return best, most > 0 && f.spares(best) > manyCells
 }
 
-// candidate returns the smallest region, from first to before last, in which a move by rows places the most rows, and
-// the number of these rows. Blank rows do not count.
+// candidate returns the smallest region, from first to before last, in which a move by the given number of rows brings
+// the most rows to their places. placed is the number of these rows; blank rows do not count.
 func (f *frame) candidate(first, last, by int) (m scroll, placed int) {
 	m = scroll{top: last, by: by}
 	for y := max(first, first-by); y < min(last, last-by); y++ {

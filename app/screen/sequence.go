@@ -109,7 +109,7 @@ func (in *input) step(b byte) {
 	}
 }
 
-// pass ends the sequence being read, and sends tcell p.
+// pass ends the sequence being read, and passes p to tcell.
 func (in *input) pass(p ...byte) {
 	in.out = append(in.out, p...)
 	in.state, in.held, in.text = inText, nil, nil

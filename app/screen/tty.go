@@ -189,7 +189,7 @@ func (t *Tty) readingEnded() error {
 	return fmt.Errorf("terminal: %w", *err)
 }
 
-// Write implements [tcell.Tty]. It never fails: reading notices a terminal that is gone.
+// Write implements [tcell.Tty]. It never fails, because reading notices a terminal that is gone.
 func (t *Tty) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -203,7 +203,7 @@ func (t *Tty) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// draw writes a frame, whose cells f writes.
+// draw writes a frame. f writes its cells.
 func (t *Tty) draw(f func(o *output)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

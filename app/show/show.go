@@ -100,7 +100,7 @@ func IDOf(all ...string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Deed is an action on a row or a choice of a question: another command.
+// Deed is an action on a row, or a choice of a question. It runs another command.
 type Deed struct {
 	Label string   `json:"label"`
 	Run   []string `json:"run,omitempty"` // the name of the command and its arguments; nil does nothing

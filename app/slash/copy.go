@@ -15,7 +15,7 @@ import (
 // MaxCopy limits copied text, in bytes, because it goes through the terminal.
 const MaxCopy = 1 << 20
 
-// Copied reports how much text is copied, or why none is.
+// Copied returns a message about how much text is copied, or an error that explains why none is.
 func Copied(text string) (string, error) {
 	switch n := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1; {
 	case text == "":

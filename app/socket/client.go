@@ -155,7 +155,7 @@ func (c *Client) gone() error {
 	return context.Canceled
 }
 
-// forsake fails the requests without a reply. The caller holds c.mu.
+// forsake makes all requests fail that have no reply yet. The caller holds c.mu.
 func (c *Client) forsake(err error) {
 	for _, w := range c.waiting {
 		w.done <- answered{err: err} // has room for one

@@ -33,8 +33,8 @@ func checkOwner(conn *net.UnixConn) error {
 	return nil
 }
 
-// checkPeer returns the pid and the terminal, "" for none, of a process that may connect to the session: one of this
-// user that buddy has not started. A command of the agent must not answer its own approvals.
+// checkPeer returns the pid and the terminal ("" for none) of a process that may connect to the session. Such a process
+// belongs to this user and was not started by buddy, because a command of the agent must not answer its own approvals.
 func (s *Server) checkPeer(conn *net.UnixConn) (pid int, terminal string, err error) {
 	p, err := peerOf(conn)
 	if err != nil {

@@ -132,7 +132,7 @@ func Listen(path string) (l *net.UnixListener, err error) {
 		if l, err = listenOnce(path); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		// Another process removed the folder as that of a killed host before the socket existed.
+		// Before the socket existed, another process removed the folder, because it looked like that of a killed host.
 		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("socket %s: %w", path, err)
 		}

@@ -66,8 +66,8 @@ func Start(exe string, args []string, l *net.UnixListener, said string, order []
 	return cmd.Process, nil
 }
 
-// keepDescriptors keeps this process's inherited descriptors from its host: otherwise a lock or a pipe of the starting
-// shell would stay open as long as the session.
+// keepDescriptors keeps this process's inherited descriptors from its host, because a lock or a pipe of the starting
+// shell would otherwise stay open as long as the session.
 func keepDescriptors() {
 	for _, dir := range []string{"/proc/self/fd", "/dev/fd"} {
 		names, err := os.ReadDir(dir)

@@ -294,7 +294,7 @@ func (b *board) look(r show.Row) {
 	b.shown.Primitive = c
 }
 
-// folder returns the machine, the target and the folder of a session, without those that are this machine's.
+// folder returns the folder of a session, after the session's machine and target unless these are this machine.
 func (b *board) folder(s dashboard.Session) string {
 	text := s.Folder
 	if rest, ok := strings.CutPrefix(text, b.d.Live.Home); ok && b.d.Live.Home != "" {

@@ -103,7 +103,7 @@ func pending(a *dashboard.Asked, hello client.Hello) (id string, err error) {
 	return id, nil
 }
 
-// Stop ends a session of this machine as quitting does: it stays saved.
+// Stop ends a session of this machine as quitting does. The session stays saved.
 func Stop(ctx context.Context, id string) error {
 	c, err := host.Look(id)
 	if err != nil {
@@ -116,8 +116,8 @@ func Stop(ctx context.Context, id string) error {
 	return nil
 }
 
-// Start starts a session in a folder of this machine, which works on a prompt without a screen, like buddy exec
-// --detach.
+// Start starts a session in a folder of this machine, like buddy exec --detach: the session works on the prompt without
+// a screen.
 func Start(ctx context.Context, folder, prompt string) error {
 	if rest, ok := strings.CutPrefix(folder, "~"); ok && (rest == "" || rest[0] == filepath.Separator) {
 		home, err := os.UserHomeDir()

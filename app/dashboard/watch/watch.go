@@ -57,7 +57,7 @@ type Table struct {
 type row struct {
 	path string
 	now  dashboard.Session
-	// shown is false until the host has answered, or has not answered in time.
+	// shown is false until the host has answered, or its time to answer is over.
 	shown bool
 	// dead means that there is no connection: the row stays until its socket is gone.
 	dead bool
@@ -262,8 +262,8 @@ func (t *Table) begin(id, path string, first bool) {
 			if problem = t.follow(id, path, greeted); problem != nil || t.ctx.Err() != nil {
 				break
 			}
-			// A killed host leaves its socket. If one is still there, another host has just started, whose changes in
-			// the folder may have been seen too early.
+			// RemoveStale removes the socket that a killed host has left. If there is a socket after that, another host
+			// has just started, and its changes in the folder may have been seen too early.
 			if socket.RemoveStale(path); !exists(path) {
 				break
 			}
