@@ -46,7 +46,6 @@ func Find(c config.Config, name string) (Account, error) {
 	return Account{}, fmt.Errorf("unknown provider or profile %q (have: %s)", name, names(c))
 }
 
-// ofProfile returns the account of a profile.
 func ofProfile(p config.Profile) (Account, error) {
 	provider, known := p.Provider()
 	switch {

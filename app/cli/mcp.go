@@ -16,7 +16,6 @@ import (
 	"buddy/views/markup"
 )
 
-// mcpCLI has the commands about MCP servers.
 type mcpCLI struct{ *cli }
 
 func (s *mcpCLI) command() *cobra.Command {

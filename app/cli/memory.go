@@ -10,7 +10,6 @@ import (
 	"buddy/texts"
 )
 
-// memoryCLI has the commands about memory.
 type memoryCLI struct{ *cli }
 
 func (s *memoryCLI) command() *cobra.Command {

@@ -166,7 +166,6 @@ func table(w io.Writer, title string, rows [][]string) {
 	_ = tab.Flush() // into memory
 }
 
-// durationText formats a duration.
 func durationText(ms int64) string {
 	d := time.Duration(ms) * time.Millisecond
 	switch {

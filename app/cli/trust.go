@@ -168,7 +168,7 @@ func (s *cli) trustDir(name string) error {
 	return s.setParts(checks, true)
 }
 
-// agreed asks a question on the terminal. Only y is yes.
+// agreed asks a question on the terminal. Only y means yes.
 func (s *cli) agreed(question string) bool {
 	_, _ = fmt.Fprint(s.err, question)
 	line, _ := bufio.NewReader(s.in).ReadString('\n') // a missing answer is no

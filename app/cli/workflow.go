@@ -17,7 +17,6 @@ import (
 	"buddy/views/markup"
 )
 
-// workflowCLI has the commands about workflows.
 type workflowCLI struct{ *cli }
 
 func (s *workflowCLI) command() *cobra.Command {

@@ -33,7 +33,6 @@ func listAgents(ctx context.Context, s *Session) (*feature.FileList, error) {
 	return list, err
 }
 
-// agentRow returns the list row of a subagent type.
 func agentRow(def subagent.Definition) show.Row {
 	var limits []string
 	if def.Model != "" {

@@ -20,7 +20,6 @@ func init() {
 	}, overFiles(listHooks))
 }
 
-// listHooks lists the hooks.
 func listHooks(_ context.Context, s *Session) (*feature.FileList, error) {
 	all, left := s.Program.Options.Programs.List()
 	list := s.files("hooks", show.List{
@@ -36,7 +35,6 @@ func listHooks(_ context.Context, s *Session) (*feature.FileList, error) {
 	return list, nil
 }
 
-// hookRow returns the list row of a hook.
 func hookRow(h hooks.Listed) show.Row {
 	at := string(h.Event)
 	if h.Matcher != "" {

@@ -214,7 +214,6 @@ func (p *Program) small(f *Options) model.Model {
 	return m
 }
 
-// priced is a model with a price.
 type priced struct {
 	model.Model
 	price model.Price

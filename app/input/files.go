@@ -127,7 +127,6 @@ func (x *FileIndex) refresh() {
 
 func notOffered(name string) bool { return name == ".buddyx" || name == "node_modules" }
 
-// ranked is a path with its score.
 type ranked struct {
 	path  string
 	score int

@@ -16,7 +16,6 @@ import (
 	"buddy/owners"
 )
 
-// hookKind is the kind of parts that are hooks.
 const hookKind = "hook"
 
 // personHooks returns the path of the user's own hooks file.
@@ -153,7 +152,6 @@ var hookMoments = map[hooks.Event]string{
 // hookParts returns the hooks of .buddy/hooks.json.
 func hookParts(dir string) Found { return hooksIn(dir, hookFile) }
 
-// hookFile is the project's hooks file.
 const hookFile = ".buddy/hooks.json"
 
 // hooksIn returns the hooks of a file. A part is named EVENT or EVENT:MATCHER, with #2 and so on for further ones.

@@ -19,7 +19,6 @@ import (
 	"buddy/texts/searchpath"
 )
 
-// lspKind is the kind of parts that are language servers.
 const lspKind = "lsp"
 
 // LanguageServers returns the language servers of the settings and plugins, and the built-in ones whose program exists.
@@ -164,7 +163,7 @@ func (d *languageServer) fits(path string) error {
 			return fmt.Errorf("%s is TypeScript %d, which has no language server (TypeScript 7 has one)", path, major)
 		}
 	case "typescript-language-server":
-		// Without a TypeScript next to it, the server would run the project's own.
+		// The server uses the TypeScript next to it. Otherwise it would run the project's TypeScript.
 		own := filepath.Join(filepath.Dir(real), "..", "..", "typescript", "lib", "tsserver.js")
 		if _, err := os.Stat(own); err != nil {
 			return errors.New("it would run the project's own TypeScript: install typescript (5.9) next to the server")

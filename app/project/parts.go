@@ -104,8 +104,8 @@ func jsonReason(err error) string {
 	return err.Error()
 }
 
-// add adds a part whose definition is a JSON value. runs is what the definition runs; the files that its texts name are
-// the part's files.
+// add adds a part whose definition is a JSON value. runs is the piece of the definition that is run; the files that its
+// texts name are the files of the part.
 func (f *Found) add(dir string, p Part, definition, runs any) {
 	p.Definition = canonical(definition)
 	p.lines = texts.InJSON(runs)

@@ -23,13 +23,11 @@ import (
 	"buddy/tools/file"
 )
 
-// pluginKind is the kind of parts that are plugins.
 const pluginKind = "plugin"
 
 // PluginPrefix starts the names of plugins' servers.
 const PluginPrefix = "plugin_"
 
-// pluginDir is the plugins folder of a project.
 const pluginDir = ".buddy/plugins"
 
 // foundPlugin is a plugin, and the one part that is trusted for the whole plugin.

@@ -80,8 +80,8 @@ func applyWay(s *State, env event.Envelope) Changed {
 	return 0
 }
 
-// endAll ends everything that an earlier process left running. An incomplete answer stays open: the runtime reports
-// next how much of it is kept. Queued prompts stay queued.
+// endAll ends everything that an earlier process left running. An incomplete answer stays open, because the runtime
+// reports next how much of it is kept. Queued prompts stay queued.
 func (s *State) endAll(now int64) Changed {
 	s.Approvals, s.Questions = nil, nil
 	s.servers, s.Info.Servers, s.Info.Prompts = nil, ServerCount{}, nil
@@ -183,7 +183,7 @@ func newCall(p event.ToolRequested, on string) *Call {
 	return &Call{ID: p.CallID, Name: p.Name, Corrected: p.Corrected, Slips: p.Slips(), Arguments: p.Arguments, Action: p.Action, On: on}
 }
 
-// withCall adds the block of a call without a result to calls, and returns the map.
+// withCall adds to calls the block of a call that has no result yet, and returns the map, which may be new.
 func withCall(calls map[string]*Block, b *Block) map[string]*Block {
 	if calls == nil {
 		calls = make(map[string]*Block)
@@ -363,8 +363,8 @@ func paneOf(panes []*Pane, id string) *Pane {
 	return nil
 }
 
-// interrupt ends the answer of an interrupted task. Without a task the screen itself reports that its host died; how
-// much of the answer is kept is known when the session resumes.
+// interrupt ends the answer of an interrupted task. Without a task, the event comes from this screen, whose host has
+// died. How much of the answer is kept is then known only when the session resumes.
 func interrupt(s *State, env event.Envelope, p event.Interrupted) Changed {
 	if p.Task != 0 {
 		s.open.close()
@@ -420,7 +420,6 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	return Conversation
 }
 
-// pinned shows that an exchange was pinned or unpinned.
 func pinned(s *State, env event.Envelope, p event.ContextPinned) {
 	verb := "pinned: compaction won't change it"
 	if p.Off {
@@ -471,7 +470,6 @@ func reviewed(s *State, env event.Envelope, p event.ReviewFinished) {
 	s.add(env, kind, text+"\n/findings shows them one by one and opens their files").Review = &p
 }
 
-// compacted shows the result of a compaction.
 func compacted(s *State, env event.Envelope, p event.ContextCompacted) {
 	became := "became a summary"
 	if p.Summary == "" {

@@ -7,7 +7,7 @@ import (
 	"buddy/texts"
 )
 
-// applyBranch applies an event of a fork of the conversation. Tasks and requests show at once, the answer shows at the
+// applyBranch applies an event of a fork of the conversation. Tasks and requests show at once; the answer shows at the
 // end of the main conversation when the fork has ended.
 func (s *State) applyBranch(env event.Envelope, known bool) Changed {
 	if !known && s.kept != nil { // its start was not read yet

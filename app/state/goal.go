@@ -2,7 +2,6 @@ package state
 
 import "buddy/agent/event"
 
-// applyGoal shows a change of the goal.
 func applyGoal(s *State, env event.Envelope, p event.GoalChanged) Changed {
 	s.Info.Goal = p
 	text := p.Text()

@@ -1,7 +1,8 @@
 package state
 
-// BlocksOf returns the indices of the shown blocks for a stored event, or for the call that the event is about if call
-// is not "". If there is none it returns the last block before the event, or the first one, and exact is false.
+// BlocksOf returns the indices of the shown blocks of a stored event, or if call is not "", of the call that the event
+// is about. If there is no such block, it returns the last block before the event, or the first one, and exact is
+// false.
 func (s *State) BlocksOf(seq uint64, call string) (at []int, exact bool) {
 	before := 0
 	blocks, _, _ := Shown(s)

@@ -24,7 +24,8 @@ type mark struct {
 	tasks   []Task // running or interrupted tasks, which may still add blocks
 }
 
-// parts divide the conversation. The first ones may have been dropped from memory: Blocks holds the others.
+// parts holds the parts into which the conversation is divided. The first parts may have been dropped from memory;
+// Blocks holds the blocks of the others.
 type parts struct {
 	ends  []mark // of all parts except the growing one
 	gone  int    // the number of first parts that Blocks lacks
@@ -176,7 +177,7 @@ func (p *Part) begin() *State {
 	return s
 }
 
-// end returns the blocks of a part, as if many others followed.
+// end returns the blocks of a part as they are when many others follow.
 func (p *Part) end(s *State) []*Block {
 	for _, c := range s.live {
 		c.Output = Tail{Gen: c.Output.Gen + 1} // only the last calls keep their output

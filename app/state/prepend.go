@@ -41,7 +41,7 @@ func ApplyOpen(s *State, open []event.Envelope) Changed {
 // another goroutine and owned by s afterwards. The result equals applying everything in order, but existing blocks keep
 // their address and Seq. It does nothing without ApplyTail.
 //
-// The goroutine of s only applies the events since ApplyTail again, however long the session is.
+// However long the session is, the goroutine of s has to apply only the events since ApplyTail again.
 func (s *State) PrependState(before *State) Changed {
 	if s.kept == nil {
 		return 0

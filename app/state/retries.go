@@ -61,7 +61,7 @@ func (r *Retries) endWait() {
 	}
 }
 
-// answerCame records a part of the answer: the block then shows only the number of attempts.
+// answerCame records that a part of the answer has come. The block then shows only the number of attempts.
 func (r *Retries) answerCame(seq uint64) {
 	if r.block != nil && !r.came {
 		r.came = true

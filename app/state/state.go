@@ -84,7 +84,7 @@ type Info struct {
 	// Commands are the skills and custom commands that can be called now.
 	Commands []event.CustomCommand
 	Servers  ServerCount
-	// Prompts are those of the ready MCP servers, as commands.
+	// Prompts are the prompts of the ready MCP servers, as commands.
 	Prompts []event.CustomCommand
 	// Goal is the newest goal of the session; State "" for none.
 	Goal event.GoalChanged

@@ -79,7 +79,6 @@ func applySteps(s *State, env event.Envelope, p event.TodoChanged) Changed {
 	return Tasks
 }
 
-// plannedSteps returns the steps of an approved plan.
 func plannedSteps(plan []event.PlanStep) Steps {
 	steps := make(Steps, len(plan))
 	for i, p := range plan {

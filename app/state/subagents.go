@@ -92,8 +92,8 @@ func beginBranch(s *State, p event.BranchStarted) {
 	}
 }
 
-// applySubagent applies an event of a subagent's conversation. Its tasks, requests, panes and costs belong to the
-// session.
+// applySubagent applies an event of a subagent's conversation. The subagent's tasks, requests, panes and costs belong
+// to the session.
 func applySubagent(s *State, env event.Envelope, conv *State) Changed {
 	switch p := env.Payload.(type) {
 	case event.TaskStarted:

@@ -78,7 +78,7 @@ func cut(blocks []*Block, last uint64) int {
 }
 
 // Fold returns the State of a session, trimmed as it grows. read passes the session's events to a function, in order,
-// until that returns false.
+// until the function returns false.
 func Fold(read func(func(event.Envelope) bool) error) (*State, error) {
 	s := new(State)
 	err := read(func(env event.Envelope) bool {

@@ -34,7 +34,7 @@ func elsewhere(first string, a action.Action) string {
 	return a.Target
 }
 
-// BarePane stands for the id of a pane where a call has none.
+// BarePane takes the place of a pane's id for a call without a pane.
 const BarePane = "-"
 
 // watch records where a call that has just started can be watched.
@@ -47,7 +47,8 @@ func watch(s *State, c *Call) {
 	}
 }
 
-// watchable reports whether the output of a call is worth watching: calls on files and inside buddy end at once.
+// watchable reports whether the output of a call is worth watching. Calls on files and inside buddy are not, because
+// they end at once.
 func watchable(c *Call) bool {
 	switch k := c.Action.Kind; {
 	case k.IsCommand(), k == action.Network, k == action.Browser, k == action.MCP:

@@ -169,7 +169,7 @@ func (w *Workflow) pause(s *State, env event.Envelope) {
 	}
 }
 
-// changeCalls changes the state of those calls of a run that are in state from.
+// changeCalls changes those calls of a run that are in the first state to the second.
 func (w *Workflow) changeCalls(s *State, from, to CallState) {
 	for _, step := range w.Steps {
 		for _, id := range step.calls {

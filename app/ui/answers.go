@@ -22,7 +22,7 @@ const maxMessage = 200
 // runWords runs a command and shows its answer.
 func runWords(u *UI, words []string) { runWith(u, nowOf(u), words) }
 
-// runWith is runWords with the session facts for the command.
+// runWith is runWords with the given facts about the session.
 func runWith(u *UI, now slash.Now, words []string) {
 	c, args, here := sentHere(words)
 	if here {

@@ -9,8 +9,8 @@ import (
 	"buddy/views/panes"
 )
 
-// arrangement holds the user's choices of layout, and the layout of the last frame. A hidden pane has neither the focus
-// nor the tab.
+// arrangement holds the user's choices of layout, and the layout of the last frame. A hidden pane is neither focus nor
+// tab.
 type arrangement struct {
 	focus   layout.Pane // among the panes; overlays take keys first
 	tab     layout.Pane // the pane last focused other than the prompt
@@ -90,7 +90,7 @@ func exists(p layout.Pane, in layout.Input, panes int) bool {
 	return [...]bool{true, true, panes > 0, in.Column && in.Tasks > 0}[p] // in the order of the pane constants
 }
 
-// arrange changes the shape by a key, and returns the message to show.
+// arrange changes the shape as a key's action says, and returns the message to show.
 func (a *arrangement) arrange(act keymap.Action) (message string) {
 	s, in := &a.shape, a.lay.in
 	switch act {

@@ -129,8 +129,8 @@ func (a *attention) titleOf(s *state.State) string {
 // maxTitleName limits the characters of a folder's name in the title.
 const maxTitleName = 40
 
-// titleName returns the last element of a path, with everything but letters, digits and common punctuation replaced: a
-// title reaches unknown programs, such as a window manager or a shell's prompt.
+// titleName returns the last element of a path, with everything but letters, digits and common punctuation replaced,
+// because a title reaches unknown programs, such as a window manager or a shell's prompt.
 func titleName(path string) string {
 	var name []rune
 	for _, r := range filepath.Base(path) {

@@ -221,7 +221,7 @@ func titleOf(s dashboard.Session) string {
 	return "new session"
 }
 
-// where names the machine or the target of a session if it is not this one, and its folder.
+// where names the folder of a session, and before it the machine or the target if that is not this machine.
 func where(s dashboard.Session) string {
 	folder := filepath.Base(s.Folder)
 	if s.Folder == "" {

@@ -146,7 +146,7 @@ func (d *dock) ask(q event.QuestionAsked) {
 	})
 }
 
-// place sets the position of the request in the queue on the dialogs.
+// place passes the position of the request in the queue to the dialogs.
 func (d *dock) place(ids []string) {
 	p := dialog.DockPlace{N: slices.Index(ids, d.request) + 1, Of: len(ids), Full: d.full, Who: whoAsks(d.state, d.request)}
 	d.approval.SetPlace(p)
@@ -305,8 +305,8 @@ func (d *dock) noteKey(now time.Time, scope keymap.Scope, a keymap.Action) {
 	}
 }
 
-// stayAway keeps the keys where they are until the user asks for the approval: the user is doing something else and may
-// continue after a pause.
+// stayAway keeps the keys where they are until the user asks for the approval, because the user is doing something else
+// and may continue after a pause.
 func (d *dock) stayAway() {
 	if d.approval.Open() && !d.held {
 		d.dismissed = true
@@ -322,8 +322,8 @@ func (d *dock) typing(now time.Time) bool {
 	return true
 }
 
-// cycleMode changes the approval mode, but not while a request is pending: the new mode could answer it. It returns the
-// message to show.
+// cycleMode changes the approval mode, but not while a request is pending, because the new mode could answer it. It
+// returns the message to show.
 func (d *dock) cycleMode() (message string) {
 	if d.request != "" {
 		return "Answer first: the mode can't change while a question is open"

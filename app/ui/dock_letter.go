@@ -105,7 +105,7 @@ func (d *dock) loseLetter() {
 }
 
 // reasonToPrompt moves a reason to the prompt, with the letter before it, if it was typed so fast that it may be the
-// rest of a sentence. It reports whether there was one.
+// rest of a sentence. It reports whether there was such a reason.
 func (d *dock) reasonToPrompt() bool {
 	text, quick := d.approval.DropQuickReason()
 	if !quick {

@@ -10,7 +10,7 @@ import (
 	"buddy/views/draw"
 )
 
-// askPlan docks a plan for approval, its steps as a list.
+// askPlan docks a plan for approval, with its steps as a list.
 func (d *dock) askPlan(q event.QuestionAsked) {
 	var choices []string
 	for _, c := range q.Choices {
@@ -43,7 +43,7 @@ func (d *dock) answerPlan(q event.QuestionAsked, choice string) {
 	})
 }
 
-// editAnswer opens the plan in the user's editor, or for another question the user's own answer.
+// editAnswer opens the user's editor: for a plan with the plan, for another question with the user's own answer.
 func (d *dock) editAnswer() {
 	for _, q := range d.state.Questions {
 		if q.ID == d.request && q.Plan != "" {

@@ -127,7 +127,8 @@ func (u *UI) key(ev *tcell.EventKey) (p keymap.Press) {
 	return p
 }
 
-// viewed runs a if it changes the visible part of the screen, whatever has the focus, and reports whether it did.
+// viewed runs the action a if it changes the visible part of the screen, whatever has the focus, and reports whether it
+// did.
 func viewed(u *UI, a keymap.Action) bool {
 	switch a {
 	case keymap.FullScreen:

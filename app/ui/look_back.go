@@ -6,9 +6,9 @@ import (
 	"buddy/app/state"
 )
 
-// lookBack passes the blocks of the conversation to do, newest first, and calls the function that do returns. If do
-// wants more blocks than are in memory, it is called again on another goroutine with all blocks, read back some parts
-// at a time and not kept. In a session that is still being read, lookBack waits for its start first.
+// lookBack calls do with the blocks of the conversation, newest first, and then the function that do returns. If do
+// wants more blocks than are in memory, lookBack calls it again on another goroutine with all blocks, which are read
+// back some parts at a time and not kept. In a session that is still being read, lookBack waits for its start first.
 func lookBack(u *UI, do func(newest iter.Seq[*state.Block]) (then func(), err error)) error {
 	blocks, more := u.following.shown(&u.state).Blocks, false // wrong arguments need no block
 	then, err := do(func(yield func(*state.Block) bool) {

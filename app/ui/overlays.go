@@ -29,7 +29,7 @@ type overlay struct {
 	pastes func() bool
 }
 
-// overlays holds the stack, and which levels are open where the views don't know it themselves.
+// overlays holds the stack, and which levels are open if their views don't know it themselves.
 type overlays struct {
 	stack   []overlay        // the top level first
 	views   []overlayView    // kept as long as the UI

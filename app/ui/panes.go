@@ -36,7 +36,6 @@ func Running(u *UI) (titles []string) {
 	return titles
 }
 
-// unfinished returns the tasks that have not ended.
 func unfinished(s *state.State) (all []*state.Task) {
 	for _, t := range s.Tasks {
 		if t.State != state.TaskDone {

@@ -19,7 +19,8 @@ func backAtRest(u *UI, pending keymap.Action) {
 	}
 }
 
-// noteRewind records the first prompt that a rewind removes: its text goes into the editor when the rewind is done.
+// noteRewind records the first prompt that a rewind removes, because its text goes into the editor when the rewind is
+// done.
 func noteRewind(u *UI, c event.Command) {
 	r, ok := c.(event.Rewind)
 	i := slices.IndexFunc(u.state.Back.Borders, func(b state.Border) bool { return b.Seq == r.ToSeq })

@@ -85,8 +85,8 @@ func soughtFor(u *UI, search transcript.Search, ok bool) *sought {
 	return e.sought
 }
 
-// nextSought returns the matches that a new search can reuse from the one before, which may be nil: where a text has no
-// match, a longer one has none either.
+// nextSought returns the matches that a new search can reuse from the previous one, which may be nil. They can be
+// reused because where a text has no match, a longer one has none either.
 func nextSought(before *sought, search transcript.Search) *sought {
 	f := &sought{id: search.ID, counts: make(map[int]int), end: make(map[*state.Block]blockCount)}
 	if before == nil || before.id < search.Adds {

@@ -13,7 +13,7 @@ import (
 )
 
 // following shows the conversation of a subagent in place of the main one. A prompt goes to the shown conversation, so
-// each keeps its own draft.
+// each conversation keeps its own draft.
 type following struct {
 	task   int                      // the shown subagent's task; 0 for the main conversation
 	main   *transcript.Conversation // while another one is shown
@@ -157,8 +157,8 @@ func Send(u *UI, c event.Command) {
 	sendForMain(u, c)
 }
 
-// mainOnly refuses commands that start something in the main conversation while another one is shown: the user would
-// not see it, and the text was not meant for the main agent.
+// mainOnly refuses commands that start something in the main conversation while another one is shown, because the user
+// would not see it, and the text was not meant for the main agent.
 func mainOnly(u *UI, c event.Command) error {
 	if !u.following.on() {
 		return nil

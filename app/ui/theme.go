@@ -17,7 +17,7 @@ type Colours struct {
 	Light bool   // the assumed terminal background, until the terminal reports it
 }
 
-// Load returns a theme by name. auto is the theme for the assumed terminal background.
+// Load returns a theme by name. The name auto stands for the theme for the assumed terminal background.
 func (c Colours) Load(name string) (*themes.Theme, error) {
 	switch {
 	case name == themes.Auto && c.Light:
