@@ -9,8 +9,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// vt interprets the terminal sequences that tcell and package screen use. It collects all other sequences in odd: a
-// test treats them as mistakes.
+// vt interprets the terminal sequences that tcell and package screen use. It collects all other sequences in odd,
+// because a test treats them as mistakes.
 type vt struct {
 	cols, rows int
 	cells      []vtCell

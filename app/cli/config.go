@@ -166,7 +166,8 @@ func (s *configCLI) completeKey(_ *cobra.Command, args []string, prefix string) 
 	return keys, cobra.ShellCompDirectiveNoFileComp
 }
 
-// builtInKeys sets v to the built-in keys of its action if the user has not bound the action.
+// builtInKeys sets the value of v, a setting with keys, to the built-in keys of its action, unless the user has bound
+// the action.
 func builtInKeys(v *config.Setting) error {
 	action, ok := strings.CutPrefix(v.Key, "keys.")
 	if !ok || v.Value != nil {

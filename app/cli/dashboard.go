@@ -119,7 +119,7 @@ func brokenPipe(err error) error {
 }
 
 // printChanges prints the sessions that have changed since they were printed, and the sessions that are gone. printed
-// maps the keys of sessions to what was printed.
+// maps the keys of sessions to the JSON that was last printed for them.
 func printChanges(s *cli, all []dashboard.Session, printed map[string][]byte) error {
 	there := make(map[string]bool, len(all))
 	for _, one := range all {
@@ -154,8 +154,8 @@ func printChanges(s *cli, all []dashboard.Session, printed map[string][]byte) er
 	return nil
 }
 
-// awaitClosed calls end when the reader of a pipe is gone. It polls the pipe, because while nothing changes, nothing is
-// written that could fail.
+// awaitClosed calls end when the reader of a pipe is gone. It polls the pipe, because nothing is written while nothing
+// changes, so that no write would fail.
 func awaitClosed(out *os.File, end func()) {
 	poll := []unix.PollFd{{Fd: int32(out.Fd())}} //nolint:gosec // a descriptor fits
 	for {

@@ -240,7 +240,8 @@ func (s *setup) prepare(o compose.Offer) (string, error) {
 // errCancelled ends the questions.
 var errCancelled = errors.New("cancelled; nothing was changed")
 
-// question prints a text and reads one line. It reads byte by byte, so that it takes no input of the next reader.
+// question prints a text and reads one line. It reads byte by byte, so that input after the line is left for the next
+// reader.
 func (s *setup) question(text string) (string, error) {
 	_, _ = fmt.Fprint(s.err, markup.Plain(text))
 	var line []byte

@@ -147,8 +147,8 @@ func printTrace(w io.Writer, id string, t *trace.Trace) {
 	table(w, title, rows)
 }
 
-// table prints rows with aligned columns under a title. The first row is the header of a table with a title; without
-// further rows, nothing is printed.
+// table prints rows with aligned columns under a title. In a table with a title, the first row is a header. A header
+// without rows below it is not printed.
 func table(w io.Writer, title string, rows [][]string) {
 	if title != "" {
 		if len(rows) < 2 {

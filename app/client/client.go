@@ -3,7 +3,7 @@
 //
 //	batches, err := session.Subscribe(ctx, last, 25*time.Millisecond)
 //	session.Send(event.Submit{Text: "hello"})
-//	reply, err := client.Ask[client.ChangesReply](ctx, session, client.Changes{})
+//	reply, err := client.Ask[client.FilesReply](ctx, session, client.Files{Query: "main"})
 package client
 
 import (

@@ -110,8 +110,8 @@ func browserLoggedIn(ctx context.Context, s *Session, a account.Account) (show.A
 	return loggedIn(s, a, text), nil
 }
 
-// loggedIn reports the login and switches models if that helps: from the demo that replaces a missing model, or from a
-// model that was created without the key to the same model with the key.
+// loggedIn reports the login and switches models if that helps: from the demo if it only replaces a missing model, or
+// from a model that was created without the key to the same model with the key.
 func loggedIn(s *Session, a account.Account, text string) show.Answer {
 	now := s.now().Info
 	same := now.Profile == a.Name || strings.HasPrefix(now.Profile, a.Name+"/")

@@ -97,7 +97,7 @@ func ruleFrom(r action.Rule, place string) string {
 	return "settings"
 }
 
-// placeOf returns the place of a rule, as file:line, at the time when the settings were read; "" if it was not there.
+// placeOf returns the place of a rule, as file:line, when the settings were read; "" if they did not have the rule.
 func placeOf(c *config.Config, r action.Rule) string {
 	i := slices.IndexFunc(c.Rules, func(one config.Rule) bool { return reflect.DeepEqual(one.Rule, r) })
 	if i < 0 {

@@ -22,7 +22,7 @@ func init() {
 	}, onUndo)
 }
 
-// onUndo undoes the changes of as many prompts as a number says. Without a number it undoes the last prompt that
+// onUndo undoes the changes of the given number of prompts. Without a number it undoes those of the last prompt that
 // changed files, and asks first if other prompts came after that prompt.
 func onUndo(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	set, err := undoArgs(args)

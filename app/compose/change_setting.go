@@ -52,7 +52,7 @@ func ChangeSetting(f *Options, key string, values []string) (note string, err er
 		return fmt.Sprintf("%s is not set in %s", key, path), nil
 	}
 	if wrong := mistakesIn(d); len(wrong) > 0 {
-		// The error does not name the line, which would be one of a text that was never saved.
+		// The error names no line, because it would be a line of a text that was never saved.
 		return "", exit.Error{Code: exit.BadUsage, Text: (&config.Error{Key: wrong[0].Key, Err: wrong[0].Err}).Error() + "; nothing was changed"}
 	}
 	if err := d.Save(); err != nil || len(values) == 0 {

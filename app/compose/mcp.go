@@ -77,7 +77,7 @@ func (p *Program) serverSecrets() []string {
 			}
 		}
 	}
-	if stored, err := config.Auth().Read(); err == nil { // unreadable logins are in no text
+	if stored, err := config.Auth().Read(); err == nil { // logins that can't be read are not used
 		for _, t := range stored.Logins {
 			all = append(all, t.Access, t.Refresh)
 		}

@@ -59,7 +59,7 @@ func Open() (*Log, error) {
 	return d, nil
 }
 
-// Join makes slog of this process write to a log that another process has opened.
+// Join makes slog in this process write to a log that another process has opened.
 func Join(path string) (*Log, error) { return openLog(path, 0) }
 
 // openLog opens a log for appending. Each process appends whole lines.

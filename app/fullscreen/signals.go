@@ -12,7 +12,7 @@ import (
 	"buddy/app/exit"
 )
 
-// notify passes the signals that other programs send to c. The terminal sends none while the screen is shown, because
+// notify passes to c the signals that other programs send. The terminal sends none while the screen is shown, because
 // in raw mode no key causes a signal. Signals ignored by nohup and the like stay ignored. SIGTSTP is not included: Go
 // could not return it to the kernel, which then would not stop this process together with an editor that Ctrl+Z stops.
 func notify(c chan<- os.Signal) {

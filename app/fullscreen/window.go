@@ -369,7 +369,7 @@ func (w *window) show(ctx context.Context, r stored) {
 	}
 }
 
-// readRest adds the part of the session that is before the end shown first.
+// readRest adds the earlier part of a session whose end is shown already.
 func (w *window) readRest(ctx context.Context, r stored) {
 	if r.file == nil {
 		return

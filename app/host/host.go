@@ -110,7 +110,7 @@ func (h *Host) compose(resume bool) error {
 func (h *Host) note(env event.Envelope) {
 	h.touch()
 	h.latest.apply(env)
-	alone := h.program != nil && !h.attended() // first, because a screen may leave or come right after the event
+	alone := h.program != nil && !h.attended() // read first: a screen may leave or come right after the event
 	switch env.Payload.(type) {
 	case event.PromptSubmitted:
 		go h.socket.note() // the first one creates the session's file

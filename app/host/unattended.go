@@ -122,8 +122,7 @@ func (h *Host) limit(id string) {
 	time.AfterFunc(wait, func() { h.denyIfUnattended(id, visits, wait) })
 }
 
-// denyIfUnattended denies an approval if no screen is attached and none has come since there were visits screens so
-// far.
+// denyIfUnattended denies an approval if no screen is attached and the number of screens so far is still visits.
 func (h *Host) denyIfUnattended(id string, visits int, wait time.Duration) {
 	if h.visits() == visits && !h.attended() && !h.ended() && h.isOpen(id) {
 		h.program.Live.Send(event.AnswerApproval{ID: id, Decision: event.Deny, Reason: "nobody answered for " + wait.String(), Nobody: true})

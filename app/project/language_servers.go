@@ -275,7 +275,8 @@ func projectProgram(def *languageServer, dir string, packages, runs bool) (strin
 	return relativeTo(dir, path), true
 }
 
-// onPathFrom returns the program that a name stands for, with the links of its folder resolved, "" if there is none.
+// onPathFrom looks up a program in the PATH, and returns its path with the links of its folder resolved; "" if there is
+// none.
 func onPathFrom(name string) string {
 	path, err := exec.LookPath(name)
 	if err != nil && !errors.Is(err, exec.ErrDot) {

@@ -34,7 +34,7 @@ type serverEntry struct {
 	limits serverLimits
 }
 
-// serverLimits holds the limits of an entry, whichever known program's names for them the entry uses.
+// serverLimits holds the limits of an entry. Programs name the limits differently; all known names are read.
 type serverLimits struct {
 	off         bool
 	tools, deny []string

@@ -84,8 +84,8 @@ func (r *repl) ask() {
 	}()
 }
 
-// reread handles a line that is still being read when the work has ended: it shows the prompt. If a question was asked
-// meanwhile, the next line of a pipe answers it.
+// reread shows the prompt of a line that is still being read when the work ends. If a question was asked meanwhile, the
+// next line of a pipe answers it.
 func reread(r *repl) {
 	if !r.con.tty && r.wants.kind == aPrompt {
 		if w := r.question(); w.id != "" && r.put(w) {

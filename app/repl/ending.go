@@ -25,8 +25,8 @@ type ending struct {
 	ended      error // from outside; the session is left as it is
 }
 
-// noLine handles an error of reading a line. It returns false at the end of input if a request waits for an answer,
-// which the caller then gives.
+// noLine handles an error of reading a line. It returns false at the end of input if a request waits for an answer; the
+// caller then gives an answer.
 func (r *repl) noLine(l typedLine, was wants) bool {
 	switch {
 	case errors.Is(l.err, errYield): // another question must be answered first

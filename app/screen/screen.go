@@ -190,8 +190,8 @@ func (s *Screen) finish() {
 	<-s.life.drainDone
 }
 
-// LimitWrites makes writes to the terminal fail once d has passed. It is called at the end of the program, which a
-// stuck terminal must not block.
+// LimitWrites makes writes to the terminal fail once d has passed, so that a stuck terminal does not block the end of
+// the program.
 func (s *Screen) LimitWrites(d time.Duration) { s.tty.dev.LimitWrites(d) }
 
 // Guard restores the terminal when the goroutine panics, before the panic continues and is printed. Defer it in every

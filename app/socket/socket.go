@@ -9,8 +9,8 @@
 //	→ {"type":"subscribe","payload":{"after":42,"every_ms":25}}
 //	← {"seq":43,"ts_unix_ms":…,"type":"model.text_delta","payload":{"text":"hi"}}
 //	→ {"type":"submit","payload":{"text":"hello"}}
-//	→ {"type":"request","payload":{"id":1,"name":"targets","args":{}}}
-//	← {"type":"reply","payload":{"id":1,"value":{…}}}
+//	→ {"type":"request","payload":{"id":1,"name":"files","args":{"query":"main"}}}
+//	← {"type":"reply","payload":{"id":1,"value":{"paths":["main.go"]}}}
 //
 // A peer without a terminal may only watch and stop: its hello has "watches", and its other commands get a message of
 // the type refused.

@@ -124,7 +124,7 @@ func Place(s *State, n int) (first, last int, there bool) {
 	return first, last, last >= first
 }
 
-// Parts returns the dropped parts whose numbers are at least from and less than to.
+// Parts returns the dropped parts numbered from <= n < to.
 func Parts(s *State, from, to int) (all []Part) {
 	for n := from; n < to; n++ {
 		all = append(all, s.parts.part(n))

@@ -66,8 +66,8 @@ func (d *dock) endPause() {
 	}
 }
 
-// catchUp prepares for a key that was pressed at came, a while before it is handled. The dialog loses the keys if it
-// got them after that time. If the key came long after the kept letter, the dialog gets the letter.
+// catchUp prepares for a key that was pressed at the time came, which may be a while ago. The dialog loses the keys if
+// it got them after that time. If the key came long after the kept letter, the dialog gets the letter.
 func (d *dock) catchUp(came time.Time) {
 	if came.Before(d.heldAt) {
 		d.held = false

@@ -43,7 +43,7 @@ func (d *dock) answerPlan(q event.QuestionAsked, choice string) {
 	})
 }
 
-// editAnswer opens the user's editor: for a plan with the plan, for another question with the user's own answer.
+// editAnswer opens the user's editor with the plan or, for another question, with the user's own answer.
 func (d *dock) editAnswer() {
 	for _, q := range d.state.Questions {
 		if q.ID == d.request && q.Plan != "" {

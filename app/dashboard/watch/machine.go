@@ -171,7 +171,7 @@ func (l *lastLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// text returns the first line that is kept, safe to show.
+// text returns the first kept line, made safe to show.
 func (l *lastLine) text() string {
 	first, _, _ := strings.Cut(strings.TrimSpace(string(l.b)), "\n")
 	return markup.Plain(strings.TrimPrefix(first, "buddy: "))

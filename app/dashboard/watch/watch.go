@@ -64,7 +64,7 @@ type row struct {
 }
 
 // Open starts to watch the sessions of this user on this machine and, over ssh, on others, until ctx ends or Close.
-// once is for a list that is read once, after Await: other machines then list their sessions only once.
+// once means that the list is read once, after Await. Other machines then list their sessions only once.
 func Open(ctx context.Context, machines []string, once bool) *Table {
 	t := &Table{once: once, changed: make(chan struct{}, 1), rows: make(map[string]*row), machines: make(map[string]*machine), notes: make(map[string]string)}
 	t.ctx, t.cancel = context.WithCancel(ctx)
