@@ -16,7 +16,7 @@ import (
 )
 
 // Protocol is the version of the messages between hosts and screens. It changes when an older host or screen would
-// misunderstand the other.
+// misunderstand a newer screen or host.
 const Protocol = 1
 
 // Session is the connection of one screen to a running session. Any goroutine may use it.

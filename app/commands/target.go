@@ -49,7 +49,7 @@ func onTargets(_ context.Context, s *Session, args []string) (show.Answer, error
 	return show.Answer{}, fmt.Errorf("unknown target %q (have: %s)", name, texts.Join(all, ", ", func(t *target.Target) string { return t.Name }))
 }
 
-// targetList lists targets. It connects to none; with ask it waits for the answers of the connected ones.
+// targetList lists targets. It connects to no target; with ask it waits for the answers of the connected targets.
 func targetList(set *target.Set, ask bool) *show.List {
 	list := show.List{
 		Title: "Targets", Columns: []string{"name", "state", "kind", "address", "folder", "attach"},

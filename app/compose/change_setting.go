@@ -67,7 +67,7 @@ func mistakesIn(d *config.Document) []*config.Error {
 	return r.Mistakes()
 }
 
-// overridden explains why a setting in the user's file has no effect, "" if it has one.
+// overridden explains why a setting in the user's file has no effect, "" if it has an effect.
 func overridden(f *Options, key string) string {
 	settings, err := SettingsOf(f)
 	if err != nil {

@@ -82,7 +82,7 @@ func (l *deferredRuntime) begin(rt *agent.Runtime) bool {
 	return true
 }
 
-// end returns the runtime, nil if none exists, and refuses a later one.
+// end returns the runtime, nil if there is none, and makes begin refuse a runtime that is ready later.
 func (l *deferredRuntime) end() *agent.Runtime {
 	l.mu.Lock()
 	defer l.mu.Unlock()

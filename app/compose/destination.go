@@ -207,7 +207,7 @@ func (d *Destination) folders(dirs []string) ([]string, error) {
 }
 
 // needTmux refuses a target without tmux if --tmux names a tmux session. Without --tmux, commands run without panes,
-// and the first one reports that.
+// and the first command reports that.
 func (d *Destination) needTmux(f *Options, env target.Environment) error {
 	if d.Host == nil || d.Away != nil || f.Tmux == "" {
 		return nil

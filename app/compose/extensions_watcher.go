@@ -25,8 +25,8 @@ func changedSince(dirs []string, when time.Time) bool {
 	})
 }
 
-// watchNew watches the folders that are not watched yet, or the nearest existing parent of a missing one, and returns
-// the newly watched ones.
+// watchNew watches the folders that are not watched yet, or the nearest existing parent of a missing folder, and
+// returns the newly watched folders.
 func watchNew(watcher *fswatch.Watcher, watched map[string]bool, dirs []string) (added []string) {
 	for _, dir := range dirs {
 		at := dir

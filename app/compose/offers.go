@@ -39,7 +39,7 @@ func OffersOf(ctx context.Context, c config.Config, index config.Index, ask bool
 	return append(usable, slices.DeleteFunc(all, func(o Offer) bool { return o.Usable })...)
 }
 
-// offerOf is Describe for one of the user's profiles. With ask it queries a local server about the active one.
+// offerOf is Describe for one of the user's profiles. With ask it queries a local server about the active profile.
 func offerOf(p config.Profile, from string, active, ask bool) Offer {
 	why := ""
 	if active && ask {

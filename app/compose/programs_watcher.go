@@ -80,7 +80,7 @@ func (w *programs) reload() {
 	}
 }
 
-// watch watches new folders, and schedules a reload if one changed before it was watched.
+// watch watches new folders, and schedules a reload if a folder changed before it was watched.
 func (w *programs) watch(watcher *fswatch.Watcher, watched map[string]bool) {
 	if added := watchNew(watcher, watched, w.places()); changedSince(added, w.began) {
 		w.quiet.Reset(settle)

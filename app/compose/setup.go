@@ -41,8 +41,8 @@ type Setup struct {
 	options *Options // the options of the settings
 }
 
-// NewSetup reads the settings and finds the session. resume is "" for a new one, an id, the start of one, or "last".
-// Missing settings are created from a template. It starts nothing and locks nothing.
+// NewSetup reads the settings and finds the session. resume is "" for a new session, a session's id, the start of an
+// id, or "last". Missing settings are created from a template. It starts nothing and locks nothing.
 func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 	cwd, err := os.Getwd()
 	if err != nil {

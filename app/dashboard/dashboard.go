@@ -65,7 +65,7 @@ type Session struct {
 	Options json.RawMessage `json:"-"`
 }
 
-// Kind says what a session waits for.
+// Kind is the kind of answer that a session waits for.
 type Kind string
 
 // The kinds of waits.
@@ -87,7 +87,7 @@ type Wait struct {
 // Key identifies the session in a list with those of other machines.
 func (s Session) Key() string { return s.Machine + "/" + s.ID }
 
-// Does says in a few words what the session does or waits for.
+// Does describes in a few words what the session does or waits for.
 func (s Session) Does() string {
 	switch {
 	case s.Problem != "":

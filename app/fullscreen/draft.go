@@ -51,8 +51,8 @@ func (w *window) loadUnsent(ctx context.Context, file *sessions.Draft) {
 	w.awaitOtherScreen(ctx, show)
 }
 
-// awaitOtherScreen shows the draft of a screen that is still ending when this one starts, unless this one has a text by
-// then.
+// awaitOtherScreen shows the draft of a screen that is still ending when this screen starts, unless this screen has a
+// text by then.
 func (w *window) awaitOtherScreen(ctx context.Context, show func(text string)) {
 	if w.draft.text != "" {
 		return

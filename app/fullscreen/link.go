@@ -202,7 +202,7 @@ func (l *link) last() uint64 {
 	return l.after
 }
 
-// failure returns why there is no session, nil if there is one or it is not known yet.
+// failure returns why there is no session, nil if there is a session or that is not known yet.
 func (l *link) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,7 +21,7 @@ func shapeFile(dir string) string {
 	return filepath.Join(xdg.StateHome, "buddy", "layout", hex.EncodeToString(sum[:8])+".json")
 }
 
-// loadShape reads an arrangement. An unreadable one is ignored.
+// loadShape reads an arrangement. An unreadable arrangement is ignored.
 func loadShape(path string) (s ui.Shape) {
 	f, err := sessions.OpenPlain(path, os.O_RDONLY)
 	if err != nil {

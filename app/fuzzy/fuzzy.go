@@ -36,7 +36,7 @@ func Fit(text, query string) (score int, ok bool) {
 }
 
 // Words is Fit for a text of words: each word of the query must fit, in any order. A word that the text contains as a
-// whole counts more than one with scattered letters, and more the earlier it comes.
+// whole counts more than a word whose letters are scattered, and it counts more the earlier it comes.
 func Words(text, query string) (score int, ok bool) {
 	for word := range strings.FieldsSeq(query) {
 		anyCase := word == strings.ToLower(word)

@@ -174,8 +174,8 @@ func Agents(query string, types []string) (names []string) {
 	return names
 }
 
-// Merge puts names of agents and resources and paths of files in one list: names that start with the query before the
-// files, other names after them.
+// Merge puts the names of agents and resources, and the paths of files, in one list. Names that start with the query
+// come before the files, other names after them.
 func Merge(query string, names, paths []string) []string {
 	var first, last []string
 	query = strings.ToLower(query)

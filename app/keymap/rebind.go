@@ -126,7 +126,7 @@ func culprit(err error, bindings map[string][]string) string {
 	return string(c.a)
 }
 
-// nearest returns the action with the id most similar to a wrong one.
+// nearest returns the action with the id most similar to a wrong id.
 func nearest(entries []Entry, wrong string) string {
 	ids := make([]string, len(entries))
 	for i, e := range entries {

@@ -267,8 +267,8 @@ func (in Input) ColumnWidth() int {
 	return min(max((in.W*in.SideShare()+50)/100, leastSide), in.W-leastSide)
 }
 
-// column puts Live above the tasks. The tasks get the rows that they need, up to a third. If two boxes don't fit, the
-// one last focused shows.
+// column puts Live above the tasks. The tasks get the rows that they need, up to a third. If two boxes don't fit, only
+// the pane that was focused last shows.
 func (l *Layout) column(in Input, r Rect) {
 	live := in.Live > 0 || in.Tasks == 0
 	switch {

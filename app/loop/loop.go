@@ -77,7 +77,8 @@ type Stats struct {
 	Wakeups int // how often the pump had work
 }
 
-// Loop is a running user interface. Make one with [New]; any goroutine may call its methods unless they say otherwise.
+// Loop is a running user interface. Make one with [New]. Any goroutine may call its methods, unless a method's comment
+// says otherwise.
 type Loop[T any] struct {
 	cfg   Config[T]
 	lease *screen.Lease

@@ -54,7 +54,7 @@ func ApprovalText(a event.ApprovalAsked) string {
 	return b.String()
 }
 
-// DetailsText returns the other details of an approval, one per line.
+// DetailsText returns the details that ApprovalText leaves out, one per line.
 func DetailsText(a event.ApprovalAsked) string {
 	var lines []string
 	for _, s := range words.Details(a) {

@@ -74,7 +74,7 @@ func (x *Extensions) sources(ctx context.Context) ([]extensions.Source, error) {
 	return append(all, project, x.nested(chain[0])), nil
 }
 
-// nested returns the source of the skills found below the working directory. They come after those of the project, so
+// nested returns the source of the skills found below the working directory. They come after the project's skills, so
 // that reading a file never changes the meaning of a name.
 func (x *Extensions) nested(inside string) extensions.Source {
 	x.mu.Lock()

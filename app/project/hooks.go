@@ -154,7 +154,8 @@ func hookParts(dir string) Found { return hooksIn(dir, hookFile) }
 
 const hookFile = ".buddy/hooks.json"
 
-// hooksIn returns the hooks of a file. A part is named EVENT or EVENT:MATCHER, with #2 and so on for further ones.
+// hooksIn returns the hooks of a file. A part is named EVENT or EVENT:MATCHER; if the name is taken, #2 and so on
+// follow.
 func hooksIn(dir, file string) (found Found) {
 	text, err := config.ReadProjectFile(dir, file)
 	switch {

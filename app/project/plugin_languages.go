@@ -26,8 +26,8 @@ type languageEntry struct {
 	Diagnostics *bool             `json:"diagnostics"`
 }
 
-// languageServersOf returns the language servers of plugins; those of an untrusted plugin have a problem, and all have
-// one if reading the plugins failed.
+// languageServersOf returns the language servers of plugins. The servers of an untrusted plugin have a Problem, and so
+// have all servers if reading the plugins failed.
 func languageServersOf(plugins []foundPlugin, failed error) (all []lsp.Server) {
 	for _, f := range plugins {
 		if f.Language.Empty() {

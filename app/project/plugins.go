@@ -352,7 +352,7 @@ func pluginServer(p plugin.Plugin, name string, text json.RawMessage, fill func(
 	return s
 }
 
-// serversOfPlugins returns the servers of all plugins; those of an untrusted plugin have a problem.
+// serversOfPlugins returns the servers of all plugins. The servers of an untrusted plugin have a Problem.
 func (s *Source) serversOfPlugins() ([]mcp.Server, error) {
 	found, _, err := s.plugins()
 	var all []mcp.Server

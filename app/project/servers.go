@@ -14,7 +14,7 @@ import (
 	"buddy/features/mcp"
 )
 
-// Servers returns the servers of the user's settings and of the project, the user's first. Those of a project on
+// Servers returns the servers of the user's settings and of the project, the user's first. The servers of a project on
 // another machine are left out.
 func (s *Source) Servers() ([]mcp.Server, error) {
 	var all []mcp.Server
@@ -90,7 +90,7 @@ func transportOf(kind, url string) mcp.Transport {
 // TrustFirst is the end of the problem text of a server that needs trust.
 const TrustFirst = "(/trust, or run: buddy trust)"
 
-// projectServer returns a server of a project's .mcp.json. One that is untrusted or can't be used has a problem.
+// projectServer returns a server of a project's .mcp.json. A server that is untrusted or can't be used has a Problem.
 func projectServer(c Check) mcp.Server {
 	var e serverEntry
 	var s mcp.Server

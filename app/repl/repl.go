@@ -120,8 +120,8 @@ func Run(f *compose.Options, first slash.Next, stdin, stdout, stderr *os.File) e
 	return con.unwritten()
 }
 
-// piped returns the error of the process if its prompts came from a pipe that has ended, and the last one failed; else
-// nil.
+// piped returns the error of the process if its prompts came from a pipe that has ended, and the last prompt failed;
+// else nil.
 func (r *repl) piped() error {
 	switch {
 	case !r.eof || r.con.tty:

@@ -177,8 +177,8 @@ func (f *frame) at(x, y int) *cell {
 	return &f.back[y*f.w+x]
 }
 
-// set stores a clean text. A text that covers half of a wide one removes the other half; the cell under a wide text
-// holds a space.
+// set stores a clean text. If the text covers half of a wide text, the other half is removed; the cell under a wide
+// text holds a space.
 func (f *frame) set(x, y int, text uint32, width int, style tcell.Style) {
 	c := f.at(x, y)
 	if c == nil {
@@ -270,7 +270,8 @@ func (s *Screen) SetContent(x, y int, primary rune, combining []rune, style tcel
 	s.frame.setRunes(x, y, primary, combining, style)
 }
 
-// Blank sets n cells from x, y on to spaces in a style, much faster than one by one, and ignores cells off the screen.
+// Blank sets n cells from x, y on to spaces in a style, much faster than cell by cell, and ignores cells off the
+// screen.
 func (s *Screen) Blank(x, y, n int, style tcell.Style) {
 	s.frame.settle()
 	f := &s.frame
@@ -292,7 +293,7 @@ func (s *Screen) Blank(x, y, n int, style tcell.Style) {
 	}
 }
 
-// Letters sets cells from x, y on to the characters of p, which must be printable ASCII, much faster than one by one.
+// Letters sets cells from x, y on to the characters of p, which must be printable ASCII, much faster than cell by cell.
 // It ignores cells off the screen.
 func (s *Screen) Letters(x, y int, p []byte, style tcell.Style) {
 	s.frame.settle()

@@ -14,7 +14,7 @@ const (
 	// carrier is the code of a key event that carries another event past tview.
 	carrier tcell.Key = 20000
 
-	// backgroundTime limits how long an answer to AskBackground is accepted. A later one is still removed from the
+	// backgroundTime limits how long an answer to AskBackground is accepted. A later answer is still removed from the
 	// input.
 	backgroundTime = 200 * time.Millisecond
 )

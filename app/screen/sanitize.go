@@ -35,7 +35,7 @@ func refused(r rune) bool {
 }
 
 // cleanCluster returns the text shown for a grapheme cluster, and its width of 1 or 2 cells. The width is 0 for an
-// invisible one (a zero-width space).
+// invisible cluster (a zero-width space).
 func cleanCluster(g string) (string, int) {
 	if g == "" {
 		return " ", 0

@@ -22,7 +22,7 @@ const (
 	// maxSequence limits the bytes between ESC [ and the final byte, of a key or a report.
 	maxSequence = 64
 
-	// maxAnswer limits the kept bytes of a reply; the others are dropped.
+	// maxAnswer limits the kept bytes of a reply; further bytes are dropped.
 	maxAnswer = 4 << 10
 
 	// mouseBytes is the number of bytes after ESC [ M: the button and the position, in the encoding of every terminal

@@ -30,8 +30,7 @@ type encodedStyle struct {
 	link  string // the sequence that starts its hyperlink, "" for none
 }
 
-// newStyleEncoder returns the encoder for a terminal with a number of colours. charset is one that tcell knows: UTF-8
-// or US-ASCII.
+// newStyleEncoder returns the encoder for a terminal with a number of colours. charset is UTF-8 or US-ASCII.
 func newStyleEncoder(info *terminfo.Terminfo, colors int, charset string) *styleEncoder {
 	e := &styleEncoder{
 		info: info, colors: colors, nearest: map[tcell.Color]tcell.Color{},

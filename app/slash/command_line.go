@@ -23,8 +23,8 @@ var (
 	clauses = texts.Regexp(` · |; |: |, |\. `)
 )
 
-// OnCommandLine rewords a text of buddy for places where nobody can type a session command: counterparts on the command
-// line replace the commands, and parts of the text about commands without one are dropped.
+// OnCommandLine rewords a text of buddy for places where nobody can type a session command. Counterparts on the command
+// line replace the commands; parts of the text about commands without a counterpart are dropped.
 func OnCommandLine(text string) string {
 	if !strings.Contains(text, "/") {
 		return text

@@ -82,7 +82,7 @@ func Private(line string) bool {
 	return len(words) > 2 && strings.EqualFold(words[0], "/login")
 }
 
-// Kill reads the number of a task; "" means the only one.
+// Kill reads the number of a task; "" means the only task.
 func Kill(args string) (event.Command, error) {
 	if args == "" {
 		return event.Cancel{Only: true}, nil

@@ -7,7 +7,7 @@ import (
 	"buddy/agent/event"
 )
 
-// Target returns the target on which the command of a ShellTask runs, "" for the first one.
+// Target returns the target on which the command of a ShellTask runs, "" for the first target.
 func (t *Task) Target() string {
 	if target, _, named := strings.Cut(t.Pane, ":"); named {
 		return target
@@ -26,7 +26,7 @@ func (s *State) Picture(c *Call) *event.PaneScreen {
 	return nil
 }
 
-// elsewhere returns the target of an action, "" for the first one.
+// elsewhere returns the target of an action, "" for the first target.
 func elsewhere(first string, a action.Action) string {
 	if first == "" || a.Target == first {
 		return ""

@@ -138,8 +138,8 @@ func Awaits(s *State) bool { return s.kept != nil }
 // Lost reports whether dropped parts can't be read back.
 func Lost(s *State) bool { return s.parts.lost }
 
-// Join adds the blocks of a part that was read. A part that is not next to the shown ones replaces them if jump is set,
-// else it is dropped. A part that was read before a rewind is dropped, too.
+// Join adds the blocks of a part that was read. If the part is not next to the shown parts, it replaces them if jump is
+// set, and is dropped otherwise. A part that was read before a rewind is dropped, too.
 func Join(s *State, part Part, blocks []*Block, jump bool) Changed {
 	p, w := &s.parts, &s.window
 	if len(w.parts) == 0 {

@@ -256,7 +256,7 @@ func (b *board) handles(p keymap.Press) bool {
 	return true
 }
 
-// startsAnswer reports whether a key types the start of an answer to a question in own words.
+// startsAnswer reports whether a key starts an answer in the user's own words to a question.
 func (b *board) startsAnswer(p keymap.Press) bool {
 	return b.question.Open() && p.Text != "" && (p.Types() || p.Action == keymap.ChoiceNumber && !b.question.Has(p.Text))
 }
@@ -270,7 +270,7 @@ func (b *board) mustWait(p keymap.Press) bool {
 	return p.Action != keymap.DenyWithReason && p.Action != keymap.Explain
 }
 
-// keep gives a letter to the dialog unless another key follows.
+// keep holds a letter back. The dialog gets it if no other key follows within the pause.
 func (b *board) keep(p keymap.Press) {
 	letter := &p
 	b.answer.letter = letter

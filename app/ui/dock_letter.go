@@ -116,7 +116,7 @@ func (d *dock) reasonToPrompt() bool {
 	return true
 }
 
-// awaitLive draws the choices again when those with a delay become active.
+// awaitLive draws the choices again when the delayed choices become active.
 func (d *dock) awaitLive() {
 	if wait := d.approval.LiveIn(); wait > 0 {
 		d.deps.After(wait+time.Millisecond, func() {})

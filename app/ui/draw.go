@@ -141,7 +141,7 @@ func stops(name string, scope keymap.Scope, target tview.Primitive, p *prompt.Pr
 	return name
 }
 
-// drawOver draws the top overlay unless it is docked: a boxed one in the middle, others over the panes.
+// drawOver draws the top overlay unless it is docked: a boxed overlay in the middle, others over the panes.
 func (p *placed) drawOver(s tcell.Screen, v overlayView) {
 	switch v.(type) {
 	case nil, dockedView:

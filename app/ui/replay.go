@@ -169,7 +169,7 @@ func (v *viewer) run(c slash.Command) {
 	}
 }
 
-// control runs a key of the player, and reports whether it is one.
+// control runs a key of the player, and reports whether the key is one of the player's.
 func (v *viewer) control(key rune) bool {
 	switch key {
 	case 'q':

@@ -8,7 +8,7 @@ import (
 	"buddy/app/state"
 )
 
-// backAtRest handles Esc when there is nothing to close or stop: the second one opens the list of prompts.
+// backAtRest handles Esc when there is nothing to close or stop. The second Esc opens the list of prompts.
 func backAtRest(u *UI, pending keymap.Action) {
 	switch {
 	case u.state.Running() != nil || len(u.state.Back.Borders) == 0:

@@ -162,7 +162,7 @@ type viewSet struct {
 	ask          *dialog.Ask
 }
 
-// keyView is a view that can have the keys: a pane's view or an overlay.
+// keyView is a view to which keys can go: a pane's view or an overlay.
 type keyView interface {
 	tview.Primitive
 	Scope() keymap.Scope

@@ -52,7 +52,7 @@ func (t *Table) machine(name string, greeted func()) {
 	}
 }
 
-// read reads the rows of another machine. The error says why there are no more.
+// read reads the rows of another machine. The error explains why there are no more rows.
 func (t *Table) read(name string, m *machine, greeted func()) error {
 	if err := m.host.Connect(t.ctx); err != nil {
 		return err
