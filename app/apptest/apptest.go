@@ -73,8 +73,8 @@ func StartRoot(t testing.TB, cols, rows int, root tview.Primitive) *UI {
 	})
 }
 
-// Settle lets a frame's time pass and waits until all goroutines are idle. A ticking clock
-// may change the screen again, but everything typed before has been drawn.
+// Settle waits for the time of one frame and until all goroutines are idle. A ticking clock may change the screen
+// again, but everything typed before has been drawn.
 func (ui *UI) Settle() {
 	time.Sleep(frameTime)
 	synctest.Wait()

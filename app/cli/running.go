@@ -229,7 +229,6 @@ func (s *cli) logs(d client.Description, follow bool) error {
 	return session.Err()
 }
 
-// logPrinter prints the events of a session.
 type logPrinter struct {
 	*cli
 	remarks plain.Remarks

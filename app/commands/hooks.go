@@ -61,7 +61,6 @@ func hookRow(h hooks.Listed) show.Row {
 	return r
 }
 
-// lastRun describes the last run of a hook.
 func lastRun(r hooks.Run) string {
 	switch {
 	case r.Times == 0:

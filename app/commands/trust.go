@@ -101,7 +101,6 @@ func settingsAlone(all []project.Item) bool {
 // trustID returns an id for an item. The id changes with the content of the item.
 func trustID(i project.Item) string { return show.IDOf(i.Dir, i.Kind, i.Name, i.Print) }
 
-// chosenItems returns the items with the given ids.
 func chosenItems(all []project.Item, ids []string) ([]project.Item, error) {
 	var chosen []project.Item
 	for _, id := range ids {

@@ -225,7 +225,7 @@ func (m priced) Info() model.Info {
 	return i
 }
 
-// PriceOf returns the token prices of a profile: from the profile, else the documented ones of its model and endpoint.
+// PriceOf returns the token prices of a profile: its own, else the documented prices of its model and endpoint.
 func PriceOf(profile config.Profile) model.Price {
 	p := profile.Prices
 	if !p.Known() {

@@ -106,7 +106,6 @@ func (s Session) Does() string {
 	return string(s.State)
 }
 
-// groupOf returns the group of a session.
 func groupOf(s Session) Group {
 	switch {
 	case s.Problem != "":

@@ -19,8 +19,8 @@ func Colours(f *compose.Options) ui.Colours {
 	return ui.Colours{Dir: compose.ThemeDir(), Plain: f.NoColor || os.Getenv("NO_COLOR") != "", Light: lightBackground(os.Getenv("COLORFGBG"))}
 }
 
-// lightBackground reads COLORFGBG, which rxvt, Konsole and others set to the colour numbers of text and background, such
-// as "15;0" or "0;default;15". Which numbers are light is as in Vim (:help 'background').
+// lightBackground reads COLORFGBG, which rxvt, Konsole and others set to the colour numbers of text and background,
+// such as "15;0" or "0;default;15". The same numbers count as light as in Vim (:help 'background').
 func lightBackground(colours string) bool {
 	n, err := strconv.Atoi(colours[strings.LastIndex(colours, ";")+1:])
 	return err == nil && strings.Contains(colours, ";") && (n == 7 || n >= 9 && n <= 15)

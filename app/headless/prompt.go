@@ -106,8 +106,8 @@ func (a *announced) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readStdin reads all of stdin, until end, or until silent if no byte has come. After pipeWait it prints a message
-// about the wait.
+// readStdin reads all of stdin. It gives up when end receives, or when silent receives before the first byte. After
+// pipeWait it prints a message about the wait.
 func readStdin(stdin io.Reader, end, silent <-chan time.Time, say io.Writer) (string, error) {
 	type answer struct {
 		data []byte

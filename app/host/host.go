@@ -217,7 +217,6 @@ func (h *Host) leave(s *screen) {
 	h.scheduleEnd()
 }
 
-// ended reports whether the session is over.
 func (h *Host) ended() bool { return h.ctx.Err() != nil }
 
 // watch requests the contents of all panes that a screen shows. The caller holds h.mu.

@@ -42,7 +42,6 @@ func (h *Host) approvals() (ids []string) {
 	return ids
 }
 
-// stateOf returns the state of a session.
 func stateOf(r *record.Record) client.State {
 	state := client.Idle
 	switch {

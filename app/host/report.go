@@ -25,7 +25,6 @@ const (
 	endOfReport = 1 << 18 // bytes kept of its start, and of its end
 )
 
-// reports returns the folder of the reports.
 func reports() string { return filepath.Join(xdg.StateHome, "buddy", "hosts") }
 
 func reportFile(session string) string { return filepath.Join(reports(), session+".err") }

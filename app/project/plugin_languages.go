@@ -73,7 +73,6 @@ func pluginLanguages(p plugin.Plugin, data string) (all []lsp.Server) {
 	return all
 }
 
-// pluginLanguage returns one language server of a plugin.
 func pluginLanguage(p plugin.Plugin, name string, text json.RawMessage, data string) lsp.Server {
 	def := lsp.Server{Name: p.Name + ":" + name}
 	var e languageEntry

@@ -41,7 +41,6 @@ type foundPlugin struct {
 // can't be trusted.
 func (f foundPlugin) off() bool { return f.state.Changed || f.state.Err != nil }
 
-// dataDir returns the folder for a plugin's own data.
 func (f foundPlugin) dataDir() string {
 	return filepath.Join(xdg.StateHome, "buddy", "plugins", f.Name)
 }
@@ -331,7 +330,6 @@ func pluginServers(p plugin.Plugin, data string) (all []mcp.Server, err error) {
 	return all, err
 }
 
-// pluginServer returns one server of a plugin.
 func pluginServer(p plugin.Plugin, name string, text json.RawMessage, fill func(string) (string, bool)) mcp.Server {
 	var e serverEntry
 	var s mcp.Server

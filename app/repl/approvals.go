@@ -190,7 +190,7 @@ func remember(r *repl, id, line string) {
 	r.command(c)
 }
 
-// edited holds the text by which the user has replaced the text of a call or plan.
+// edited holds the text with which the user has replaced the text of a call or plan.
 type edited struct{ id, text string }
 
 // editable returns the editable text of a call, and a function that returns the arguments for a changed text; nil if

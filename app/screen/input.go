@@ -42,10 +42,10 @@ const (
 	inPaste
 )
 
-// input filters the bytes between the terminal and tcell's parser. It removes pastes and the terminal's replies to
-// queries of this program, an earlier one, or one in a surrounding pane. Escape sequences and characters reach tcell
-// complete or not at all, so that tcell never waits for the rest of one and never reports its first byte as Esc;
-// [input.expire] decides which ESC is the key.
+// input filters the bytes between the terminal and tcell's parser. It removes pastes, and the terminal's replies to
+// queries of this program, of an earlier program, or of a program in a surrounding pane. Escape sequences and
+// characters reach tcell complete or not at all, so that tcell never waits for the rest of a sequence and never reports
+// its first byte as Esc; [input.expire] decides which ESC is the key.
 //
 // The two markers of a paste still reach tcell, which keeps the paste in order with the keys.
 type input struct {

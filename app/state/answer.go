@@ -129,7 +129,6 @@ func (o *openBlocks) thought(now int64) {
 	}
 }
 
-// close closes the blocks of the answer.
 func (o *openBlocks) close() {
 	for _, b := range []*Block{o.text, o.reasoning} {
 		if b != nil {

@@ -264,7 +264,6 @@ func (s *State) finishCall(env event.Envelope, p event.ToolResult) Changed {
 	return applySteps(s, env, list) | endCall(s, p)
 }
 
-// endCall shows the result of a call.
 func endCall(s *State, p event.ToolResult) Changed {
 	b := s.calls[p.CallID]
 	if b == nil {

@@ -29,7 +29,6 @@ func addRetry(s *State, env event.Envelope, p event.ModelRetry) {
 	r.failed(p, env.Seq)
 }
 
-// failed records one more failed attempt.
 func (r *Retries) failed(p event.ModelRetry, seq uint64) {
 	r.short, r.attempt, r.came = cmp.Or(p.Short, "The request failed"), p.Attempt, false
 	count := strconv.Itoa(p.Attempt + 1)

@@ -61,7 +61,6 @@ func (s *WorkflowStep) Line() string {
 	return line
 }
 
-// applyWorkflow applies the progress of a run.
 func applyWorkflow(s *State, env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.WorkflowStarted:

@@ -21,8 +21,8 @@ import (
 	"buddy/views/transcript"
 )
 
-// LiveSessions gives a dashboard live sessions, and acts on them. Functions that return an error
-// may take long; the dashboard calls them in the background.
+// LiveSessions provides the live sessions for a dashboard, and acts on them. Functions that return an error may take
+// long; the dashboard calls them in the background.
 type LiveSessions struct {
 	// Watch starts to watch the sessions. changed is called after changes, from any goroutine, until stop.
 	Watch func(changed func()) LiveTable
@@ -188,7 +188,6 @@ func (b *board) update() {
 	}
 }
 
-// row returns the row of a session.
 func (b *board) row(s dashboard.Session, now time.Time) show.Row {
 	since := ""
 	if at := cmp.Or(s.Since, s.Began); at > 0 {
@@ -318,7 +317,6 @@ func waitText(w dashboard.Wait) string {
 	return text
 }
 
-// attach leaves for a session.
 func (b *board) attach(r show.Row) {
 	s, ok := b.sessions[r.ID]
 	if !ok {
@@ -365,7 +363,6 @@ func (b *board) key(a keymap.Action, r show.Row) {
 	}
 }
 
-// begin starts a session.
 func (b *board) begin(folder, prompt string) {
 	if prompt == "" {
 		b.p.Say("a session without a screen needs a prompt; nothing was started")
@@ -378,7 +375,6 @@ func (b *board) begin(folder, prompt string) {
 	})
 }
 
-// stop ends a session.
 func (b *board) stop(s dashboard.Session) {
 	if b.d.Own(s.ID) {
 		b.p.Say("this is the session you are in; quit it with /quit")

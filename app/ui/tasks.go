@@ -13,7 +13,6 @@ import (
 	"buddy/views/dialog"
 )
 
-// askTimeout asks for the time limit of a task.
 func askTimeout(ask *dialog.Ask, send func(event.Command), id int) {
 	ask.Show(fmt.Sprintf("Time limit for task #%d", id), "Cancel the task after (30s, 10m, 1h):", func(text string) error {
 		set, err := slash.Timeout(id, text)

@@ -169,7 +169,6 @@ type keyView interface {
 	Press(keymap.Press)
 }
 
-// pane returns the view of a pane.
 func (v *viewSet) pane(p layout.Pane) keyView {
 	return [...]keyView{v.prompt, v.conversation, v.panes, v.tasks}[p]
 }
