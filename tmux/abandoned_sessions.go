@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ErrNoSession means that a session does not exist, is not ours, or is in use: only abandoned sessions of our programs
-// are closed. The message lists them.
+// ErrNoSession means that no abandoned session of our programs has this name: the session does not exist, is not ours,
+// or is in use. The message lists the abandoned sessions.
 var ErrNoSession = errors.New("no such abandoned session")
 
 // Open creates the session with its shared pane if they are missing, as the first command would, and reports whether it
@@ -57,7 +57,8 @@ func (s *server) abandonedSessions(ctx context.Context, ctl *control) ([]string,
 	return names, nil
 }
 
-// KillSession closes one of the AbandonedSessions and ends its programs. It refuses the session of this program.
+// KillSession closes one of the AbandonedSessions and ends its programs. It refuses to close this program's own
+// session.
 func (s *Session) KillSession(ctx context.Context, name string) error {
 	if name == "" || name == "default" || name == s.Name() {
 		return fmt.Errorf("session %q belongs to this program and cannot be closed", s.Name())

@@ -68,7 +68,8 @@ func cleanTitle(s string) string {
 	return cmp.Or(texts.Clip(s, 40), "command")
 }
 
-// claim reserves one of the session's panes for the command in dir.
+// claim reserves one of the session's panes for the command whose folder is dir, and returns its key. The error is
+// ErrPanes if the session has no room.
 func (s *Session) claim(ctx context.Context, dir, title string) (string, *commandPane, error) {
 	s.reap(ctx)
 	key := ownKey(dir)
@@ -137,7 +138,8 @@ func (s *Session) keep(key string, own *commandPane, dir string, job job, output
 // errShared means that a command ran in the shared pane.
 var errShared = errors.New("the command has no pane of its own")
 
-// reattachOwn follows a command in a pane of an earlier process, or returns errShared.
+// reattachOwn follows a command that an earlier process started in a pane of its own. For any other command it returns
+// errShared.
 func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*Running, error) {
 	title, err := os.ReadFile(filepath.Join(dir, ownMark))
 	if err != nil {
@@ -162,8 +164,8 @@ func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*
 	return s.keep(key, own, dir, job, output), nil
 }
 
-// retireSoon closes the pane of a command that has ended, even if its streams end a little later. If a job keeps the
-// pane open longer, it is closed before the next pane opens.
+// retireSoon closes the pane of a command that has ended. It tries for about three seconds, because the command's
+// streams may end a little later. If a job keeps the pane open longer, reap closes it before the next pane opens.
 func (s *Session) retireSoon(key string, own *commandPane) {
 	for wait := 100 * time.Millisecond; !s.retire(key, own) && wait < 2*time.Second; wait *= 2 {
 		select {
@@ -224,8 +226,8 @@ func (s *Session) adopt(ctx context.Context) {
 	}
 }
 
-// closeOwns closes the panes of single commands in which no program runs, and returns the session's name for each pane
-// that stays.
+// closeOwns closes the panes of single commands. A pane in which a program still runs stays; kept then holds the name
+// of the tmux session, once for each such pane.
 func (s *Session) closeOwns(ctx context.Context) (kept []string, err error) {
 	s.own.work.Wait()
 	s.own.mu.Lock()

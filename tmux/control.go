@@ -43,12 +43,12 @@ type control struct {
 // errEnded reports the end of the client, often together with the whole server.
 var errEnded = errors.New("tmux: the control client ended")
 
-// question is a command without an answer yet.
+// question is a command that tmux has not answered yet.
 type question struct {
 	// fence, if set, is a line that the next command prints. It delimits answers that hold text
 	// of a pane, which may imitate the line that ends an answer.
 	fence  string
-	answer chan answer // of one
+	answer chan answer // buffers one value
 }
 
 type answer struct {
@@ -177,13 +177,13 @@ func logged(ctx context.Context, command string, began time.Time, err error) {
 	log.Debug("tmux", "command", command, "ms", float64(time.Since(began).Microseconds())/1000, "error", err)
 }
 
-// order is a command to send. With a fence, a second command follows that prints it.
+// order is a command to send. If fence is set, a second command follows, which prints the fence.
 type order struct{ command, fence string }
 
 // ask sends a command without a fence.
 func (c *control) ask(command string) *question { return c.send(order{command: command})[0] }
 
-// send sends commands in one write, and returns what waits for the answer of each.
+// send sends commands in one write, and returns a question for each, which receives its answer.
 func (c *control) send(orders ...order) []*question {
 	var text strings.Builder
 	asked := make([]*question, len(orders))
@@ -225,10 +225,10 @@ func (c *control) wait(ctx context.Context, q *question) ([]string, error) {
 	}
 }
 
-// capture orders a capture-pane command, whose answer is the text of a pane, row by row.
+// capture returns the order for a capture-pane command. The answer is the text of a pane, row by row.
 func capture(command string) order { return order{command, rand.Text()} }
 
-// setOutputReports switches tmux's reports of which panes print.
+// setOutputReports turns tmux's reports of which panes print on or off.
 func (c *control) setOutputReports(on bool) {
 	c.mu.Lock()
 	same := c.output == on
@@ -346,8 +346,8 @@ func (c *control) notice(line string) {
 	}
 }
 
-// readLine reads a line of at most lineMax bytes. Of the output of a pane it returns only the beginning, because the
-// rest is not needed.
+// readLine reads a line of at most lineMax bytes. It shortens a longer line with a pane's output, whose rest is not
+// needed, and returns an error for any other longer line.
 func readLine(in *bufio.Reader) (string, error) {
 	b, err := in.ReadSlice('\n')
 	if err == nil {

@@ -85,7 +85,7 @@ func ServerSocket(getenv func(string) string, socket string) string {
 	return filepath.Join(cmp.Or(getenv("TMUX_TMPDIR"), "/tmp"), "tmux-"+strconv.Itoa(os.Getuid()), socket)
 }
 
-// attachArgs returns the command with which a person attaches to the pane, on its machine.
+// attachArgs returns the command that attaches a person's terminal on the same machine to our session.
 func attachArgs(o Options) []string {
 	return append(append([]string{"tmux"}, socketArgs(o)...), "attach", "-t", o.tmuxName())
 }
@@ -95,7 +95,7 @@ func removeArgs(o Options) []string {
 	return append(append([]string{"tmux"}, socketArgs(o)...), "kill-session", "-t", "="+o.tmuxName())
 }
 
-// reason returns the last line that tmux printed, or the error of running it.
+// reason returns the last line that tmux printed, or the text of err if it printed nothing.
 func reason(out string, err error) string {
 	out = strings.TrimSpace(out)
 	if out == "" {

@@ -15,7 +15,7 @@ const typeStep = 512
 
 var keyName = regexp.MustCompile(`^(?:[CMS]-){0,3}(?:[!-~]|F(?:[1-9]|1[0-2])|Up|Down|Left|Right|Home|End|PageUp|PageDown|PgUp|PgDn|PPage|NPage|Enter|Escape|Tab|BTab|Space|BSpace|Delete|DC|Insert|IC)$`)
 
-// CheckKey returns an error for an unknown key name; it lists the allowed ones.
+// CheckKey returns an error that lists the allowed names if name is not one of them.
 func CheckKey(name string) error {
 	if keyName.MatchString(name) {
 		return nil
@@ -42,8 +42,8 @@ func (s *Session) Keys(ctx context.Context, pane, text string, keys []string) (P
 	return p, err
 }
 
-// Type sends bytes to the program in a pane, as a terminal would. No log and no error contains them, because they may
-// be a password. They are dropped while nothing runs in the pane.
+// Type sends bytes to the program in a pane, as a terminal would. No log and no error contains the bytes, because they
+// may be a password. If nothing runs in the pane, they are dropped.
 func (s *Session) Type(ctx context.Context, pane string, p []byte) error {
 	_, _, err := s.typeInto(ctx, pane, p)
 	return err

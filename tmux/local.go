@@ -63,8 +63,8 @@ func (s *local) prepare(context.Context) error {
 	return nil
 }
 
-// makeDir makes the directory, with the configuration of the tmux server. An earlier supervisor that is ending may
-// remove it once more.
+// makeDir makes the directory, with the configuration of the tmux server. It tries again if an earlier supervisor,
+// which is ending, removes the directory meanwhile.
 func (s *local) makeDir() (dir string, err error) {
 	for end := time.Now().Add(startLimit); ; {
 		if dir, err = pane.MakeDir(texts.Lookup(s.env), s.name); err != nil {

@@ -234,7 +234,8 @@ func (s *managedPane) respawnIn(ctx context.Context, ctl *control, id string) er
 	return err
 }
 
-// close ends the supervisor and its pane unless a program runs in it.
+// close ends the supervisor and its pane. If a program still runs in the pane, the pane stays, and kept holds the name
+// of the tmux session.
 func (s *managedPane) close(ctx context.Context) (kept []string, err error) {
 	s.srv.making.Lock()
 	defer s.srv.making.Unlock()

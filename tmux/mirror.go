@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// cutLimit bounds how long the connection to a running command may be cut.
+	// cutLimit bounds how long the connection to a running command may be lost.
 	cutLimit = 2 * time.Minute
 	// endLimit bounds how long the end of the output may lag behind the command's end.
 	endLimit = 3 * time.Second
@@ -244,7 +244,7 @@ func (m *mirror) isTaken() bool {
 	return m.taken
 }
 
-// script returns a call of follow that continues where the streams are.
+// script returns a call of a shell function that continues to pass the streams on from where they end here.
 func (m *mirror) script(function, until string) string {
 	m.mu.Lock()
 	out, errs := m.out.got, m.errs.got

@@ -19,7 +19,7 @@ var ErrNoPane = errors.New("no such pane")
 type Pane struct {
 	ID      string // tmux's, such as %3
 	Title   string // one line; a program in the pane may have changed it
-	Shared  bool   // it runs commands without their own pane
+	Shared  bool   // it runs the commands that have no pane of their own
 	Dead    bool   // its supervisor has ended
 	Program string // the foreground program's name from tmux; "" if unknown
 
@@ -294,7 +294,7 @@ func (s *server) joined() {
 const sweepMax = 20
 
 // sweep removes what other programs left on our server: dead panes of commands, and sessions with our marks and without
-// an attached client, whose panes are all dead, or abandoned with an ended command.
+// an attached client if every pane is dead or abandoned.
 func (s *server) sweep(ctx context.Context, ctl *control) {
 	const fields = `"#{@buddy_managed} #{@buddy_owner} #{session_attached} #{pane_dead} #{pane_id} #{@buddy_role} #{@buddy_session} #{session_name}"`
 	lines, err := ctl.do(ctx, "list-panes -a -F "+fields)
@@ -333,7 +333,7 @@ func (s *server) sweep(ctx context.Context, ctl *control) {
 // foundPane is a pane in sweep's list.
 type foundPane struct {
 	id, role, session string
-	identity          string // of the session; "" for sessions older than that option
+	identity          string // of the session; "" if it was created before that option existed
 	ours              bool   // its session has our marks and no attached client
 	dead              bool
 }

@@ -307,7 +307,7 @@ func (w waiter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// forget notes that the supervisor, or the way to it, is gone.
+// forget notes that the supervisor, or the connection to it, is gone.
 func (r *remote) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -433,8 +433,8 @@ func (r *remote) release() {
 	r.unlink = nil
 }
 
-// remove deletes the files on the target once the end of the last command is recorded here;
-// the connection has some seconds for that.
+// remove deletes the files on the target. Before that it waits until the end of the last command is recorded here, for
+// startLimit at most.
 func (r *remote) remove(ctx context.Context) error {
 	select {
 	case r.slot <- struct{}{}:

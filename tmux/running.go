@@ -121,9 +121,9 @@ func onTerminal(dir string) bool {
 	return err == nil
 }
 
-// Start starts a command and returns when it runs. It waits while another one runs in the
-// pane; ending ctx meanwhile withdraws it. An [ErrUnavailable] means that nothing ran and that
-// the Session cannot work here, [ErrUnconfirmed] that the command may have run.
+// Start starts a command and returns when it runs. It waits while another command runs in the pane; if ctx ends
+// meanwhile, the command is withdrawn. An [ErrUnavailable] means that nothing ran and that the Session cannot work
+// here, [ErrUnconfirmed] that the command may have run.
 func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
 	if s.closed.Load() {
 		return nil, errors.New("session is closed")

@@ -83,7 +83,7 @@ type supervisor interface {
 type job interface {
 	// Wait passes output on until the command ends. An error means that the command's end is not known.
 	Wait(output func(pane.Chunk)) (pane.Exit, error)
-	// Cancel starts to end it.
+	// Cancel starts to end the command.
 	Cancel() error
 }
 
@@ -129,7 +129,7 @@ func (s *server) wasSeen() bool {
 	return s.seen
 }
 
-// isOurs reads the marks of the session that the control client is attached to.
+// isOurs reports whether the marks of the session that the control client is attached to are those of our session.
 func (s *server) isOurs(marks []string) bool {
 	if len(marks) != 1 {
 		return false

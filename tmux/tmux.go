@@ -55,8 +55,8 @@ type Options struct {
 	Host *host.Host
 	Exe  string   // the program that `pane DIR` turns into the supervisor; required
 	Of   []string // folders of the session that the supervisor names in its command line
-	// Greeting is sent to the supervisor; a nil Env means the environment of this process. Unattended commands get no
-	// terminal unless they ask for one, and variables that keep programs from prompting. A Host always records the
+	// Greeting is sent to the supervisor; a nil Env means the environment of this process. Unattended commands get
+	// variables that keep programs from prompting, and no terminal unless they ask for one. A Host always records the
 	// first 4 MiB and the end of an output stream.
 	pane.Greeting
 	// Shell is the one of [pane.Shells] that runs the commands; "" is bash, or sh if bash is missing. If the shell is
@@ -263,8 +263,8 @@ func (s *Session) Exported() ([]string, error) {
 	return pane.Exported(dir, s.opt.Shell)
 }
 
-// FindPane connects to the shared pane of an earlier process of this session, which also sends OnPane an event, and
-// reports whether the pane exists. It starts nothing on this machine.
+// FindPane connects to the shared pane that an earlier process of this session created, and reports whether the pane
+// exists. If it does, OnPane receives an event. FindPane starts nothing on this machine.
 func (s *Session) FindPane(ctx context.Context) (found bool, err error) {
 	shared, ok := s.runner.(*managedPane)
 	if !ok {

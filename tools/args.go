@@ -47,8 +47,7 @@ func Decode[T any](call Call) (T, error) {
 	return args, nil
 }
 
-// fill stores values in the fields of the struct into and returns the problems found; at
-// prefixes the names in them.
+// fill stores values in the fields of a struct and returns the problems found. at is a prefix for the names in them.
 func fill(fields []field, into reflect.Value, values map[string]json.RawMessage, at string) []string {
 	var problems []string
 	for _, p := range unknown(fields, values) {
@@ -79,8 +78,7 @@ func unknown(fields []field, values map[string]json.RawMessage) []string {
 	return strange
 }
 
-// set stores the JSON value raw in v and returns the problems found; at names the argument in
-// them.
+// set stores the JSON value raw in v and returns the problems found, in which at is the argument's name.
 func (f field) set(v reflect.Value, raw json.RawMessage, at string) []string {
 	if raw == nil || string(raw) == "null" {
 		if f.required {
@@ -193,7 +191,7 @@ func (f field) expected() string {
 	}
 }
 
-// KindOf names the type of a JSON value, with a number's digits.
+// KindOf names the type of a JSON value. For a number it adds the digits.
 func KindOf(raw []byte) string {
 	text := strings.TrimSpace(string(raw))
 	if text == "" {

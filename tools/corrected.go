@@ -45,7 +45,7 @@ func (r *Registry) nearMiss(name string) (meant string, near []string) {
 
 const (
 	maxSlip    = 2
-	shortName  = 4  // shorter names are never corrected by a letter
+	shortName  = 4  // up to this length, no letter of a name may be wrong
 	longName   = 8  // names of at least this length may have two wrong letters
 	nameLength = 40 // longer names are not corrected
 
@@ -79,7 +79,7 @@ func bareName(name string) string {
 	}, plainName(name))
 }
 
-// foreignNames returns the names of one of our tools in other programs.
+// foreignNames returns the names that other programs use for one of our tools.
 func foreignNames(own string) []string {
 	i := slices.IndexFunc(dialects, func(d dialect) bool { return d.tool == own })
 	if i < 0 {
@@ -213,7 +213,7 @@ func isArgument(d dialect, name string) bool {
 	})
 }
 
-// otherNames returns the names of an argument of one of our tools in other programs.
+// otherNames returns the names that other programs use for an argument of one of our tools.
 func otherNames(d dialect, own string) (names []string) {
 	for from, to := range d.args {
 		if to == own {

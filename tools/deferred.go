@@ -57,7 +57,7 @@ func (d *Deferred) only(keep func(name string) bool) *Deferred {
 	return &Deferred{whole: d, keep: keep}
 }
 
-// Add adds tools; one with the name of an existing tool replaces it.
+// Add adds tools. A tool replaces an existing tool of the same name.
 func (d *Deferred) Add(all ...Tool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -295,7 +295,8 @@ func (t *useTool) inner(call Call) (Tool, Call, error) {
 	return tool, inner, nil
 }
 
-// withReason copies the reason given to use_tool to the called tool, if that has such an argument and got none.
+// withReason copies the reason given to use_tool to the called tool, if that tool has such an argument and the call
+// omits it.
 func withReason(def model.ToolDef, arguments, why string) string {
 	ours := slices.ContainsFunc(dialects, func(d dialect) bool { return d.tool == def.Name })
 	values, ok := objectIn(arguments)

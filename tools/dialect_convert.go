@@ -40,8 +40,8 @@ func convertShell(f *foreign) error {
 	return convertFolder(f)
 }
 
-// knownMode removes a mode that run_shell doesn't have, such as "plain": most models mean how output is kept, and the
-// default already does that.
+// knownMode removes a mode that run_shell doesn't have, such as "plain". With such a mode most models ask for captured
+// output, which is the default.
 func (f *foreign) knownMode() {
 	var schema struct{ Enum []string }
 	mode, ok := f.text("mode")

@@ -35,9 +35,9 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// ReadDirs is [Host.ReadDir] for many folders in one round trip. top must be real; dirs are paths below it, "." for top
-// itself. Folders that cannot be read are missing from lists; more means that lists are not complete. If one of dirs
-// has just been replaced by a link, the link may be followed.
+// ReadDirs lists many folders in one round trip, as [Host.ReadDir] lists one. top must be real, as [Host.RealPath]
+// returns it; dirs are relative to top, "." for top itself. Folders that cannot be read are missing from lists. more
+// means that lists are not complete. If one of dirs has just been replaced by a link, the link may be followed.
 func (h *Host) ReadDirs(ctx context.Context, top string, dirs []string) (lists map[string][]FileInfo, more bool, err error) {
 	call := []string{"lists", strconv.Itoa(manyMax), top}
 	lists = make(map[string][]FileInfo, len(dirs))
@@ -77,10 +77,10 @@ func (h *Host) ReadDirs(ctx context.Context, top string, dirs []string) (lists m
 	return lists, more, nil
 }
 
-// Texts selects files that contain at least one text. The zero value selects all.
+// Texts selects files that contain at least one of the texts in Any. The zero value selects all files.
 type Texts struct {
 	Any  []string
-	Fold bool // ignores case; for ASCII
+	Fold bool // ignores the case of ASCII letters
 }
 
 // FileData is the result of ReadFiles for one file.
@@ -90,8 +90,8 @@ type FileData struct {
 	Err  error // an [fs.PathError] with the reason why the file cannot be read
 }
 
-// ReadFiles reads many regular files in one round trip, at most limit bytes of each and 64 MiB
-// in all. The paths must be real. Files with none of the texts are not transferred.
+// ReadFiles reads many regular files in one round trip, at most limit bytes of each and 64 MiB in all. The paths must
+// be real. Files that have does not select are not transferred.
 func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have Texts) ([]FileData, error) {
 	filter := ""
 	if len(have.Any) > 0 {
@@ -122,7 +122,7 @@ func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have 
 	return parseFiles(out.Bytes(), token, paths)
 }
 
-// parseFiles parses the output of slices.
+// parseFiles parses the output of the shell function slices.
 func parseFiles(out []byte, token string, paths []string) ([]FileData, error) {
 	all := make([]FileData, len(paths))
 	for i, p := range paths {

@@ -11,7 +11,7 @@ import (
 	"buddy/texts/searchpath"
 )
 
-// inspectLimit bounds a question to a container engine.
+// inspectLimit limits how long a request to a container engine may take.
 const inspectLimit = 10 * time.Second
 
 // container is a container of docker or podman.
@@ -119,7 +119,8 @@ func (c *container) command(ctx context.Context, argv []string) *exec.Cmd {
 
 func (c *container) attach(argv []string) string { return Line(c.argv("-it", argv)...) }
 
-// explain asks the engine for the reason, because its exit codes and messages vary, and some may come from a command.
+// explain asks the engine why a command failed, because exit codes and messages of engines vary, and some come from the
+// command in the container.
 func (c *container) explain(ctx context.Context, message string, err error) *DownError {
 	c.mu.Lock()
 	c.engine = "" // the container may be started again by another engine

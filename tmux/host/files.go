@@ -21,7 +21,7 @@ var filesSh string
 // Limits of file operations.
 const (
 	PathMax = 4096    // bytes of a path
-	ListMax = 1 << 20 // bytes of names and facts of a folder
+	ListMax = 1 << 20 // bytes of the names and metadata in a folder's list
 )
 
 // causes maps the exit codes of files.sh to errors.

@@ -2,9 +2,9 @@
 // a container.
 //
 // A [Host] starts processes there ([Host.Command]), runs small scripts on shells that it keeps open ([Host.Run]) and
-// works on files through those ([Host.Read], [Host.WriteFile], …). Nothing of ours has to be installed on the target:
-// sh and the standard tools are enough. Creating a Host starts nothing; the first use connects, and a use after a cut
-// connects again.
+// works on files through these shells ([Host.Read], [Host.WriteFile], …). Nothing of ours has to be installed on the
+// target: sh and the standard tools are enough. Creating a Host starts nothing; the first use connects, and the first
+// use after a lost connection connects again.
 //
 //	h, err := host.SSH(host.SSHOptions{Dest: "root@web-02"})
 //	defer h.Close()
@@ -131,8 +131,8 @@ func (h *Host) Attach(argv ...string) string { return h.line.attach(argv) }
 
 // Run runs a script for sh and returns its exit code. The script's standard input is empty; its output goes to the two
 // writers as it arrives, from two goroutines. The script starts in no particular directory and does not affect later
-// scripts. An error (a [DownError], the end of ctx, or the error of a writer) means that the script's exit code is unknown.
-// It matches [ErrNotSent] if nothing was carried out.
+// scripts. An error (a [DownError], the end of ctx, or the error of a writer) means that the script's exit code is
+// unknown. The error matches [ErrNotSent] if nothing was carried out.
 func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer) (code int, err error) {
 	s, err := h.acquire(ctx)
 	if err != nil {
@@ -152,8 +152,8 @@ func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer)
 const fed = `eval "$(dd bs=1 count=%d 2>/dev/null)"`
 
 // feed runs a script in a separate process, with input from a reader, and returns its last message. It always reads the
-// input to its end, because an engine that cannot pass input on loses the answer. An error matches [ErrNotSent] if
-// nothing was carried out, because the script first prints began and waits for a line.
+// input to its end, because an engine that cannot pass input on loses the answer. The script first prints began and
+// waits for a line, so that an error before this line matches [ErrNotSent]: nothing was carried out.
 func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code int, message string, err error) {
 	began, mark := rand.Text(), rand.Text()
 	script = "echo " + began + "; read -r go || exit\n(\n" + script + "\n); code=$?; cat >/dev/null; echo " + mark + "$code\n"
@@ -206,7 +206,7 @@ func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code i
 	return -1, "", err
 }
 
-// awaited keeps the last bytes written to it and closes seen when these contain the text.
+// awaited keeps the last bytes written to it, and closes the channel seen when they contain text.
 type awaited struct {
 	lastBytes
 	text string

@@ -9,7 +9,7 @@ import (
 // local runs processes on this machine.
 type local struct{ env []string }
 
-// Local returns this machine. Its commands have the environment env; nil is that of this
+// Local returns this machine. Its commands have the environment env; if env is nil, they have the environment of this
 // process.
 func Local(env []string) *Host { return newHost(&local{env: env}) }
 

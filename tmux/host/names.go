@@ -38,9 +38,9 @@ func Containers(ctx context.Context) []string {
 	return all
 }
 
-// SSHNames returns the host names in an ssh configuration, "" for the user's own, for completion: the words after Host
-// that are not patterns, also in included files. It parses the files itself: kevinburke/ssh_config (1.6.0) takes 0.7 s
-// for 1 MB and rejects a whole file if one includes itself.
+// SSHNames returns the host names in an ssh configuration, for completion: the words after Host that are not patterns,
+// also in included files. If file is "", it reads the user's own configuration. It parses the files itself:
+// kevinburke/ssh_config (1.6.0) takes 0.7 s for 1 MB and rejects a whole file if one includes itself.
 func SSHNames(file string) []string {
 	home, err := os.UserHomeDir()
 	if err != nil {

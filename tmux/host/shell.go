@@ -23,8 +23,7 @@ import (
 // saidMax limits how much of a dying process's last messages is kept, in bytes.
 const saidMax = 8 << 10
 
-// shell is a sh on the target that runs one script after the other. One goroutine may use it
-// at a time.
+// shell is a sh on the target that runs one script after another. One goroutine may use it at a time.
 type shell struct {
 	cmd  *exec.Cmd
 	in   *os.File
@@ -220,7 +219,7 @@ func clean(text string) string {
 	return text
 }
 
-// exitCode returns the exit code of a process, or -1 if err is something else.
+// exitCode returns the exit code of a process whose Wait returned err, or -1 for an error of another kind.
 func exitCode(err error) int {
 	var e *exec.ExitError
 	switch {

@@ -27,11 +27,11 @@ const (
 // SSHOptions describe how to reach a machine. The user's ssh configuration applies.
 type SSHOptions struct {
 	Dest       string // as in an ssh command: a host, user@host or a name of the configuration; required
-	ConfigFile string // instead of ~/.ssh/config and the system's; "" = those
+	ConfigFile string // used instead of ~/.ssh/config and the system's file; "": neither is replaced
 }
 
-// ssh is another machine. All processes share one connection. A guard process ends the master
-// and removes its folder when this process ends, in whatever way.
+// ssh is the transport to another machine. All processes share one connection, which ssh's master process holds. A
+// guard process ends the master and removes its folder when this process ends, in whatever way.
 type ssh struct {
 	opt SSHOptions
 
@@ -106,7 +106,7 @@ func (s *ssh) argv(args ...string) []string {
 	return append(argv, args...)
 }
 
-// quiet are the options of all our connections: no prompts on the terminal, detection of dead connections, and no
+// quiet holds the options of all our connections: no prompts on the terminal, detection of dead connections, and no
 // additions from a configuration for interactive use.
 var quiet = []string{
 	"-T", "-o", "BatchMode=yes", "-o", "LogLevel=ERROR", "-o", "RemoteCommand=none", "-o", "RequestTTY=no",
@@ -216,7 +216,7 @@ func (s *ssh) makeDir() error {
 	return nil
 }
 
-// close ends the connection that uses the folder, and removes it. A nil folder does nothing.
+// close ends the connection that uses the folder, and removes the folder. On nil it does nothing.
 func (d *socketDir) close() {
 	if d == nil {
 		return

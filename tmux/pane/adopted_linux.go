@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reapAgain is the pause before orphans are reaped again while an ended program of this process, which comes before
-// them, has not been waited for.
+// reapAgain is the pause before another attempt to reap orphans. The kernel lists an ended program of this process
+// before the orphans until the program has been waited for.
 const reapAgain = 200 * time.Millisecond
 
 // Adopt makes this process the parent of the orphans of programs that it starts, so that an orphan can be traced to its

@@ -14,21 +14,22 @@ type ahead struct {
 	alike   int           // number of consecutive last commands with that sandbox
 }
 
-// aheadAfter is the number of similar commands that must precede a start ahead, because a pane for one command needs no
-// second shell.
+// aheadAfter is the number of consecutive commands in the same sandbox before a shell is started ahead of time. One is
+// not enough, because a pane for a single command needs no second shell.
 const aheadAfter = 2
 
 // StartAhead allows starting the shell of the next command ahead of time, if the last two commands were approved, or
 // both ran in the read-only sandbox. So the shell starts and restricts itself or loads its state while the model
-// thinks. Call StartAhead before the first command, in a process that always adopts orphans, because it does so while
-// such a shell waits.
+// thinks. Call StartAhead before the first command, in a process that always adopts orphans, because the process adopts
+// orphans while such a shell waits.
 func (s *Shell) StartAhead() { s.ahead.allowed = true }
 
 // manner holds the settings with which a command runs.
 type manner struct {
 	mode   Mode
 	within Sandboxed
-	// free means that only the command's folder is carried over, background that nobody watches the command at first.
+	// free means that of the shell's state only the folder is carried over, background that nobody watches the command
+	// at first.
 	free, background bool
 }
 

@@ -21,7 +21,7 @@ const grace = 2 * time.Second
 type Command struct {
 	shell      *Shell
 	dir        string
-	free       bool // only the command's folder is carried over
+	free       bool // of the shell's state only the folder is carried over
 	unseen     bool // nobody watches the command at first
 	within     Sandboxed
 	started    *waitingShell

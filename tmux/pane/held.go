@@ -157,8 +157,8 @@ func (s *Shell) sandbox(within Sandboxed) (by sandbox, environ func(now []string
 	return nil, nil, fmt.Errorf("%q: unknown sandbox", within)
 }
 
-// box returns the box of confined commands. It is created again after every other command, which may have created a
-// folder that was missing, and when it is stale. The caller holds mu.
+// box returns the box of confined commands. It is created again when it is stale, and after each command without a
+// sandbox, which may have created a folder that was missing. The caller holds mu.
 func (s *Shell) box() (box *confine.Box, err error) {
 	h := &s.hold
 	switch {
@@ -177,7 +177,8 @@ func (s *Shell) box() (box *confine.Box, err error) {
 	return box, nil
 }
 
-// fence returns the workspace sandbox. It is created again after every other command. The caller holds mu.
+// fence returns the workspace sandbox. It is created again when it is stale, and after each command without a sandbox.
+// The caller holds mu.
 func (s *Shell) fence() (*fence.Fence, error) {
 	h := &s.hold
 	switch {

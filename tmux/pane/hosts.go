@@ -132,7 +132,7 @@ func (h *hosts) answer(payload []byte) {
 	h.settle(a.Name, a.err())
 }
 
-// ask is a [fence.Ask].
+// ask asks the client about a host, as a [fence.Ask].
 func (h *hosts) ask(ctx context.Context, name, port string) error {
 	h.mu.Lock()
 	s, send := h.known[name], h.send

@@ -15,8 +15,8 @@ type Chunk struct {
 	Total  int64
 }
 
-// Mailbox buffers live output for one reader. Put never blocks: pieces are joined, and the
-// oldest are dropped when more than 256 KiB wait. Use [NewMailbox].
+// Mailbox buffers live output for one reader. Put never blocks: pieces are joined, and the oldest are dropped when more
+// than 256 KiB wait. Create it with [NewMailbox].
 type Mailbox struct {
 	mu     sync.Mutex // guards the fields below
 	wake   sync.Cond

@@ -6,8 +6,8 @@
 // Without tmux the same Server runs in our own process. The files of a command are authoritative:
 //
 //	DIR/cmd            the command; the client writes it
-//	DIR/out, DIR/err   its output; err only if there is any. Of more than [WholeMax] bytes, or what the
-//	                   [Greeting] says, the beginning, a line on what is missing, and the last [TailMax]
+//	DIR/out, DIR/err   its output; err only if there is any. An output of more than [WholeMax] bytes, or the limit
+//	                   in the [Greeting], is cut: its start, a line about the missing part, the last [TailMax] bytes
 //	DIR/rc             its end, see [ReadExit]; appears by rename as the very last thing
 //
 // A client does this:

@@ -19,8 +19,8 @@ type Record struct {
 	fault  error // first error of writing; recording has stopped then
 }
 
-// NewRecord returns a Record with the file path. The file gets the first most bytes, [WholeMax] if most is 0, and of a
-// longer stream also the last TailMax bytes.
+// NewRecord returns a Record that writes to the file at path. most limits the bytes from the start of the stream; 0
+// means [WholeMax]. If the stream is longer, its last TailMax bytes are written, too.
 func NewRecord(path string, most int64) *Record {
 	if most <= 0 {
 		most = WholeMax

@@ -110,7 +110,7 @@ func (h *waitingShell) connect() (theirs []*os.File, err error) {
 	return append(theirs, out, errs), err
 }
 
-// sendCommand passes the command to the shell. It does not block.
+// line passes the command's line to the shell. It does not block.
 func (h *waitingShell) line(text string) {
 	go func() { // a long command blocks until the shell reads it
 		_, _ = io.WriteString(h.in, text) // fails if the shell has ended

@@ -50,7 +50,7 @@ func NewApplyPatch(ws *Workspace) tools.Tool {
 
 func (t *applyPatch) PlanArgs(args patchArgs) (action.Action, error) { return t.PlanFor(0, args) }
 
-// PlanFor returns the plan of a patch by a reader.
+// PlanFor returns the plan of a patch. reader is as in [tools.Call].
 func (t *applyPatch) PlanFor(reader int, args patchArgs) (action.Action, error) {
 	ctx, done := tools.PlanContext()
 	defer done()

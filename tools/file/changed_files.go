@@ -27,7 +27,7 @@ type Change struct {
 	Path string          // as the model should use it
 	Diff string          // unified; "" when it is too long or unknown
 	Gone bool            // the file was deleted
-	Seen action.SeenFile // the model's knowledge of the file after it has read this
+	Seen action.SeenFile // the model's knowledge of the file after it has read about this change
 }
 
 // hold keeps the content of a file that the model knows, for a later diff. It drops the oldest contents over the limit.
@@ -57,9 +57,9 @@ func (f *seenFiles) hold(known *seenFile, s snapshot) {
 }
 
 // Changed returns the files that the main conversation has read or written and that have changed or disappeared since,
-// by path. Each change is reported once. The model then knows the content in the diff; a file without a diff must be
-// read again, and is not reported before that. Files with unchanged size and time are not opened. At most the 200 most
-// recent files are checked; on a target, whose times are in whole seconds, the last four.
+// sorted by path. Each change is reported once. The model then knows the content in the diff; a file without a diff
+// must be read again, and is not reported before that. Files with unchanged size and time are not opened. At most the
+// 200 most recent files are checked; on a target, whose times are in whole seconds, the last four.
 func (w *Workspace) Changed(ctx context.Context) []Change {
 	var changed []Change
 	for _, s := range w.seen.by(0).watched(maxWatched / w.files.BatchSize()) { // each check costs time on a target
@@ -104,7 +104,8 @@ func (f *seenFiles) watched(n int) []State {
 	return all
 }
 
-// change returns how the file at path differs from now, and whether there is a difference that was not reported yet.
+// change compares the file at path, as the model knows it, with its present state. It returns false if nothing changed
+// or the change was reported before.
 func (f *seenFiles) change(path string, now snapshot) (Change, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -18,7 +18,7 @@ type document struct {
 	text string
 }
 
-// open returns the document with a content.
+// open returns the document of a file with this content.
 func open(data []byte) document {
 	text, c := decode(data)
 	return document{c, data, text}

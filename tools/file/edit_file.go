@@ -80,7 +80,7 @@ func NewEditFile(ws *Workspace) tools.Tool {
 
 func (t *editFile) PlanArgs(args editArgs) (action.Action, error) { return t.PlanFor(0, args) }
 
-// PlanFor returns the plan of an edit by a reader.
+// PlanFor returns the plan of an edit. reader is as in [tools.Call].
 func (t *editFile) PlanFor(reader int, args editArgs) (action.Action, error) {
 	return t.ws.planRewrite(t.Name(), args.Path, args.Why, t.rewrite(reader, args))
 }

@@ -43,7 +43,8 @@ func (l *leftOut) add(why reason, rel string) {
 	}
 }
 
-// ignored returns a function that counts files which git ignores and p may match. It keeps the file that p names.
+// ignored returns a function that counts files which git ignores and p may match. The function returns true for the
+// file that p names, which is searched anyway.
 func (l *leftOut) ignored(p *pattern) func(rel string, e os.DirEntry) bool {
 	return func(rel string, e os.DirEntry) bool {
 		switch {

@@ -47,7 +47,7 @@ func (e ends) carriages() (n int) {
 	return n
 }
 
-// on returns lines that end in LF with the ends of e, one by one, and with other for the lines after these.
+// on replaces the LF ends of lines by the ends of e, one by one. Lines after these get the end other.
 func (e ends) on(lines, other string) string {
 	var out strings.Builder
 	for line := range strings.Lines(lines) {
@@ -81,8 +81,8 @@ func (e ends) parts(bare string, all []part) []part {
 	return parts
 }
 
-// keepLineEnds gives a new text the line ends of the old text was: a line that stays or replaces another one keeps its
-// end, added lines get the most frequent end. A text with carriage returns is returned unchanged.
+// keepLineEnds gives a text the line ends of the earlier text: a line that stays or replaces another one keeps its end,
+// added lines get the most frequent end. A text with carriage returns is returned unchanged.
 func keepLineEnds(was, text string) string {
 	if !strings.Contains(was, "\r\n") || strings.Contains(text, "\r") {
 		return text

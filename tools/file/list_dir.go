@@ -105,7 +105,7 @@ func (l *listing) list(ctx context.Context, path string, depth int) error {
 	return nil
 }
 
-// folder adds the entries of the folder rel of path and returns the folders in it.
+// folder adds the entries of the folder rel below path, and returns the folders in it.
 func (l *listing) folder(ctx context.Context, path, rel string) ([]string, error) {
 	dir, err := l.files.OpenDir(ctx, fs.Join(path, rel))
 	if err != nil {

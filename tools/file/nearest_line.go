@@ -14,8 +14,8 @@ func notFound(text, want string) error {
 	return errors.New("old_string was not found" + nearestTo(text, want, "old_string"))
 }
 
-// nearestTo returns the end of a sentence about want missing in text: the passage that looks like want, else the most
-// similar lines. whose is the name of the argument that contains want.
+// nearestTo returns the end of a sentence that reports that text does not contain want: the passage that looks like
+// want, else the most similar lines. whose is the name of the argument that contains want.
 func nearestTo(text, want, whose string) string {
 	if passage := passageLike(text, want); passage != "" {
 		return passage

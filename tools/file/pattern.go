@@ -59,7 +59,7 @@ func (p *pattern) match(rel string) bool {
 // literal reports whether the pattern is the path of one file.
 func (p *pattern) literal() bool { return !p.deep && p.names(p.rest) }
 
-// names reports whether the pattern is a path without special characters: rel.
+// names reports whether the pattern below the base is the path rel, without special characters.
 func (p *pattern) names(rel string) bool { return p.rest == rel && !strings.ContainsAny(rel, `*?[{\`) }
 
 // mayHold reports whether the folder rel may contain matching files.

@@ -80,7 +80,7 @@ func (r *Readers) ForkReader(from, to int, underWay func(call string) bool) {
 	r.all[to] = forked
 }
 
-// Unread drops a reader's knowledge of the files that these calls were the last to read or write.
+// Unread drops a reader's knowledge of the files that were last read or written by a call for which by returns true.
 func (r *Readers) Unread(reader int, by func(call string) bool) {
 	f := r.by(reader)
 	f.mu.Lock()
@@ -252,10 +252,10 @@ func (w *Workspace) Readers() *Readers { return w.seen }
 // UseReaders replaces the knowledge of all readers of a workspace. Call it before the first tool call.
 func UseReaders(w *Workspace, seen *Readers) { w.seen = seen }
 
-// Recent returns the files that the main model read or wrote, most recent first.
+// Recent returns the files that the main conversation read or wrote, most recent first.
 func (w *Workspace) Recent() []State { return w.seen.by(0).sorted(latest) }
 
-// MostRead returns the files that the model read or wrote, most frequent first.
+// MostRead returns the files that the main conversation read or wrote, most frequent first.
 func (w *Workspace) MostRead() []State {
 	return w.seen.by(0).sorted(func(a, b *seenFile) int { return cmp.Or(cmp.Compare(b.Reads, a.Reads), latest(a, b)) })
 }

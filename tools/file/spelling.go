@@ -56,7 +56,7 @@ func traitOf(r rune) (trait, rune) {
 type folded struct {
 	ignored trait
 	text    []byte
-	at      []int32 // for each byte of text, and its end: the offset in the original
+	at      []int32 // for each byte of text, and for the end of text: the offset in the original
 	blank   int32   // offset of pending spaces that are not yet in text, -1 for none
 }
 
@@ -116,7 +116,7 @@ func (f *folded) add(r rune, at int32) {
 
 func fold(s string, ignored trait) string { return string(foldText(s, ignored).text) }
 
-// differences describes how there, an existing spelling, differs from given: "has a no-break space (U+00A0), differs in
+// differences describes how an existing spelling differs from the given one: "has a no-break space (U+00A0), differs in
 // case". Both must be equal without all traits.
 func differences(there, given string) string {
 	var all []string
@@ -131,7 +131,7 @@ func differences(there, given string) string {
 	return strings.Join(all, ", ")
 }
 
-// traitDifference describes how there differs from given in one trait.
+// traitDifference describes how an existing spelling differs from the given one in one trait.
 func traitDifference(t trait, there, given string) string {
 	tabs, none := strings.Count(there, "\t"), strings.Count(given, "\t")
 	switch {

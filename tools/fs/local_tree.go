@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StatIn returns what name in a folder of this machine is, without following a link.
+// StatIn describes the entry name of a folder of this machine, without following a link.
 func StatIn(dir Folder, name string) (st unix.Stat_t, err error) {
 	local, ok := dir.(localFolder)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package child runs programs on this machine and leaves none of their processes behind: servers and hooks, which buddy
-// talks to over pipes.
+// Package child runs servers and hooks on this machine, which buddy talks to over pipes, and leaves none of their
+// processes behind.
 //
 // Each program gets its own process group. Stopping it ends the whole group: its standard input is closed, then the
 // group gets TERM, then KILL. A file describes each program, so that [Sweep] in a later process finds and ends the
@@ -46,7 +46,7 @@ type Spec struct {
 	Command []string // program and arguments, executed directly
 	Dir     string   // its working directory; "" is that of this process
 	Env     []string // NAME=value, added to the minimal environment and overriding it
-	State   string   // folder for the note of the child and its owner; "": no note
+	State   string   // folder for the note with which [Sweep] finds the child; "": no note
 	Temp    string   // folder to remove when the program is gone; "": none
 	Within  Holder   // sandbox of the program; nil: none. It is closed when the program is gone
 }

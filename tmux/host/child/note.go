@@ -64,9 +64,10 @@ func (n note) recordPID(dir string, pid int) (err error) {
 	return err
 }
 
-// Sweep ends the children noted in a folder whose owner is dead, with their groups, and removes their notes. Children
-// of a living owner stay, and so do processes that reuse a child's pid. It returns the number of ended groups, and the
-// errors of unreadable files. It takes up to 4 seconds if a process ignores TERM.
+// Sweep ends the children that have a note in the folder state and whose owner is dead. It ends their process groups,
+// too, and removes the notes. Children of a living owner stay, and so do processes that reuse a child's pid. Sweep
+// returns the number of ended groups, and the errors of unreadable files. It takes up to 4 seconds if a process ignores
+// TERM.
 func Sweep(state string) (ended int, err error) {
 	files, err := os.ReadDir(state)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,8 +141,8 @@ func (n note) valid() bool {
 	return (n.PID > 1 || n.PID == 0 && n.ID != "") && n.Owner > 1
 }
 
-// running reports whether a process of the child's group is still running. A group led by another process is not the
-// child's, because its number was reused.
+// running reports whether a process of the child's group is still running. If another process leads the group, the
+// system has reused the group's number, and the group is not the child's.
 func (n note) running() bool {
 	if n.PID == 0 {
 		return false

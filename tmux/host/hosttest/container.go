@@ -35,7 +35,7 @@ var gnu = []string{
 	"sleep", "sort", "stat", "stty", "tail", "tee", "test", "touch", "tr", "true", "tty", "uname", "uniq", "wc", "yes", "tput",
 }
 
-// Container runs until its test ends.
+// Container is a running container, which ends with its test.
 type Container struct {
 	Name   string
 	Engine string

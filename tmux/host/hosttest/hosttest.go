@@ -32,9 +32,9 @@ type SSHD struct {
 	Wire   *Forwarder
 }
 
-// NewSSHD starts a server, which ends with the test. Its sessions have TMUX_TMPDIR in Dir, and an empty home there,
-// because start-up files of the user's shells may take locks that a cut connection would keep, so that every later
-// shell waits. more holds further lines for sshd_config.
+// NewSSHD starts a server, which ends with the test. Its sessions have TMUX_TMPDIR and an empty home in Dir: start-up
+// files in the user's home may take locks that a cut connection would keep, and every later shell would wait for them.
+// more holds further lines for sshd_config.
 func NewSSHD(t testing.TB, more string) *SSHD {
 	t.Helper()
 	if testing.Short() {
@@ -124,7 +124,7 @@ func (s *SSHD) Host(t testing.TB) *host.Host {
 	return closing(t, h, err)
 }
 
-// NewHostKey replaces the server's key, which its test does not know.
+// NewHostKey replaces the server's key in known_hosts, so that ssh reports a changed host key.
 func (s *SSHD) NewHostKey(t testing.TB) {
 	t.Helper()
 	other := filepath.Join(s.Dir, "other")

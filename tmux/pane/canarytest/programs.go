@@ -36,7 +36,8 @@ type language struct {
 	around  []string // programs around a deed, which replaces X
 }
 
-// program returns a line that runs one of the deeds in some surroundings in its language, then in the shell.
+// program returns a line that runs one of the deeds, wrapped at random in other code of its language, and then of the
+// shell.
 func (d deeds) program(r *rand.Rand) string {
 	text := pick(r, d.ways)
 	dir := pick(r, folders)
@@ -68,7 +69,7 @@ func indented(l language, text string) string {
 // folders are names of the watched folder, as seen from the workspace.
 var folders = []string{"../out", "../out/d/..", "../ws/../out", "/proc/self/cwd/../out", ".././/out/."}
 
-// shellAround lists lines that run another line, which is encoded.
+// shellAround lists lines that run another line, X, which is encoded.
 var shellAround = []string{
 	`eval "$(echo «X» | base64 -d)"`,
 	`( eval "$(echo «X» | base64 -d)" )`,

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package canarytest shows the effects of a hostile command: it creates a world of folders, sockets and a process, the
-// canaries, runs shell lines in it and checks each canary afterwards.
+// Package canarytest shows the effects of a hostile command: it creates a world of canaries (folders, sockets and a
+// process), runs shell lines in it, and checks each canary afterwards.
 //
 //	w := canarytest.New(t, canarytest.Options{Dir: "/tmp", Script: script})
 //	got := w.Plain(line, time.Minute) // unrestricted: line.Canary is among them
@@ -222,8 +222,8 @@ func (w *World) Remaining() (pids []int) {
 	return pids
 }
 
-// Run runs a line with start, then clean, waits for later changes, and returns the changed canaries. Afterwards it
-// restores the folders.
+// Run starts a line with start, calls clean after the line, waits for later changes, and returns the changed canaries.
+// Then it restores the folders.
 func (w *World) Run(l Line, wait time.Duration, env []string, start func(*exec.Cmd) error, clean func(*exec.Cmd)) (changed []string) {
 	return w.Watch(l, wait, func(ctx context.Context, text string, out *os.File) error {
 		// Like the supervisor, it sends the line when all restrictions hold.
@@ -314,8 +314,8 @@ func (w *World) changed(l Line, files, health string, contacts int64) (changed [
 	return changed
 }
 
-// Plain runs a line unrestricted, and ends its background processes. wait is the time for these. A line that does not
-// end by itself counts as changing nothing, because it could not be distinguished from a restricted line.
+// Plain runs a line unrestricted, and ends its background processes. wait is how long to wait for their changes. A line
+// that does not end by itself counts as changing nothing, because it could not be distinguished from a restricted line.
 func (w *World) Plain(l Line, wait time.Duration) []string {
 	if l.Maybe() {
 		wait = 300 * time.Millisecond

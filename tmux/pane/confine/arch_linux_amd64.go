@@ -20,7 +20,7 @@ var machineCalls = map[string][]uint32{
 	"EPERM": {
 		// Owners, modes, times and attributes, for which Landlock has no right.
 		unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_FUTIMESAT,
-		// The kernel: keys, programs, counters, modules, and what is shared with others by number.
+		// The kernel: keys, programs, counters, modules, and objects shared with others by number.
 		unix.SYS_MODIFY_LDT,
 		// The machine.
 		unix.SYS_IOPL, unix.SYS_IOPERM,

@@ -109,8 +109,8 @@ var calls = map[string][]uint32{
 }
 
 // fenceCalls holds the differences in the workspace sandbox: builds and tests change modes and times, listen, share
-// memory and debug their own children. Its mount, process, network and IPC namespaces replace these restrictions of the
-// read-only sandbox.
+// memory and debug their own children. The sandbox's mount, process, network and IPC namespaces replace these
+// restrictions of the read-only sandbox.
 var fenceCalls = map[string][]uint32{
 	"allow": {
 		unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT, unix.SYS_SETXATTR, unix.SYS_FSETXATTR,

@@ -12,7 +12,7 @@
 //
 // The data is in tables: calls_linux.go (system calls), path_rules_linux.go and paths.go (folders), environ.go
 // (variables). elastic/go-seccomp-bpf is not used, because it lacks the newest calls, compares 64 bits of arguments
-// although the kernel uses 32 of them, and fills the tables of five machines at each start.
+// although the kernel uses 32 of them, and builds tables for five architectures at each start.
 package confine
 
 import (

@@ -12,7 +12,7 @@ import (
 )
 
 // dropped holds variables that change the meaning of a command's words, or name programs that would act for the
-// command. A star at the end matches any letters.
+// command. A star at the end matches any characters.
 var dropped = []string{
 	"BASH_*", "SHELLOPTS", "BASHOPTS", "ENV", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "IFS", "ZDOTDIR", "FPATH",
 	"LD_*", "DYLD_*", "TMUX", "TMUX_PANE", "STY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "SSH_TTY", "GPG_AGENT_INFO", "DBUS_*",

@@ -41,7 +41,7 @@ func answer(ret uint32) program { return program{bpf.RetConstant{Val: ret}} }
 
 func load(off uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: off, Size: 4} }
 
-// among returns yes when the low half of an argument, masked, is one of the values, else no.
+// among returns a program that returns yes if the low half of an argument, masked, is one of the values, else no.
 func among(arg int, mask uint32, yes, no uint32, values ...uint32) program {
 	p := program{load(low(arg)), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: mask}}
 	for i, v := range values {
@@ -53,7 +53,7 @@ func among(arg int, mask uint32, yes, no uint32, values ...uint32) program {
 // whole is a mask that keeps the whole low half of an argument.
 const whole = 1<<32 - 1
 
-// only continues with then if an argument has the value, else it returns no.
+// only returns a program that runs then if the low half of an argument has the value, else returns no.
 func only(arg int, value uint32, no uint32, then program) program {
 	return append(program{load(low(arg)), bpf.JumpIf{Cond: bpf.JumpEqual, Val: value, SkipTrue: 1}, bpf.RetConstant{Val: no}}, then...)
 }

@@ -56,7 +56,7 @@ func visible(root string, secrets []string) (rules []pathRule, listed []listing)
 	return rules, listed
 }
 
-// pathInfo holds the file at a path when the box was created.
+// pathInfo records which file was at a path when the box was created.
 type pathInfo struct {
 	path string
 	info os.FileInfo // nil: none

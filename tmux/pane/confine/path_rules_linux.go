@@ -115,7 +115,7 @@ var etc = sync.OnceValue(func() []string {
 	return all
 })
 
-// public returns the part of dir that every user may read, in as few paths as possible; whole means all of dir.
+// public returns the part of dir that every user may read, in as few paths as possible, and whether that is all of dir.
 func public(dir string) (paths []string, whole bool) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"buddy/tmux/pane/seatbelt"
 )
 
-// Box restricts commands; one serves many. Start and Sweep are safe for concurrent use, Stale and Renew are not.
+// Box restricts commands. One Box serves many commands. Start and Sweep are safe for concurrent use, Stale and Renew
+// are not.
 type Box struct {
 	config  Config
 	surveys []*survey

@@ -25,8 +25,8 @@ import (
 	"buddy/texts"
 )
 
-// Box restricts commands; one serves many. Start and Sweep are safe for concurrent use, Stale and Renew are not; call
-// Close after the last of them.
+// Box restricts commands. One Box serves many commands. Start and Sweep are safe for concurrent use, Stale and Renew
+// are not. Call Close after the last use.
 type Box struct {
 	config Config
 	abi    int      // the version of Landlock's interface
@@ -55,7 +55,7 @@ func New(c Config) (*Box, error) {
 }
 
 // Renew returns a box as New would create it now. It is faster in a large workspace, because it reads only changed
-// folders. Without an error b must not be used any more, except for its Close.
+// folders. If it succeeds, only the Close of b may still be called.
 func (b *Box) Renew() (*Box, error) {
 	next := &Box{config: b.config, abi: b.abi, filter: b.filter, surveys: b.surveys}
 	return next, next.addRules()
@@ -102,8 +102,8 @@ var Seal = sync.OnceValue(func() error {
 	return nil
 })
 
-// Possible makes the calls of Start on a separate thread, and returns nil if all succeed, else an error that is
-// [ErrImpossible]. It allows only one folder, because searching for the others takes long.
+// Possible tries the restrictions of Start on a separate thread, and returns nil if all succeed, else an error that is
+// [ErrImpossible]. The rules that it tries allow only one folder, because collecting all folders takes long.
 func Possible() error {
 	temp, err := os.MkdirTemp("", "buddy-")
 	if err != nil {

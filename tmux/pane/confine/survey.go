@@ -22,8 +22,8 @@ const maxLooked = 300_000
 // change within the same tick of the file system's clock would have the same time.
 const settled = time.Second
 
-// survey tracks the files with secrets in a workspace folder. The first look reads all folders; later ones read changed
-// folders.
+// survey tracks the files with secrets in a workspace folder. The first look reads all folders; later looks read only
+// changed folders.
 type survey struct {
 	root    string
 	hidden  []string // may not be read, whatever their names
@@ -38,8 +38,8 @@ type survey struct {
 	read    int               // folders read by the last look
 }
 
-// Around tracks the files and folders with secrets in a repository around workspace folders: those with names from
-// package secretfile, and those of agents. It is not safe for concurrent use.
+// Around tracks the files and folders with secrets in a repository around workspace folders: files with names from
+// package secretfile, and folders with agents' sessions and memory. It is not safe for concurrent use.
 type Around struct{ survey }
 
 // NewAround returns the survey of a repository; work are the workspace folders.

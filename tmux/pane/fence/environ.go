@@ -14,8 +14,8 @@ import (
 )
 
 // environ returns the environment of a command; now is the first environment as earlier commands changed it. If git
-// would behave differently from outside, a setting points to closed, an unreadable folder, so that git fails with the
-// reason.
+// would behave differently in the sandbox than outside, a git setting names a file in closed, an unreadable folder, so
+// that git fails with a message that includes the reason.
 func (c Config) environ(now, withheld []string, temp string, git gitfiles.Files, closed string) []string {
 	env := slices.Concat(confine.Clean(c.Env, now, withheld), confine.Unattended, []string{"TERM=dumb", "PYTHONUNBUFFERED=1", "TMPDIR=" + temp}, c.caches())
 	if git.Refused != "" {
@@ -34,7 +34,8 @@ var private = []struct{ variable, folder string }{
 	{"PYTHONPYCACHEPREFIX", "pycache"}, // otherwise tests change __pycache__, which later runs outside would execute
 }
 
-// downloads lists the variables of the folders of downloads. Without a network these are the user's own, read-only.
+// downloads lists the variables that name folders of downloads. Without a network they keep naming the user's own
+// folders, which are read-only in the sandbox.
 var downloads = []struct{ variable, folder string }{
 	{"GOMODCACHE", "go-mod"},
 	{"CARGO_HOME", "cargo"},

@@ -43,8 +43,8 @@ type Config struct {
 	Env []string
 	// Temp is an existing folder that commands see as /tmp.
 	Temp string
-	// Show lists additional absolute paths that commands may read, even inside hidden paths; Keep lists those that they
-	// may write.
+	// Show lists additional absolute paths that commands may read, even inside hidden paths; Keep lists paths that they
+	// may also write.
 	Show, Keep []string
 	// Server means that a command runs as long as the session, so only its start marks the workspace. Otherwise the
 	// mark would stay while the command runs, and each command outside of the fence would need approval.

@@ -11,7 +11,7 @@ import (
 // closedDir is a folder that no command on Linux can read.
 const closedDir = "/run/buddy/closed"
 
-// gitFiles finds the files that the user's git reads. Configurations in folders that commands write to make no file
+// gitFiles finds the files that the user's git reads. A configuration that commands could have changed makes no file
 // readable.
 func (c Config) gitFiles() gitfiles.Files {
 	s := gitfiles.Search{Env: c.Env, Work: slices.Concat(c.Work, c.Write), Own: c.Hide}
@@ -24,8 +24,9 @@ func (c Config) gitFiles() gitfiles.Files {
 	return s.Find()
 }
 
-// git adds the files that the user's git reads, read-only even in the workspace. If git would behave differently from
-// outside, git also adds an unreadable folder, to which a setting points, so that git fails with the reason.
+// git adds the files that the user's git reads, read-only even in the workspace. If git would behave differently in the
+// sandbox than outside, it also adds an unreadable folder, to which a git setting points, so that git fails with the
+// reason.
 func (p plan) git(files gitfiles.Files, work []string) {
 	for _, path := range slices.Concat(files.Read, files.Worked, files.Hooks) {
 		p.add(readable, path)

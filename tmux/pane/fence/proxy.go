@@ -86,8 +86,8 @@ func (p *proxy) allows(host string) bool {
 	})
 }
 
-// permit returns nil if a command may connect to a host, else the reason. A host outside the settings waits here for a
-// person.
+// permit returns nil if a command may connect to a host, else the reason. For a host outside the settings, it waits
+// until a person has answered.
 func (p *proxy) permit(ctx context.Context, host, port string) error {
 	listed := p.allows(host)
 	unlisted := fmt.Errorf("%q is not among allow_hosts of [sandbox]", host)
@@ -132,8 +132,8 @@ func askable(name string) bool {
 	})
 }
 
-// connect connects to an allowed host at the checked internet address. asking ends when nobody waits for the answer any
-// more.
+// connect connects to an allowed host, at an internet address that it has checked. asking ends when nobody waits for a
+// person's answer any more.
 func (p *proxy) connect(ctx, asking context.Context, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err == nil {

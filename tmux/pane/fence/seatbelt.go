@@ -11,9 +11,9 @@ import (
 )
 
 // seatbelt returns the rules of macOS for commands of c. git is the set of files that the user's git reads. Unlike on
-// Linux, the loopback is the machine's, so nothing may listen. Git's hooks and configuration in the workspace are
-// read-only, because a process that leaves its group survives its command, and could change them before the next git
-// outside.
+// Linux, the loopback is the machine's, so commands may not listen. Git's hooks and configuration in the workspace are
+// read-only, because a process that leaves its group survives its command, and could change them before git runs
+// outside the next time.
 func (c Config) seatbelt(git gitfiles.Files, hidden []string) seatbelt.Rules {
 	run, read, secret := confine.SystemOfMacOS(c.Env, c.Work)
 	r := seatbelt.Rules{

@@ -19,8 +19,8 @@ import (
 	"buddy/tmux/pane/seatbelt"
 )
 
-// Fence is the sandbox for commands; one serves many. Start and Sweep are safe for concurrent use; call Close after the
-// last of them.
+// Fence is the sandbox for commands. One Fence serves many commands. Start and Sweep are safe for concurrent use; call
+// Close after the last use.
 type Fence struct {
 	config Config
 	around []*surrounding // repositories around the workspace
@@ -163,7 +163,7 @@ func (f *Fence) serve(cmd *exec.Cmd, r process) (process, *seatbelt.Held, error)
 	return r, held, nil
 }
 
-// close ends the proxy of a command that changes nothing more.
+// close ends the proxy of a command, and records that the command changes nothing more.
 func (r process) close() {
 	if r.listener != nil {
 		_ = r.listener.Close()

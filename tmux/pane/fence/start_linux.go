@@ -28,8 +28,8 @@ import (
 	"buddy/tmux/pane/gitfiles"
 )
 
-// Fence is the sandbox for commands; one serves many. Start and Sweep are safe for concurrent use; call Close after the
-// last of them.
+// Fence is the sandbox for commands. One Fence serves many commands. Start and Sweep are safe for concurrent use; call
+// Close after the last use.
 type Fence struct {
 	bwrap  string
 	args   []string // up to the command's folder

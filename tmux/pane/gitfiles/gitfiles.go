@@ -39,8 +39,8 @@ type Files struct {
 	Worked []string // such files in the workspace
 	Hooks  []string // folders of hooks
 	Hide   []string // files with secrets in Hooks
-	// Refused is the reason why git would behave differently from outside, because a file that it would read stays
-	// closed; "" for none.
+	// Refused is the reason why git would behave differently in the sandbox than outside, because a file that it would
+	// read stays closed; "" for none.
 	Refused string
 }
 
@@ -50,7 +50,7 @@ const (
 	hooksMax = 1000    // files in a folder of hooks
 )
 
-// Find looks for the files.
+// Find returns the files that git reads.
 func (s Search) Find() Files {
 	f := finder{Search: s, home: s.lookup("HOME"), seen: map[string]bool{}}
 	for _, dir := range s.Work {
@@ -114,7 +114,7 @@ type wanted struct {
 // named lists the settings that name files for git, and whether the value is a folder.
 var named = map[string]bool{"core.excludesfile": false, "core.attributesfile": false, "commit.template": false, "core.hookspath": true}
 
-// configuration opens a configuration file and the files that it names.
+// configuration adds a configuration file and the files that it names to the result.
 func (f *finder) configuration(w wanted, depth int) {
 	if depth > depthMax || !f.open(w) {
 		return
@@ -145,7 +145,7 @@ func (f *finder) includes(key, config string) bool {
 	return key == "include.path" || conditional && path && f.mayHold(condition, config)
 }
 
-// expand returns the absolute path of a value; "" for no path, and for a relative one if dir is "".
+// expand returns the absolute path of a setting's value; "" if the value is no path, or is relative and dir is "".
 func (f *finder) expand(value, dir string) string {
 	value = strings.TrimPrefix(value, ":(optional)")
 	if rest, ok := strings.CutPrefix(value, "~"); ok {
@@ -200,7 +200,8 @@ func (f *finder) mayHold(condition, config string) bool {
 	return false
 }
 
-// open adds a file or folder. It returns false if it is open already, does not exist or must stay closed.
+// open adds a file or folder to the result. It returns false if it was added before, does not exist or must stay
+// closed.
 func (f *finder) open(w wanted) bool {
 	if !filepath.IsAbs(w.path) || f.seen[w.path] {
 		return false
@@ -338,8 +339,8 @@ func linked(links []Link) (all []string) {
 // linksMax limits the links on the way to a file, like the kernel's limit.
 const linksMax = 40
 
-// Links returns the links on the way to an absolute path, and the path without links; beyond the limit a link remains
-// in it.
+// Links returns the symbolic links on the way to an absolute path, and the path without links. If there are more than
+// linksMax links, real still contains one.
 func Links(path string) (all []Link, real string) {
 	real = filepath.Clean(path)
 	for range linksMax {

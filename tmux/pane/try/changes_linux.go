@@ -17,7 +17,7 @@ import (
 	"buddy/tmux/pane/try/enter"
 )
 
-// stat is the state of a file. The state file of a layer has the fields with capitals.
+// stat is the state of a file. Only the exported fields are stored in a layer's state file.
 type stat struct {
 	Ino          uint64
 	Mode         uint32 // with the type
@@ -119,7 +119,7 @@ func (l *lister) lose(rel, format string, args ...any) {
 	l.r.Losses = append(l.r.Losses, Loss{rel, fmt.Sprintf(format, args...)})
 }
 
-// move records how a path is kept. In a folder that is moved as a whole, nothing else is.
+// move records how a path is kept. It records nothing if whole is set, because a folder above is moved as a whole.
 func (l *lister) move(do deed, rel string, up, low *stat, whole bool) {
 	if whole {
 		return
@@ -159,7 +159,7 @@ func (l *lister) pair(rel string, up, low *stat, whole bool) error {
 	return l.files(rel, up, low, whole)
 }
 
-// files compares two files of the same type that are no folders.
+// files compares two files of the same type that are not folders.
 func (l *lister) files(rel string, up, low *stat, whole bool) error {
 	same, err := l.same(rel, up, low)
 	if err != nil {
@@ -211,7 +211,7 @@ func (l *lister) folders(rel string, up, low *stat, whole bool) error {
 	return l.entries(rel, whole || replaced)
 }
 
-// entries compares the contents of two folders; whole means that they are not one on top of the other.
+// entries compares the contents of two folders; whole means that the layer's folder replaces the workspace's folder.
 func (l *lister) entries(rel string, whole bool) error {
 	names, err := l.names(l.upper, rel)
 	if err != nil {
@@ -346,7 +346,7 @@ func openFile(path string) (fd int, err error) {
 	return fd, nil
 }
 
-// unreadable returns nil for a file that its owner may not read: it counts as changed.
+// unreadable drops the error of a file that its owner may not read, because such a file counts as changed.
 func unreadable(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return nil

@@ -28,7 +28,8 @@ const (
 	chmod    deed = "chmod"    // a folder gets other permissions
 )
 
-// move is one step of keeping. The numbers of files tell whether it was done, so that it can be repeated.
+// move is one step of keeping. The inode numbers of the files show whether it was done, so that keeping can be
+// repeated.
 type move struct {
 	Path     []byte // below the workspace
 	Do       deed
@@ -57,7 +58,7 @@ type keeper struct {
 	of           string // its path below the workspace
 }
 
-// newKeeper waits until no other process keeps the layer.
+// newKeeper returns a keeper of a layer. It waits until no other process keeps the layer.
 func newKeeper(layer string, s state) (*keeper, error) {
 	lock, err := unix.Open(layer, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -259,7 +260,8 @@ func (k *keeper) undo(n int) error {
 // old returns the path of the file that a move removes.
 func (k *keeper) old(n int) string { return filepath.Join(k.layer, oldDir, strconv.Itoa(n)) }
 
-// rename renames the file of a move, or back. Only who may write to a folder can move it to another one.
+// rename carries out the renaming of a move, or reverts it if forth is false. Only a user who may write to a folder can
+// move it to another one.
 func (k *keeper) rename(n int, forth bool) error {
 	m := k.Moves[n]
 	path := string(m.Path)
@@ -410,9 +412,9 @@ func (r *Result) Keep() error {
 	return k.finish()
 }
 
-// Resume continues the [Result.Keep] of another process that was killed. kept reports whether the changes of a layer
-// are in the workspace, now or before; otherwise nothing of them is there, unless the error is [ErrHalf]. It waits while
-// another process keeps the layer.
+// Resume continues the [Result.Keep] of another process that was killed. kept reports whether the changes of the layer
+// are in the workspace, put there now or before. If kept is false, none of them is there, unless the error is
+// [ErrHalf]. Resume waits while another process keeps the layer.
 func Resume(layer string) (kept bool, err error) {
 	text, err := os.ReadFile(filepath.Join(layer, stateFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -38,7 +38,8 @@ type trial struct {
 	flag  int           // the socket's number in the next command
 }
 
-// prepare returns a trial with a new layer. Close it. The error is [ErrImpossible] if the sandbox is.
+// prepare returns a trial with a new layer. The caller closes the trial. The error is [ErrImpossible] if commands can't
+// be tried here.
 func prepare(c Config) (t *trial, err error) {
 	if err := suits(c); err != nil {
 		return nil, err
@@ -152,8 +153,8 @@ func (t *trial) serve(socket *os.File) {
 	}
 }
 
-// Run runs a command. The error is [ErrImpossible], or says why the command could not be started; a command that fails
-// has a Result. When ctx ends, the command is ended and its changes are discarded.
+// Run runs a command. The error is [ErrImpossible], or the reason why the command could not be started; a command that
+// fails has a Result. When ctx ends, the command is ended and its changes are discarded.
 func Run(ctx context.Context, c Config, cmd Command) (*Result, error) {
 	t, err := prepare(c)
 	if err != nil {
@@ -218,7 +219,7 @@ func (t *trial) run(ctx context.Context, c Config, cmd Command, r *Result) (err 
 	return ctx.Err()
 }
 
-// wait waits for the end of a command, or ends it at a limit and returns that.
+// wait waits for the end of a command. At a limit it ends the command and returns the limit.
 func (t *trial) wait(ctx context.Context, cmd *exec.Cmd) (stopped string) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

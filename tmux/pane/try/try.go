@@ -1,9 +1,9 @@
 // Package try runs a command in a sandbox that collects its file changes in a private folder, lists these changes, and
 // can apply exactly them to the workspace without running the command again.
 //
-// On Linux the command runs in the workspace sandbox of package fence, with an overlay over the workspace: its changes go
-// to a layer, a private folder on the same file system. It has no network, but the names that it asks for are recorded.
-// Keeping exchanges the changed files of the layer and of the workspace.
+// On Linux the command runs in the workspace sandbox of package fence, with an overlay over the workspace: its changes
+// go to a layer, a private folder on the same file system. It has no network, but the host names that it looks up are
+// recorded. Keeping exchanges the changed files of the layer and of the workspace.
 //
 //	result, err := try.Run(ctx, config, try.Command{Shell: "/bin/bash", Line: "sed -i s/a/b/ *.txt", Dir: dir})
 //	for _, c := range result.Changes { … }
@@ -24,7 +24,7 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
-// ErrImpossible means that a command can't be tried here. Nothing ran. The text says why, for a person.
+// ErrImpossible means that a command can't be tried here. Nothing ran. The text explains why to a person.
 var ErrImpossible = errors.New("commands can't be tried here")
 
 // Config describes the surroundings of commands.
@@ -89,7 +89,7 @@ type Loss struct {
 	Path, Why string
 }
 
-// Result is the outcome of a command. Call Keep or Discard for it; both from one goroutine.
+// Result is the outcome of a command. Discard has to be called in the end, also after Keep; both from one goroutine.
 type Result struct {
 	Code        int           // the exit code as in shells: 128 and the number of a signal
 	Took        time.Duration // from the start to the end of the command
@@ -106,7 +106,7 @@ type Result struct {
 	mark  int64
 }
 
-// refusals are the words of messages about what a command is refused only while it is tried, or in the sandbox.
+// refusals matches messages about operations that are refused only because the command is tried or sandboxed.
 var refusals = texts.Regexp(`(?i)cross-device link|read-only file system|permission denied|operation not permitted|network is unreachable|value too large for defined data type`)
 
 // doubtsMax limits the lines of output among the doubts.

@@ -1,6 +1,7 @@
-// Package inside is this program's start-up code in the fence before a command: it opens the proxy's port there and
-// becomes the command. It runs in the package's initialisation, before the initialisation of unneeded packages, which
-// would take longer than the rest for each command. So it imports little.
+// Package inside is code of this program that runs in the workspace sandbox just before a command: it opens the proxy's
+// port there, then replaces itself by the command. It runs while the package is initialised, before packages that it
+// does not need, because their initialisation would take longer than all of this for each command. For the same reason
+// it imports little.
 package inside
 
 import (
@@ -40,7 +41,7 @@ func become(args []string) error {
 	return syscall.Exec(args[1], args[2:], Through(os.Environ(), "127.0.0.1:"+strconv.Itoa(port)))
 }
 
-// listen opens the port and sends its socket over the socket outside.
+// listen opens the port and passes its listener on, over the socket with the number outside.
 func listen(outside int) (port int, err error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

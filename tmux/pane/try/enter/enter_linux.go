@@ -1,8 +1,9 @@
-// Package enter is this program's start-up code around a command that is tried. A first process makes new namespaces and
-// starts a second one there, which puts overlays over the writable folders, opens the port of a name server, and becomes
-// bwrap. The first process is not buddy itself: buddy hides from debuggers (PR_SET_DUMPABLE), and for an ordinary user the
-// kernel lets nobody set the ids of such a process. Both run while the package is initialised, as package inside does,
-// because the initialisation of unneeded packages takes longer than all of this. Hence it imports little.
+// Package enter is code of this program that prepares the sandbox of a command that is tried. A first process makes new
+// namespaces and starts a second one there, which puts overlays over the writable folders, opens the port of a name
+// server, and replaces itself by bwrap. buddy itself can't be the first process: it hides from debuggers
+// (PR_SET_DUMPABLE), and an ordinary user can't set the id maps of such a process. Both processes run while the package
+// is initialised, as in package inside, because the initialisation of unneeded packages takes longer than all of this.
+// Hence it imports little.
 package enter
 
 import (
@@ -18,8 +19,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Flag is the argument of `buddy pane` that selects this. A socket's number, the path of bwrap and its arguments follow
-// it. The socket has one message, the text of a [Setup], and gets one with the socket of the name server's port.
+// Flag is the argument of `buddy pane` that selects this code. A socket's number, the path of bwrap and its arguments
+// follow it. The socket has one message, the text of a [Setup], and gets an answer with the socket of the name server's
+// port.
 const Flag = "--try"
 
 // inFlag selects the second process, which has the same arguments.
@@ -274,7 +276,8 @@ func loopback() error {
 	return nil
 }
 
-// serve opens the port of the name server on the loopback and sends its socket outside.
+// serve opens the port of the name server on the loopback and passes its socket on, over the socket with the number
+// outside.
 func serve(outside int) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
