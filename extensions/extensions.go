@@ -1,6 +1,6 @@
-// Package extensions finds the files that extend an agent: skills, commands, subagents, output styles and
-// workflows, from a person, a project, plugins and buddy itself. It returns their places and names, and the files
-// that were left out with the reasons.
+// Package extensions finds the files that extend an agent: skills, commands, subagents, output styles and workflows,
+// from a person, a project, plugins and buddy itself. It returns their places and names, and, with the reasons, the
+// files that it left out.
 //
 //	found, err := extensions.Read(ctx, extensions.Skill, mine, theirs)
 //	items, problems := extensions.Resolve(found.Items, reserved)
@@ -405,7 +405,7 @@ func (r *reader) file(ctx context.Context, s Source, name, called string) error 
 	return nil
 }
 
-// parse parses the text of a file and reports one that can't be used.
+// parse parses the text of a file, and reports a problem if it can't be used.
 func (r *reader) parse(name string, data []byte) (block frontmatter.Block, ok bool) {
 	block, err := r.kind.parse(data)
 	if err == nil {

@@ -133,8 +133,8 @@ var namespaced = sync.OnceValue(func() bool {
 })
 
 // CheckText checks a file whose text is followed as an instruction: it must belong to this process's user or root, and
-// must not be writable by everybody; a group may write to it. Where root works on files of a user whom this machine
-// does not know, as in a container, they are accepted.
+// must not be writable by everybody; a group may write to it. If root works on files of a user whom this machine does
+// not know, as in a container, the files are accepted.
 func CheckText(path string, info fs.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {

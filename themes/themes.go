@@ -1,5 +1,5 @@
-// Package themes maps roles such as "diffAdd" to colours. Themes are TOML
-// files, built in or a person's own; a theme names roles, never widgets, and knows nothing of the terminal library.
+// Package themes maps roles, such as "diffAdd" for an added line, to colours. Themes are TOML files, built in or a
+// person's own; a theme names roles, never widgets, and knows nothing of the terminal library.
 //
 //	t, err := themes.Load("", "dark")
 //	style := t.Style(themes.ToolError)
@@ -117,7 +117,7 @@ var roleNames = [RoleCount]string{
 	SynName:        "synName",
 }
 
-// likes maps the roles that a built-in theme may leave out to the role whose style they get then, which comes before them.
+// likes maps each role that a built-in theme may leave out to an earlier role, whose style it then gets.
 var likes = map[Role]Role{
 	Heading: Accent,
 	DiffAdd: ToolOK,

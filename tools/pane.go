@@ -43,7 +43,7 @@ type PaneTool interface {
 
 // PaneUse describes how a call uses a pane.
 type PaneUse struct {
-	// Pane has no ID when the call uses no pane, one that is not open yet, or one of its own.
+	// Pane has no ID when the call uses no pane, a pane that is not open yet, or a pane of its own.
 	Pane PaneRef
 	// Terminal means that the call owns the pane's screen: its live output is a terminal stream, not text to read.
 	Terminal bool

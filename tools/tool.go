@@ -127,7 +127,7 @@ type Call struct {
 	Reader int
 	// OwnPane is the title of a separate pane for the call's command; "" means the shared pane.
 	OwnPane string
-	// Planning ends when nobody waits for the call's plan any longer, because Plan may connect to a target. A nil
+	// Planning ends when nobody waits for the call's plan any longer, so that Plan stops connecting to a target. A nil
 	// Planning never ends.
 	Planning context.Context
 	// Planned is the approved plan; the runtime sets it before Run. A tool does exactly the planned work or fails.
@@ -192,8 +192,8 @@ const (
 	MaxPage = 40_000
 )
 
-// PageOf returns the page size in bytes for a context window of window tokens: a sixteenth of the window, at four bytes
-// per token, but at least MinPage and at most most. A window of 0 is unknown; most 0 means MaxPage.
+// PageOf returns the page size in bytes for a context window in tokens, 0 if unknown: a sixteenth of the window, at
+// four bytes per token, but at least MinPage. most is the maximum; 0 means MaxPage.
 func PageOf(window, most int) int { return min(max(window*4/16, MinPage), cmp.Or(most, MaxPage)) }
 
 // PageBytes returns the size limit of the part of a file or a web page that the model gets.

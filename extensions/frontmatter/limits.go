@@ -36,7 +36,7 @@ var limits = []string{
 	"disab", "approv", "policy", "guard", "hook", "invo", "limit", "maxturn", "maxstep",
 }
 
-// exactLimits lists names that announce a limit only as a whole.
+// exactLimits lists names that announce a limit only if they are the whole name of a setting.
 var exactLimits = []string{"mode", "steps", "enabled", "access", "infer"}
 
 // needs lists the first words of setting names that declare requirements.
@@ -115,11 +115,11 @@ func limiting(block string) string {
 	return ""
 }
 
-// maxBefore is the number of lines before a block up to which its position counts as a mistake.
+// maxBefore limits the lines before a misplaced block. A block after more lines is ordinary text.
 const maxBefore = 20
 
-// misplaced returns an error for a text without settings if it contains a block with a limit that is not at the
-// start of the file, or in another form.
+// misplaced returns an error for a text without settings if it contains a block with a limit that is not at the start
+// of the file, or that has another form.
 func misplaced(text string) error {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines[:min(len(lines), maxBefore)] {

@@ -23,9 +23,9 @@ const Head = `These skills hold instructions for kinds of work. When one fits wh
 // Line is a skill in a listing: its name and one line of text.
 type Line struct{ Name, Text string }
 
-// Lines returns the listed skills, in total at most a hundredth of a window of so many tokens; 0 means an unknown
-// window. It keeps all names and shortens the descriptions of the least used skills first. used counts uses by
-// name.
+// Lines returns the listed skills, which take at most a hundredth of a context window. window is its size in tokens; 0
+// means unknown. Lines keeps all names and shortens the descriptions of the least used skills first. used counts uses
+// by name.
 func Lines(all []Skill, window int, used map[string]int) []Line {
 	var lines []Line
 	room := cmp.Or(window, unknownWindow)*perToken/share - len(Head)

@@ -45,7 +45,8 @@ type Skill struct {
 	Changed bool
 }
 
-// Effects holds the changes by a skill until the next prompt, with tool names of other agents.
+// Effects holds the changes by a skill until the next prompt. The rules are as in the file, with tool names of other
+// agents.
 type Effects struct {
 	Allowed []string // rules that need no approval, if the skill may act
 	Denied  []string // rules that are denied

@@ -14,8 +14,8 @@ import (
 	"buddy/texts"
 )
 
-// limit reads a setting that limits the agent, in the spelling of any known program, and returns an error text if
-// it is not understood. It returns "" if it is, or if the setting is no limit.
+// limit reads a setting that limits the agent, in the spelling of any known program. It returns an error text if the
+// setting is a limit and is not understood, else "".
 func (r *reader) limit(name string) string {
 	node := r.Node(name)
 	switch frontmatter.Plain(name) {
@@ -155,7 +155,7 @@ func meant(text string) ([]string, bool) {
 	return action.MeantTools(strings.TrimSpace(bare))
 }
 
-// only limits the agent to tools, in addition to earlier limits.
+// only adds a limit: the agent may use no tools but these. Earlier limits stay.
 func (r *reader) only(tools []string) {
 	if r.tools != nil {
 		before := r.tools
@@ -259,7 +259,8 @@ func strictest(node *yaml.Node) string {
 	return "allow"
 }
 
-// choose applies the decisions about tools. If all are denied, the other named ones remain.
+// choose applies the decisions about tools. If all tools ("*") are denied, only those named with another decision
+// remain.
 func (r *reader) choose(all []pair) string {
 	var named []string
 	none := false

@@ -8,8 +8,8 @@ import (
 // Word is a possible word of the line that starts a workflow, with its meaning.
 type Word struct{ Word, Help string }
 
-// Complete returns the possible words after some words of such a line: names of workflows, then name= for the
-// inputs without a value, required ones first. The help comes from files.
+// Complete returns the possible words after the typed ones: names of workflows, then name= for the inputs without a
+// value, required ones first. The help comes from files.
 func Complete(all []Workflow, typed []string) (words []Word) {
 	if len(typed) == 0 {
 		for _, w := range all {

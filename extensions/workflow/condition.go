@@ -123,10 +123,10 @@ func (p *parser) accept(s string) bool {
 	return true
 }
 
-// any parses operands of or.
+// any parses operands joined by "or".
 func (p *parser) any() (expr, error) { return p.chain("or", p.all) }
 
-// all parses operands of and.
+// all parses operands joined by "and".
 func (p *parser) all() (expr, error) { return p.chain("and", p.not) }
 
 func (p *parser) chain(op string, next func() (expr, error)) (expr, error) {

@@ -228,7 +228,7 @@ func (d *draft) node(v any) *yaml.Node {
 	return n
 }
 
-// filled replaces whole words in a text by the inputs with these values.
+// filled replaces each value of an input in a text by a reference to the input, if the value is a whole word.
 func (d *draft) filled(s string) string {
 	s = strings.ReplaceAll(s, "{{", `{{ `+literalBraces+` }}`)
 	for _, in := range d.inputs {

@@ -118,7 +118,7 @@ func within(key, name string) string {
 	return key + "." + name
 }
 
-// mapping passes the entries with known keys to read.
+// mapping calls read for each entry with a known key, and reports the other entries.
 func (r *reader) mapping(n *yaml.Node, key string, known []string, read func(e entry, key string)) {
 	for _, e := range r.entries(n, key) {
 		at := within(key, e.key)

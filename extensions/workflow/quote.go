@@ -88,7 +88,7 @@ func (p *places) unmarked(s string) string {
 // markOf returns the name for a part.
 func (p *places) markOf(i int) string { return fmt.Sprintf("%s%dZ", p.mark, i) }
 
-// in returns the parts with marks in a text.
+// in returns the parts whose marks are in a text.
 func (p *places) in(s string) []int {
 	var all []int
 	for i, part := range p.parts {
@@ -171,7 +171,7 @@ func (p *places) wrongAround() string {
 	return ""
 }
 
-// before returns the certain text of a word before a literal, or of the whole word for nil.
+// before returns the text of a word before a literal, or of the whole word for nil, as far as the text is certain.
 func (p *places) before(w *syntax.Word, lit *syntax.Lit) string {
 	var all strings.Builder
 	add := func(part syntax.WordPart) {
@@ -204,7 +204,7 @@ func (p *places) onlyMarks(s string) bool {
 	return s == ""
 }
 
-// wrongWord returns what is wrong with a word that contains a value, at its start if first.
+// wrongWord returns what is wrong with a word that contains a value. first means that the word starts with the value.
 func (p *places) wrongWord(w *syntax.Word, i int, first bool) string {
 	switch n := p.above[len(p.above)-2].(type) {
 	case *syntax.CallExpr:
@@ -278,8 +278,8 @@ func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
 	return ""
 }
 
-// isProgram reports whether an interpreter may run the word after these as a program: bash -c, and bash -c -o
-// pipefail --.
+// isProgram reports whether an interpreter may run the next word after some arguments as a program: bash -c, and bash
+// -c -o pipefail --.
 func (p *places) isProgram(interpreter string, before []*syntax.Word) bool {
 	runs, last := false, ""
 	for _, w := range before {

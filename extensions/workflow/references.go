@@ -48,7 +48,7 @@ func (r *reader) order(i int) {
 	}
 }
 
-// way returns the steps by which step from depends on step to, or nil.
+// way returns the chain of steps through which the step from depends on the step to, or nil.
 func (r *reader) way(from, to int, seen []int) []string {
 	s := r.w.Steps[from]
 	if from == to {
@@ -185,7 +185,8 @@ func (r *reader) holds(c *Condition, s *Step, key string, before map[string]bool
 	}
 }
 
-// known reports whether a reference exists and its step has ended by then; before nil means that all steps have.
+// known reports whether a reference exists and its step is one of before, which have ended by then; nil stands for all
+// steps.
 func (r *reader) known(ref Ref, key string, line int, before map[string]bool) bool {
 	switch {
 	case ref.Input != "":

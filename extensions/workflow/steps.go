@@ -198,7 +198,7 @@ func (r *reader) gateKey(g *Gate, e entry, key string) {
 	}
 }
 
-// typed lists parameters with typed keys: a value there would be a program for the reader of the keys.
+// typed lists the parameters that are typed as keys. A value there could be a program for the reader of the keys.
 var typed = map[string][]string{"send-keys": {"literal_text", "keys"}}
 
 // params reads the parameters of a tool. A parameter "command" is a shell command.

@@ -127,8 +127,8 @@ func (s *Suggestion) weight(sentences [][]string) int {
 	return points
 }
 
-// span returns the number of words of a sentence in which all words of a phrase are, in any order, at most maxApart. It
-// returns 0 if there are none.
+// span returns the length, in words, of the shortest part of a sentence that contains all words of a phrase, in any
+// order. It returns 0 if no part of at most maxApart words does.
 func span(sentence, phrase []string) int {
 	least := 0
 	for from := range sentence {

@@ -1,5 +1,5 @@
-// Package proxies determines from the environment through which proxy a URL is reached: HTTPS_PROXY or HTTP_PROXY, else
-// ALL_PROXY, and none for the hosts in NO_PROXY and on this machine. Each name may also be in lower case.
+// Package proxies finds in the environment which proxy to use for a URL: HTTPS_PROXY or HTTP_PROXY, else ALL_PROXY, and
+// none for hosts in NO_PROXY and for this machine. Each name may also be in lower case.
 //
 //	transport := &http.Transport{Proxy: proxies.ForRequest(proxies.FromEnvironment())}
 //
@@ -28,7 +28,7 @@ func FromEnvironment() func(*url.URL) (*url.URL, error) {
 	return c.ProxyFunc()
 }
 
-// ForRequest converts such a function for [http.Transport].
+// ForRequest converts a function such as the one from FromEnvironment for [http.Transport].
 func ForRequest(of func(*url.URL) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
 	return func(r *http.Request) (*url.URL, error) { return of(r.URL) }
 }

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Unmarshal does what json.Unmarshal does. It reads an object into a struct itself and passes everything else to
-// json.Unmarshal. to must point to a zero value.
+// Unmarshal does what json.Unmarshal does. It reads an object into a struct itself and leaves everything else to
+// json.Unmarshal. The destination must be a zero value.
 func Unmarshal(data []byte, to any) error {
 	v := reflect.ValueOf(to).Elem()
 	if v.Kind() == reflect.Struct {

@@ -22,8 +22,8 @@ import (
 const system = "/usr/bin:/bin:/usr/sbin:/sbin"
 
 // Outside returns a PATH without empty and relative entries, which depend on the folder of a command, and without
-// entries in one of folders, by their names or through links. A folder that contains the home folder excludes none:
-// programs there belong to the person, and some systems keep all programs there. The system's folders stay.
+// entries in the given folders, be it by their names or through links. A folder that contains the home folder excludes
+// nothing: programs there belong to the person, and some systems keep all programs there. The system's folders stay.
 func Outside(path string, folders ...string) string {
 	home, err := os.UserHomeDir()
 	if err == nil {

@@ -105,7 +105,7 @@ func (t *table) match(part string, free bool) *row {
 }
 
 // Find returns the part of a path that marks the file, or a folder above it, as holding secrets, and a description of
-// them. Both are "" for other files. Only names count, ignoring case; the caller must resolve links.
+// the secrets. Both are "" for other files. Only names count, ignoring case; the caller must resolve links.
 func Find(file string) (part, why string) {
 	file = strings.ToLower(file)
 	file = strings.ReplaceAll(file, `\`, "/")
@@ -144,7 +144,7 @@ func findLast(parts []string, full, last string, source bool) (part, why string)
 	return findPath(parts)
 }
 
-// findPath compares every row with several parts with a path.
+// findPath looks for names of several parts in a path, such as .git/config.
 func findPath(parts []string) (part, why string) {
 	for i := range parts {
 		for _, l := range long()[parts[i]] {
@@ -193,7 +193,7 @@ func compileLong() map[string][]longName {
 	return all
 }
 
-// original returns the name of the file that was copied.
+// original returns the name of the original if a name is that of a copy, such as .env.bak; else the name itself.
 func original(part string) string {
 	if len(part) > len(".#") {
 		part = strings.TrimPrefix(part, ".#")
@@ -228,8 +228,8 @@ var sources = func() map[string]bool {
 	return all
 }()
 
-// isExample reports whether a name belongs to a file that is copied and filled in, by its last word, or the word before
-// a usual ending.
+// isExample reports whether the last word of a name, or the word before a usual ending, marks an example that people
+// copy and fill in.
 func isExample(part string) bool {
 	parts := strings.FieldsFunc(part, func(r rune) bool { return r == '.' || r == '-' || r == '_' })
 	n := len(parts)

@@ -57,7 +57,7 @@ var paths = []row{
 }
 
 // words are parts of the names of files with secrets, with _, - and spaces removed. Source files are exempt, and so are
-// names in which one of but starts at the same position.
+// names in which a word of the field but starts at the same position.
 var words = []struct {
 	word string
 	why  string

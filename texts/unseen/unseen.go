@@ -171,8 +171,7 @@ func (p Place) marks(probe bool) ([]Mark, error) {
 	return marks, nil
 }
 
-// Marked reports whether the workspace was changed without approval; with inAuto by a tool in any mode, else only if
-// [Mark.Auto] is set.
+// Marked reports whether the workspace was changed without approval. Without inAuto, only marks with [Mark.Auto] count.
 func (p Place) Marked(inAuto bool) bool {
 	marks, err := p.marks(false)
 	return err != nil || slices.ContainsFunc(marks, func(m Mark) bool { return inAuto || m.Auto })

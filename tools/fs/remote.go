@@ -266,7 +266,8 @@ func (s *remoteStaged) Commit(keep func() error) (dropped []string, err error) {
 	return droppedBits(s.old.Mode), nil
 }
 
-// changeError names the file in an error of a change on a target, and mentions if the change may have been made.
+// changeError names the file in an error of a change on a target. If the change may have been made, it returns an
+// UnsureError.
 func changeError(path, done string, err error) error {
 	named := withName(path, localError(err))
 	if errors.Is(err, host.ErrUnknown) {

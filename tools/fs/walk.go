@@ -23,7 +23,7 @@ type Walker struct {
 // maxDepth bounds the number of folders open at the same time.
 const maxDepth = 100
 
-// Walk visits the content of dir and closes it.
+// Walk visits the content of dir, whose path is rel, and closes dir. depth is the number of open folders, dir included.
 func (w *Walker) Walk(dir Folder, rel string, rules IgnoreRules, depth int) error {
 	defer Release(dir)
 	entries, err := dir.ReadDir(-1)

@@ -59,7 +59,7 @@ func Read(data string) (*Notebook, bool) {
 	return n, true
 }
 
-// Text returns the cells with their outputs, shortened.
+// Text returns the cells with their outputs, which are shortened.
 func (n *Notebook) Text() string { return n.text }
 
 // Sources returns Text with the outputs, which can't be changed, replaced by NUL bytes.

@@ -23,7 +23,7 @@ func fileHeader(l string) string {
 	return ""
 }
 
-// sections parses a patch in that format.
+// sections parses a patch in the format with sections.
 func (p *parser) sections() ([]File, error) {
 	var files []File
 	for p.more() && fileHeader(p.peek(0)) == "" {

@@ -83,8 +83,8 @@ func (s *shellJob) task() tools.Task {
 	return tools.Task{Title: s.title, Pane: s.pane, Dir: s.dir, Done: s.run.Done(), End: s.end, Stop: s.run.Cancel}
 }
 
-// Revive follows a command that an earlier process left running, under its old number id. was has the command's Title,
-// Pane and Dir. An error means that the outcome is unknown.
+// Revive follows a command that an earlier process left running, under its old number id. was describes the command by
+// Title, Pane and Dir. An error means that the outcome is unknown.
 func (t *Shell) Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error) {
 	out := newOutputTail(nil, t.limits.Output)
 	run, err := t.panes.Reattach(ctx, usedDir(was.Dir), out.write)

@@ -12,12 +12,12 @@ import (
 type printed struct {
 	screen      *ansi.Screen
 	first, last int    // bytes of the beginning and of the end to keep
-	head        []byte // at most first bytes
-	tail        []byte // at most twice the last bytes
+	head        []byte // len ≤ first
+	tail        []byte // len ≤ 2*last
 	total       int64
 }
 
-// newPrinted returns a text that keeps first bytes of its beginning and last bytes of its end.
+// newPrinted returns an empty stream. first and last are the numbers of bytes to keep of its beginning and of its end.
 func newPrinted(first, last int) *printed {
 	p := &printed{first: first, last: last}
 	p.screen = ansi.NewScreen(p.add)

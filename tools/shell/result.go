@@ -84,7 +84,7 @@ func ended(res tmux.Result, silent bool) string {
 	return text
 }
 
-// fill sets limit bytes of the output streams together, and the paths of the overflow.
+// fill sets the texts of the output streams, limit bytes together, and the paths of the overflow.
 func (out *output) fill(res tmux.Result, limit int) {
 	var cutOut, cutErr bool
 	stdout, stderr := read(res.Stdout, limit), read(res.Stderr, limit)

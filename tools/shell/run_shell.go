@@ -64,8 +64,8 @@ type Shell struct {
 	alone     bool         // nobody can type into panes
 }
 
-// ShareTasks makes t, the shell of another target of the session, number its tasks together with those of first; its
-// panes are named target:%3. Call it before the first tool call.
+// ShareTasks makes t, the shell of another target of the session, share one sequence of task numbers with the shell
+// first. The panes of t are named target:%3. Call it before the first tool call.
 func (t *Shell) ShareTasks(first *Shell) {
 	t.jobs, t.paneTarget = first.jobs, t.target
 }

@@ -61,7 +61,7 @@ func (l *labelled) of(name string) func(tools.Chunk) {
 	}
 }
 
-// flush passes on incomplete lines.
+// flush passes on the incomplete lines of a target.
 func (l *labelled) flush(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,7 +138,8 @@ func outcomeOf(res tools.Result) (how string, ok bool) {
 	return fmt.Sprintf("exit code %d", *res.ExitCode), *res.ExitCode == 0
 }
 
-// exitOf returns the first exit code that is not 0, or 0 if all are known; else nil.
+// exitOf returns the first exit code that is not 0. If there is none, it returns 0 if all exit codes are known, else
+// nil.
 func exitOf(results []tools.Result) *int {
 	var code *int
 	known := true
@@ -155,7 +156,7 @@ func exitOf(results []tools.Result) *int {
 }
 
 // RunOn runs a call on several targets at once; open returns their shells. Each target uses its own pane, and none
-// waits for another. All together return as much output as a call on one target.
+// waits for another. The results together have as much output as a call on one target.
 func RunOn(ctx context.Context, names []string, open func(ctx context.Context, name string) (*Shell, error), call tools.Call) tools.Result {
 	return sideBySide(ctx, names, open, call, (*Shell).run)
 }

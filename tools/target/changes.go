@@ -32,13 +32,13 @@ type fileChange struct {
 	seen   action.SeenFile
 }
 
-// ToldNothing is the value of known for a conversation that got no report yet.
+// ToldNothing is the argument known of [Set.ChangedFiles] for a conversation that got no report yet.
 const ToldNothing = "0"
 
 // ChangedFiles checks the files that models have read or written, on all targets, and returns the changes by commands
-// and other programs since the last report to a conversation, as text for its model; "" for none. known is the value
-// reported that the conversation's last call returned; "" is a new conversation that has read nothing. A report that is
-// too long continues with the next call. seen is the model's knowledge of the files after reading the report.
+// and other programs since the last report to a conversation, as text for its model; "" for none. known is the value of
+// reported that the last call for the conversation returned; "" is a new conversation that has read nothing. A report
+// that is too long continues with the next call. seen is the model's knowledge of the files after reading the report.
 func (s *Set) ChangedFiles(ctx context.Context, known string) (text, reported string, seen []action.SeenFile) {
 	log := &s.changes
 	log.mu.Lock()

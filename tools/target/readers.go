@@ -23,7 +23,7 @@ func (s *Set) ForkReader(from, to int, underWay func(call string) bool) {
 	}
 }
 
-// Unread removes the files that these calls were the last to read or write from the knowledge of a branch.
+// Unread drops a branch's knowledge of the files that were last read or written by a call for which by returns true.
 func (s *Set) Unread(branch int, by func(call string) bool) {
 	for _, r := range s.readers {
 		r.Unread(branch, by)

@@ -75,8 +75,8 @@ func (r *shellRouter) Pane(call tools.Call) tools.PaneUse {
 // reachLimit bounds how long a call for several targets waits for those that do not answer.
 const reachLimit = 5 * time.Second
 
-// Plan opens all targets of a call at once. One that is unreachable, or does not answer within
-// 5 seconds, does not stop the others: Run reports it.
+// Plan opens all targets of a call at once. A target that is unreachable, or does not answer within 5 seconds, does not
+// stop the others: Run reports it.
 func (r *shellRouter) Plan(call tools.Call) (action.Action, error) {
 	names, inner, err := r.group(call)
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *shellRouter) Recover(ctx context.Context, call tools.Call) tools.Result
 // opener is a function that returns the shell of a target.
 type opener = func(ctx context.Context, name string) (*shell.Shell, error)
 
-// each runs a call: on one target by calling one, on several targets by calling many.
+// each runs a call with the function one if it names one target, or with the function many if it names several.
 func (r *shellRouter) each(ctx context.Context, call tools.Call, one func(context.Context, tools.Call) tools.Result, open opener, many func(context.Context, []string, opener, tools.Call) tools.Result) tools.Result {
 	names, inner, err := r.group(call)
 	switch {

@@ -25,7 +25,7 @@ type Bench struct {
 	Reader int // the caller, see [tools.Call].Reader
 }
 
-// CallOf returns a call, adding a reason unless a has one.
+// CallOf returns a call, and adds a reason if the arguments have none.
 func CallOf(name string, a Args) tools.Call {
 	full := Args{"why": "a test"}
 	maps.Copy(full, a)

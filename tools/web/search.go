@@ -27,7 +27,7 @@ type Hit struct {
 // ErrLayout means that the page of results was not understood, which differs from no results. A later search may work.
 var ErrLayout = errors.New("the page of results has an unknown layout; no results could be read")
 
-// ErrChallenge means that the search engine demands proof of a human. Wait, or search less.
+// ErrChallenge means that the search engine demands proof of a human. Callers should wait, or search less often.
 var ErrChallenge = errors.New("the search engine refuses automatic searches for now")
 
 // SearchURL returns the URL that Search fetches.
@@ -39,8 +39,8 @@ func (c *Client) SearchURL(query string) (*url.URL, error) {
 	return c.Check(base + "?" + url.Values{"q": {query}}.Encode())
 }
 
-// Search returns the results of the search engine at u, a URL of SearchURL. Without hits and error there are no
-// results.
+// Search returns the results of the search engine at u, a URL of SearchURL. If it returns neither hits nor an error,
+// there are no results.
 func (c *Client) Search(ctx context.Context, u *url.URL) ([]Hit, error) {
 	page, err := c.Get(ctx, u)
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *Client) Search(ctx context.Context, u *url.URL) ([]Hit, error) {
 	}
 }
 
-// results parses the known layout, up to most results.
+// results parses the known layout. most limits the results.
 func results(doc *goquery.Document, most int) []Hit {
 	var hits []Hit
 	doc.Find(".result").Not(".result--ad").EachWithBreak(func(_ int, s *goquery.Selection) bool {
@@ -84,7 +84,7 @@ func results(doc *goquery.Document, most int) []Hit {
 	return hits
 }
 
-// bareLinks collects up to most links that lead out through the search engine, anywhere on the page.
+// bareLinks collects links that lead out through the search engine, anywhere on the page. most limits them.
 func bareLinks(doc *goquery.Document, most int) []Hit {
 	var hits []Hit
 	doc.Find(`a[href*="uddg="]`).EachWithBreak(func(_ int, link *goquery.Selection) bool {
