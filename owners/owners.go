@@ -24,8 +24,8 @@ var ErrOther = errors.New("another user of this machine could change it")
 // must not be writable by others unless they are sticky, as /tmp is. Missing files are not checked.
 func Check(path string) error { return checkBoth(path, CheckInfo) }
 
-// CheckOwn is [Check] for a file that decides what may run; its error says what to do. Where root works on files
-// of a user whom this machine does not know, as in a container, they are accepted.
+// CheckOwn is [Check] for a file that decides what may run; its error includes what to do. If root works on files of a
+// user whom this machine does not know, as in a container, the files are accepted.
 func CheckOwn(path string) error {
 	err := checkBoth(path, func(at string, info fs.FileInfo) error {
 		err := CheckInfo(at, info)

@@ -46,7 +46,7 @@ type commandPane struct {
 	ended  bool // the command has ended; a remaining job may keep the pane open
 }
 
-// ownKey returns a name for the pane of the command in dir, the same in every process.
+// ownKey derives the name of a command's pane from the command's folder. It is the same in every process.
 func ownKey(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return hex.EncodeToString(sum[:4])

@@ -40,7 +40,7 @@ type control struct {
 	output  bool  // tmux reports which panes print
 }
 
-// errEnded reports the end of the client, often together with the whole server.
+// errEnded means that the client has ended, often together with the whole server.
 var errEnded = errors.New("tmux: the control client ended")
 
 // question is a command that tmux has not answered yet.
@@ -56,9 +56,9 @@ type answer struct {
 	err   error
 }
 
-// startControl starts cmd, a `tmux -C attach`, and waits until it is attached, five seconds at most. The wait is
-// necessary, because tmux refuses earlier commands about the client, and then never reports the output of panes. The
-// reader calls printed, joined and ended.
+// startControl starts cmd, a `tmux -C attach`, and waits until it is attached, five seconds at most. Without the wait,
+// tmux could refuse commands about the client, and would then never report the output of panes. The reader calls
+// printed, joined and ended.
 func startControl(ctx context.Context, cmd *exec.Cmd, printed func(string), joined, ended func()) (*control, error) {
 	c, err := launch(cmd, printed, joined, ended)
 	if err != nil {
@@ -165,7 +165,7 @@ func (c *control) do(ctx context.Context, command string) ([]string, error) {
 	return lines, err
 }
 
-// logged writes a tmux command to the debug log, without typed text: it may be a password.
+// logged writes a tmux command to the debug log, without typed text, which may be a password.
 func logged(ctx context.Context, command string, began time.Time, err error) {
 	log := slog.Default()
 	if !log.Enabled(ctx, slog.LevelDebug) {
@@ -202,7 +202,7 @@ func (c *control) send(orders ...order) []*question {
 		c.pending = append(c.pending, asked...)
 		_ = c.in.SetWriteDeadline(time.Now().Add(sendWait))
 		_, err = c.in.WriteString(text.String())
-		_ = c.in.SetWriteDeadline(time.Time{}) // else its timer wakes an idle process
+		_ = c.in.SetWriteDeadline(time.Time{}) // otherwise the deadline's timer wakes an idle process
 		if err == nil {
 			return asked
 		}
@@ -296,9 +296,9 @@ func (c *control) collect(in *bufio.Reader, guard string, q *question) error {
 	return nil
 }
 
-// readAnswer reads lines up to the line that ends the answer with this guard or, with a fence, up to the fence's
-// answer. end is the index of the line that ends the answer. With a fence, it is the last line before the fence that
-// looks like an end, because earlier ones are forged.
+// readAnswer reads lines up to the line that ends the answer with this guard or, with a fence, up to the answer of the
+// command that prints the fence. end is the index of the line that ends the answer. With a fence, this is the last line
+// that looks like such an end, because a pane's text may imitate it before.
 func readAnswer(in *bufio.Reader, guard, fence string) (lines []string, end int, err error) {
 	size := 0
 	end = -1

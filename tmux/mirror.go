@@ -25,8 +25,8 @@ const (
 	endLimit = 3 * time.Second
 )
 
-// ticket identifies a command on a target after a restart. It is in the file `remote` of the
-// command's directory here.
+// ticket identifies a command on a target after a restart. It is stored on this machine, in the file `remote` of the
+// command's directory.
 type ticket struct {
 	ID    int       `json:"id"`
 	Token string    `json:"token"` // part of the mark that ends its output
@@ -343,7 +343,7 @@ func (m *mirror) retry(since *time.Time, err error) bool {
 	return true
 }
 
-// reconnected ends a cut that began at since, if there is one.
+// reconnected handles the end of a cut that began at since, and clears since. It does nothing if since is zero.
 func (m *mirror) reconnected(since *time.Time) {
 	if !since.IsZero() {
 		*since = time.Time{}

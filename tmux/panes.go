@@ -240,7 +240,7 @@ func (s *managedPane) kill(ctx context.Context, id string) error {
 }
 
 // Fit resizes a pane to a view, in cells, so that somebody can type into it; 0x0 restores the default size. It returns
-// false and does nothing while a person is attached, because the panes have the size of that terminal.
+// false and does nothing while a person is attached, because the panes have the size of the person's terminal.
 func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) {
 	back := w == 0 && h == 0
 	if !back && (w < 2 || h < 2 || w > 1000 || h > 1000) {

@@ -402,7 +402,8 @@ func (r *remote) leave(ctx context.Context) error {
 }
 
 func (r *remote) abandoned(ctx context.Context) bool {
-	// The previous client has left, even if its process still exists. Without its mark the watchdog may act.
+	// The previous client has left for good, even if its process still exists. Without the file holder, which names
+	// that process, the watchdog can remove the supervisor's directory.
 	lines, err := r.ask(ctx, `D=${TMUX_TMPDIR:-/tmp}/buddy-$(id -u)/`+r.name+`; [ -e "$D/`+leftMark+`" ] && [ -r "$D/lib" ] || exit 1; . "$D/lib"; rm -f "$D/holder"; greet`)
 	if err != nil {
 		return false

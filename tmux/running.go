@@ -87,7 +87,7 @@ type Result struct {
 	Fenced    bool        // it ran in the workspace sandbox
 	Terminal  bool        // it ran in the mode Terminal: Stdout is the terminal's output
 	Renewed   bool        // the previous pane was lost: it ran in a new one, with the old folder and variables
-	Fault     string      // an error around the command, such as a full disk; "" if none
+	Fault     string      // an error in running or recording the command, such as a full disk; "" if none
 	Left      []pane.Left // processes that the command left running, where the system shows them
 	Ended     []string    // names of processes that the command left running and the sandbox ended; untrusted text
 }
@@ -236,8 +236,9 @@ func mayHaveStarted(dir string) bool {
 	return err == nil
 }
 
-// Reattach follows a command that an earlier process started with this directory. Output of a running command continues
-// after its last 64 KiB; if the command has ended, the Running is done. The error is [ErrLost] if its exit code is unknown.
+// Reattach follows a command that an earlier process started with the directory dir. Output of a running command
+// continues after its last 64 KiB; if the command has ended, the Running is done. The error is [ErrLost] if its exit
+// code is unknown.
 func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Running, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

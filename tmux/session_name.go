@@ -68,7 +68,7 @@ func (o Options) tmuxName() string {
 	return o.name.get()
 }
 
-// ours reports whether a session created by this program, with that name and identity, is this one.
+// ours reports whether a session created by this program, with that name and identity, is the session of these options.
 func (o Options) ours(name, identity string) bool {
 	return identity == o.Session || identity == "" && name == o.Session // sessions from before the option existed
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // dialect maps calls as other programs define them to one of our tools. Models are trained on those programs and send
-// their forms whatever the schema is; refusing one costs a turn.
+// such calls whatever the schema is; refusing a call costs a turn.
 //
 // The forms are those of Codex CLI, Claude Code, opencode, crush, Gemini CLI and pi.
 type dialect struct {
@@ -282,7 +282,7 @@ func namesPlace(argument string) bool {
 	return slices.ContainsFunc(locationWords, func(p string) bool { return strings.Contains(lower, p) })
 }
 
-// ignore removes arguments that can't change the effect. The tool refuses what remains.
+// ignore removes arguments that can't change the effect. The tool refuses other unknown arguments.
 func (f *foreign) ignore(d dialect) {
 	for _, name := range slices.Sorted(maps.Keys(f.values)) {
 		if f.known[name] != nil || slices.Contains(undocumented, name) {

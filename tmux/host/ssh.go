@@ -118,7 +118,7 @@ func (s *ssh) command(ctx context.Context, argv []string) *exec.Cmd {
 	s.mu.Lock()
 	sock := s.socket()
 	s.mu.Unlock()
-	// The proxy command matters when the master has gone, because a client must not connect by itself.
+	// ProxyCommand makes a client fail when the master has gone, because a client must not connect by itself.
 	all := s.argv(append(quiet, "-o", "ControlMaster=no", "-o", "ProxyCommand=false", "-S", sock, "--", s.opt.Dest, Line(argv...))...)
 	cmd := searchpath.Command(ctx, all[0], all[1:]...)
 	cmd.WaitDelay = time.Second
@@ -174,8 +174,9 @@ func (s *ssh) connect(ctx context.Context) error {
 }
 
 // socketDir is a private folder for a master's socket, with a guard. The guard is a shell that waits for the end of its
-// input, which comes with the end of this process at the latest. Then it ends the connection with everything that uses
-// it, and removes the folder. Without a guard, the master would wait for its clients, and the clients for the target.
+// input, which comes with the end of this process at the latest. Then the guard ends the connection with everything
+// that uses it, and removes the folder. Without a guard, the master would wait for its clients, and the clients for the
+// target.
 type socketDir struct {
 	path string
 	in   io.Closer     // of the guard

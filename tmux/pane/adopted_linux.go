@@ -58,8 +58,8 @@ func reapAdopted() {
 	}
 }
 
-// isStarted reports whether an ended child was started here and has not been waited for yet. This process then has a
-// pidfd of the child.
+// isStarted reports whether an ended child was started here and has not been waited for yet. Such a child is known by
+// the pidfd that Go holds of it.
 func isStarted(child int) bool {
 	files, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

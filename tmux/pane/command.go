@@ -40,9 +40,9 @@ type Command struct {
 	fault     string
 }
 
-// Start runs the command in dir/cmd, as read at the start; a sandboxed command runs in its sandbox or not at all. It
-// returns when the command has started; after an error nothing runs, and dir must be removed before it is used again.
-// It refuses files that another user could have written.
+// Start runs the command in dir/cmd; later changes of the file have no effect. A sandboxed command runs in its sandbox
+// or not at all. Start returns when the command has started. After an error nothing runs, and dir must be removed
+// before it is used again. Start refuses files that another user could have written.
 func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error) {
 	if err := mode.Check(s.tty != nil && within == Unheld); err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (c *Command) ended(err, cleanupErr error) Exit {
 	return e
 }
 
-// status translates the end of a process to the codes of a shell.
+// status returns the exit code that a shell reports for the end of a process, and the signal that ended it, 0 for none.
 func status(st *os.ProcessState) (code, sig int) {
 	if st == nil {
 		return 255, 0

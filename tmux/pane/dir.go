@@ -16,11 +16,11 @@ import (
 // socketMax is the longest path of a unix socket that every system accepts (macOS: 104).
 const socketMax = 103
 
-// MakeDir returns the directory named name for a supervisor's socket and state, made with mode 0700 in buddy-UID in
-// /tmp, next to tmux's sockets. It avoids $XDG_RUNTIME_DIR, which is removed when the person logs out, because a
-// command must keep running when the connection drops. $TMUX_TMPDIR replaces /tmp, as for tmux's sockets; the directory
-// for temporary files is the last resort. It fails when somebody else owns the directory or could replace it. getenv
-// looks up the environment, usually [os.Getenv].
+// MakeDir makes a supervisor's directory, called name, for its socket and state, and returns its path. It has mode 0700
+// and is in buddy-UID in /tmp, next to tmux's sockets. MakeDir avoids $XDG_RUNTIME_DIR, which is removed when the
+// person logs out, because a command must keep running when the connection drops. $TMUX_TMPDIR replaces /tmp, as for
+// tmux's sockets; the directory for temporary files is the last resort. MakeDir fails when somebody else owns the
+// directory or could replace it. getenv looks up the environment, usually [os.Getenv].
 func MakeDir(getenv func(string) string, name string) (string, error) {
 	var errs []error
 	for _, base := range Bases(getenv) {

@@ -23,7 +23,7 @@ type Exit struct {
 	StdoutGap int64         `json:"stdout_gap,omitempty"` // bytes of stdout missing in the file
 	StderrGap int64         `json:"stderr_gap,omitempty"`
 	Duration  time.Duration `json:"duration"`
-	Fault     string        `json:"fault,omitempty"` // an error around the command, for display; "" if none
+	Fault     string        `json:"fault,omitempty"` // an error in running or recording the command; "" if none
 	Left      []Left        `json:"left,omitempty"`  // processes that it left running, if the system shows them
 	Ended     []string      `json:"ended,omitempty"` // names of processes that it left running and the sandbox ended; untrusted text
 }

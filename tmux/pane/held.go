@@ -28,10 +28,10 @@ const (
 		`case $__buddy_p in /proc/1 | /proc/$$) ;; *) read -r __buddy_s <$__buddy_p/stat && IFS= read -r __buddy_n <$__buddy_p/comm && case $__buddy_s in *") Z "*) ;; *) printf "\\0%s" "$__buddy_n" ;; esac ;; esac; done; } >&9 2>/dev/null`
 )
 
-// These scripts start the shell of a sandboxed command. As the last step the shell reads the command from descriptor 3;
-// at the end it reports its final folder on 9. The following words are the shell's name, a folder that is gone ("" if
-// none is), and for bash the variables that it must not export. The scripts evaluate nothing that earlier commands set.
-// The report consists of the folder and the names of remaining processes.
+// These scripts start the shell of a sandboxed command. As the last step before the command, the shell reads it from
+// descriptor 3. At the end it reports its final folder and the names of remaining processes on descriptor 9. The
+// arguments after the script are the shell's name, a folder that is gone ("" if none is), and for bash the variables
+// that it must not export. The scripts evaluate nothing that earlier commands set.
 const (
 	confinedBash = `IFS= builtin read -r -d '' __buddy_cmd <&3; exec 3<&-; SECONDS=0; ` + goneFolder + `(($# == 1)) || builtin export -n -- "${@:2}"; builtin set --; builtin shopt -s expand_aliases; ` +
 		`builtin trap '[[ ${__buddy_done-} ]] || { builtin printf %s "$PWD" >&9; ` + leftInsideBash + `; }' EXIT; eval -- "$__buddy_cmd"; ` +
@@ -65,7 +65,7 @@ type holding struct {
 	fenced   *fence.Fence
 	oldFence bool
 
-	// The variables in the state file named of.
+	// of is the state file that the variables were read from.
 	of              string
 	exported, plain []string
 }

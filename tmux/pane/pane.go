@@ -71,9 +71,8 @@ const (
 	Stderr = "stderr"
 )
 
-// Main runs the supervisor inside a pane: `buddy pane DIR`. DIR is a directory that [MakeDir]
-// made. It serves until the terminal closes or it gets SIGTERM and returns the exit code of
-// the process.
+// Main runs the supervisor inside a pane: `buddy pane DIR`. DIR is a directory that [MakeDir] made. Main serves until
+// the terminal closes or the process gets SIGTERM, and returns the exit code of the process.
 func Main(args []string) int {
 	f := flag.NewFlagSet("pane", flag.ContinueOnError)
 	f.SetOutput(io.Discard)

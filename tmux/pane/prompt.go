@@ -34,8 +34,8 @@ func Prompt(cmd string) string {
 	return b.String()
 }
 
-// visible writes at most n runes of s. It writes pictures of control characters, and the numbers of runes that are
-// invisible or change the direction of the text.
+// visible writes at most n runes of s. It replaces control characters by pictures, and runes that are invisible or
+// change the direction of the text by their numbers.
 func visible(b *strings.Builder, s string, n int) {
 	for i, r := range s {
 		if n--; n < 0 {

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openPTY makes a pseudo-terminal: master is our end, which does not block, slave the
-// program's.
+// openPTY makes a pseudo-terminal. master is our end, which does not block; slave is the program's end.
 func openPTY() (master, slave *os.File, err error) {
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {

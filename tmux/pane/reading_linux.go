@@ -51,8 +51,8 @@ func groupOf(pid int) int {
 }
 
 // reads reports whether a process waits in read(2) of a terminal, or in select(2) of its standard input alone, if that
-// is a terminal. With keys, it may also wait for a terminal among other files, such as an editor's signals, but without
-// a timeout, because a wait with a timeout is not a prompt. See proc_pid_syscall(5).
+// is a terminal. If keys is set, it may also wait for a terminal among other files, such as an editor's signals, but
+// without a timeout, because a wait with a timeout is not a prompt. See proc_pid_syscall(5).
 func reads(pid int, keys bool) bool {
 	call, ok := callOf(pid)
 	switch {

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// Record records one stream of a command in a file: completely, or, beyond its limit, the start, a line with the number
-// of missing bytes, and the end. Its owner serialises the calls. Create it with [NewRecord].
+// Record records one stream of a command in a file. If the stream is longer than the limit, the file has its start, a
+// line with the number of missing bytes, and its end. Calls must not overlap. Create it with [NewRecord].
 type Record struct {
 	path   string
 	file   *os.File // nil until the first output
@@ -44,7 +44,7 @@ func (c *Record) Gap() int64 { return c.gap }
 // Fault returns the first error of writing, or nil.
 func (c *Record) Fault() error { return c.fault }
 
-// Add records p. After Seal it only fills the file, with output of background jobs.
+// Add records p. After Seal, p is output of background jobs, which is only written as far as the file has room.
 func (c *Record) Add(p []byte) {
 	if room := c.most - c.size; room > 0 && c.size >= c.total || c.sealed {
 		c.write(p[:min(max(room, 0), int64(len(p)))])
@@ -67,7 +67,7 @@ func (c *Record) write(p []byte) {
 	}
 }
 
-// SkipTo records that the stream now has total bytes; end holds the last ones.
+// SkipTo records that the stream now has total bytes; end holds the last of them.
 func (c *Record) SkipTo(total int64, end []byte) {
 	if known := total - int64(len(end)); known <= c.total && c.total <= total { // no bytes are missing before end
 		c.Add(end[c.total-known:])

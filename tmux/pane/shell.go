@@ -119,7 +119,7 @@ func (s *Shell) Greet(g Greeting) {
 	}
 }
 
-// FirstEnviron returns the environment of a shell's first command, from that of buddy.
+// FirstEnviron returns the environment of a shell's first command, made from buddy's environment.
 func FirstEnviron(env []string) []string {
 	// Nobody answers a pager, and a buffered Python would show its progress only at the end.
 	return append(Without(env, "TMUX", "TMUX_PANE", "TERM"), "PAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "PYTHONUNBUFFERED=1", "TERM=dumb")
@@ -216,7 +216,7 @@ func (s *Shell) nextState() string {
 func (s *Shell) prepareState() error { return os.WriteFile(s.nextState(), nil, 0o600) }
 
 // adoptState makes the state of the command in dir the current one if it is complete: a shell that was killed or
-// replaced by exec saves none. From a free command only the folder is carried over.
+// replaced by exec saves no state. From a free command only the folder is carried over.
 func (s *Shell) adoptState(dir string, free bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,8 +254,8 @@ func newestState(dir, kind string) string {
 	return newest
 }
 
-// CopyState copies the state of the shell in the directory from, if there is one, to the directory of a shell that does
-// not exist yet.
+// CopyState copies the state of a shell, if there is one, from its directory to the directory of another shell, which
+// does not exist yet.
 func CopyState(from, to string) error {
 	if from == "" {
 		return nil

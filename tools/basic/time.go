@@ -25,7 +25,7 @@ type clock struct {
 	tools.Typed[timeArgs]
 }
 
-// NewTime returns the tool time, which reads the clock now.
+// NewTime returns the tool time, which gets the time from the given clock.
 func NewTime(now func() time.Time) tools.Tool {
 	return tools.New(&clock{now: now}, "time", timeText)
 }

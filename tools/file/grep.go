@@ -249,7 +249,7 @@ func (s *search) feed(ctx context.Context, path string, q *queue) error {
 	return s.walk.Walk(dir, "", rules, 1)
 }
 
-// open opens the file rel below path, which is in the folder dir.
+// open opens the file rel below path. dir is the open folder of the file.
 func (s *search) open(dir fs.Folder, path, rel string, q *queue) {
 	if s.ws.secret(rel) != "" || s.ws.Secret(filepath.Join(path, rel)) != "" && s.ws.Secret(path) == "" {
 		s.leave(leftSecret, rel)

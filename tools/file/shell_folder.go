@@ -14,7 +14,8 @@ import (
 // Call it before the first tool call.
 func FollowShell(w *Workspace, now func() string) { w.shell = now }
 
-// awayFolder returns the real path of the shell's folder if an argument names another path there; else "".
+// awayFolder returns the real path of the shell's folder if an argument names another path there than in the workspace;
+// else "".
 func awayFolder(ctx context.Context, w *Workspace, arg string) string {
 	if w.shell == nil || filepath.IsAbs(arg) || arg == "~" || strings.HasPrefix(arg, "~/") {
 		return ""

@@ -45,7 +45,7 @@ func attributes(path string) (map[string][]byte, error) {
 	return all, nil
 }
 
-// grown calls read with a buffer that is large enough.
+// grown calls read with larger and larger buffers until one suffices, and returns the bytes read.
 func grown(read func(buf []byte) (int, error)) ([]byte, error) {
 	for size := 256; ; size *= 4 {
 		buf := make([]byte, size)

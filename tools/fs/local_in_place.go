@@ -22,8 +22,8 @@ func (e *TornError) Error() string { return e.Err.Error() + "; the file may be h
 // Unwrap returns the cause.
 func (e *TornError) Unwrap() error { return e.Err }
 
-// stores are folders whose files package managers link to their stores: folder names joined and ended by /. A change
-// there must not reach the other links, which belong to other projects.
+// stores are folders whose files package managers hard-link to a common store: folder names joined and ended by /. A
+// change there must not reach the other links, which belong to other projects.
 var stores = []string{
 	"node_modules/", ".pnpm-store/", "pnpm/store/", ".yarn/", ".bun/install/cache/", // Node
 	"site-packages/", ".cache/uv/", "Caches/uv/", ".conda/pkgs/", "anaconda3/pkgs/", "miniconda3/pkgs/", // Python

@@ -46,7 +46,7 @@ func MakeLink(path, target string) error {
 	})
 }
 
-// RemoveEntry removes a file, a link or, with folder, an empty folder.
+// RemoveEntry removes a file, a link or, if folder is set, an empty folder.
 func RemoveEntry(path string, folder bool) error {
 	flags := 0
 	if folder {

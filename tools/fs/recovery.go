@@ -15,7 +15,7 @@ import (
 )
 
 // Recovery is a folder on this machine with the old bytes of files that are being written in place: after a crash the
-// next start restores them. Each file has its own subfolder, which is locked as long as the writing process lives.
+// next start restores the files. Each file has its own subfolder, which is locked as long as the writing process lives.
 type Recovery string
 
 // Names in the folder of one file.
@@ -249,8 +249,8 @@ func (k *Kept) compare(ctx context.Context) (fileState, error) {
 	return other, nil
 }
 
-// halfWritten reports whether now is a state in the middle of overwriting before with after: a start of after, followed
-// by nothing or by the rest of before.
+// halfWritten reports whether a content is a state in the middle of overwriting a file: a start of the new content,
+// followed by nothing or by the rest of the old content.
 func halfWritten(now, before, after []byte) bool {
 	n := 0
 	for n < min(len(now), len(after)) && now[n] == after[n] {

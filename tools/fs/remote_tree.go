@@ -48,8 +48,8 @@ func (t *remoteFS) PassDir(ctx context.Context, path string) (Folder, error) {
 	return remoteFolder{&remoteTree{t: t, ctx: ctx}, path}, nil
 }
 
-// OpenTree lists the folders level by level. Those beyond treeFolders are omitted, and the
-// walk counts them as unread.
+// OpenTree lists the folders level by level. Folders beyond treeFolders are omitted, and the walk counts them as
+// unread.
 func (t *remoteFS) OpenTree(ctx context.Context, top string, rules IgnoreRules, skip func(name string) bool) (Folder, error) {
 	tree := &remoteTree{t: t, ctx: ctx, lists: make(map[string][]host.FileInfo), rules: make(map[string][]byte)}
 	level := []branch{{top, rules}}

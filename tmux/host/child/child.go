@@ -79,7 +79,7 @@ type Process struct {
 }
 
 // Start starts a program in its own process group. The end of ctx stops it as Stop does, without waiting. The caller
-// must read Stdout to its end, or call Stop, or the program blocks on its output.
+// must read Stdout to its end or call Stop; otherwise the program may block on its output.
 func Start(ctx context.Context, s Spec) (*Process, error) {
 	p, err := startProcess(ctx, s)
 	if err != nil && s.Within != nil {

@@ -71,8 +71,8 @@ func GitSettings(env []string, settings [][2]string) []string {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
-// Clean returns the variables of now without those in withheld and those that change the meaning of a command's words
-// or name programs that would act for it. PATH is taken from first.
+// Clean returns the environment in now, without the variables in withheld and those that change the meaning of a
+// command's words, or name programs that would act for the command. PATH comes from first.
 func Clean(first, now, withheld []string) []string {
 	out := slices.DeleteFunc(slices.Clone(now), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

@@ -29,8 +29,7 @@ const (
 // errno returns the value that makes a call fail.
 func errno(e unix.Errno) uint32 { return retErrno | uint32(e) }
 
-// low and high return the offsets of the halves of an argument; both machines are
-// little-endian.
+// low and high return the offsets of the halves of an argument; both architectures are little-endian.
 func low(arg int) uint32  { return offArgs + 8*uint32(arg) }
 func high(arg int) uint32 { return low(arg) + 4 }
 
@@ -126,7 +125,7 @@ func actions(abi int) map[string]program {
 // namespaces holds the flags of clone that create namespaces.
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// none returns no when an argument has one of the bits.
+// none returns a program that returns no if an argument has one of the bits, and otherwise allows the call.
 func none(arg int, bits, no uint32) program {
 	return program{load(low(arg)), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: bits, SkipTrue: 1}, bpf.RetConstant{Val: no}, bpf.RetConstant{Val: retAllow}}
 }
@@ -134,8 +133,8 @@ func none(arg int, bits, no uint32) program {
 // setID holds the set-user-ID and set-group-ID bits of a mode.
 const setID = unix.S_ISUID | unix.S_ISGID
 
-// creating returns no if an open with the flags argument creates a file and the next argument, the mode, has bits of
-// setID. If the open creates no file, the mode is undefined.
+// creating returns a program that returns no if an open with the flags argument creates a file and the next argument,
+// the mode, has bits of setID. If the open creates no file, the mode is undefined.
 func creating(flags int, no uint32) program {
 	const makes = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
 	return append(program{
@@ -143,8 +142,8 @@ func creating(flags int, no uint32) program {
 	}, none(flags+1, setID, no)...)
 }
 
-// truncating returns no if the flags of an open truncate a file without opening it for writing, because an old Landlock
-// does not check this.
+// truncating returns a program that returns no if the flags of an open truncate a file without opening it for writing,
+// because an old Landlock does not check this.
 func truncating(arg int, no uint32) program {
 	return append(program{
 		load(low(arg)), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.O_TRUNC, SkipTrue: 1}, bpf.RetConstant{Val: retAllow},

@@ -49,8 +49,8 @@ var settings = []string{
 	".cargo/config", ".cargo/config.toml", ".cargo/env", ".terminfo", ".config/locale.conf",
 }
 
-// personal returns the folders of toolchains in the variables, and the files of the home folder that tools read. roots
-// are the workspace folders, which are excluded.
+// personal returns the folders of toolchains, which may be named by variables, and the files of the home folder that
+// tools read. roots are the workspace folders, which are excluded.
 func personal(get func(string) string, roots []string) (run, read []string) {
 	home := get("HOME")
 	ours := func(dir string) bool { // a tool's folder, which contains neither the home nor the workspace
@@ -139,7 +139,7 @@ func repository(root, home string) []string {
 	}
 }
 
-// pointer returns the path after a word in a small file, relative to the file's folder, or "".
+// pointer returns the path that follows a word in a small file, relative to the file's folder, or "".
 func pointer(file, word string) string {
 	b, err := os.ReadFile(file)
 	path, ok := strings.CutPrefix(strings.TrimSuffix(string(b), "\n"), word)

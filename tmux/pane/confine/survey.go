@@ -29,7 +29,7 @@ type survey struct {
 	hidden  []string // may not be read, whatever their names
 	named   bool     // the name of root itself indicates secrets, although the user chose it
 	around  bool     // root is a repository around the workspace folders
-	work    []string // with around: those folders, which are skipped
+	work    []string // the workspace folders, which are skipped, if around is set
 	most    int      // maximum number of examined files
 	watch   *watch   // nil: the folders are compared with their earlier state
 	folders map[string]folder

@@ -28,8 +28,8 @@ type surrounding struct {
 	looked  time.Time
 }
 
-// surroundings returns the repositories around the workspace folders. known are those of an earlier fence. The error,
-// which is [ErrImpossible], means that a repository is too large to search.
+// surroundings returns the repositories around the workspace folders. known are the repositories of an earlier fence.
+// The error, which is [ErrImpossible], means that a repository is too large to search.
 func surroundings(c Settings, home string, known []*surrounding) (all []*surrounding, err error) {
 	work := slices.Concat(c.Work, c.Write)
 	for _, dir := range c.Work {

@@ -172,7 +172,7 @@ func (f *Fence) mounts(home string) plan {
 	return p
 }
 
-// note records the folders that commands read, and those that they write and others read.
+// note records the folders that commands can read, and the writable folders that others read, too.
 func (f *Fence) note(p plan) {
 	for _, m := range p {
 		if m.kind == readable || m.kind == writable {
@@ -315,7 +315,7 @@ func (f *Fence) Ask(pid int, ask Ask) {
 	}
 }
 
-// passOn serves the port that a command opens on its loopback until over is closed.
+// passOn serves, until over is closed, the port that a command opens on its loopback.
 func passOn(p *proxy, socket *os.File, over <-chan struct{}) {
 	defer func() { _ = socket.Close() }()
 	l, err := receive(socket)
@@ -327,7 +327,7 @@ func passOn(p *proxy, socket *os.File, over <-chan struct{}) {
 	_ = l.Close()
 }
 
-// ignoreExit returns nil for the end of a process that was killed.
+// ignoreExit drops an error that only reports how a process ended.
 func ignoreExit(err error) error {
 	if _, ok := errors.AsType[*exec.ExitError](err); ok {
 		return nil
@@ -335,9 +335,10 @@ func ignoreExit(err error) error {
 	return err
 }
 
-// onThread starts cmd on a thread that Landlock restricts, if the kernel supports it: neither signals nor abstract Unix
-// sockets reach anything outside of the fence, even with a network. Landlock's rules for files can't be used, because a
-// process with such rules can't mount. The thread lives until over is closed, because bwrap ends with it.
+// onThread starts cmd on a thread that Landlock restricts, if the kernel supports it, so that neither signals nor
+// abstract Unix sockets reach anything outside of the fence, even with a network. Landlock's rules for files can't be
+// used, because a process with such rules can't mount. The thread lives until over is closed, because bwrap ends with
+// it.
 func (f *Fence) onThread(cmd *exec.Cmd, over <-chan struct{}) error {
 	done := make(chan error)
 	go func() {

@@ -30,7 +30,7 @@ type Search struct {
 	Env  []string // of the first command: HOME, and the variables with configurations
 	Work []string // workspace folders
 	Git  []string // further folders of the repositories, for conditions of includes
-	Own  []string // files and folders that stay closed
+	Own  []string // files and folders that must stay unreadable
 }
 
 // Files lists the files that git reads, if they exist. The paths are as written; they may contain links.

@@ -82,7 +82,7 @@ type lister struct {
 	one, two           [64 << 10]byte
 }
 
-// list fills in the changes of a result, and the moves that keep them.
+// list fills in the changes of a result, and the moves with which Keep makes them in the workspace.
 func (t *trial) list(r *Result) error {
 	l := &lister{upper: filepath.Join(part(t.layer, 0), enter.Upper), work: t.work, layer: t.layer, r: r}
 	up, err := lstat(l.upper)

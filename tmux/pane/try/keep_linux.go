@@ -84,8 +84,8 @@ func (k *keeper) close() {
 	}
 }
 
-// at returns the opened folder of a path in the workspace, valid until the next call, and the path's name. No link leads
-// out of the workspace.
+// at returns the open folder of a path in the workspace, valid until the next call, and the last name of the path. A
+// symbolic link in the folder's path is an error.
 func (k *keeper) at(path string) (dir int, name string, err error) {
 	of := filepath.Dir(path)
 	if k.dir >= 0 && k.of == of {
@@ -199,7 +199,7 @@ func ownAttributes(path string) (own []string, err error) {
 	return own, nil
 }
 
-// errMoved means that a path is not the one that was checked.
+// errMoved means that a path no longer has the file that was checked.
 var errMoved = errors.New("it changed meanwhile")
 
 // done reports whether a move was done. now is the present state of its path.
@@ -332,7 +332,7 @@ func (k *keeper) finish() error {
 		}
 		return errors.Join(err, os.Remove(filepath.Join(k.layer, stateFile)))
 	}
-	for _, m := range slices.Backward(k.Moves) { // what is in a folder comes before it
+	for _, m := range slices.Backward(k.Moves) { // the contents of a folder come before the folder
 		if m.New.dir() && (m.Do == chmod || m.New.Mode&0o200 == 0) {
 			if err := k.chmod(string(m.Path), m.New.Mode); err != nil {
 				return fmt.Errorf("%w: %w", ErrHalf, err)
@@ -363,7 +363,7 @@ func (k *keeper) save() error {
 	return errors.Join(os.Rename(part, filepath.Join(k.layer, stateFile)), unix.Fsync(k.lock))
 }
 
-// ErrHalf means that a result is kept only in part. [Resume] continues.
+// ErrHalf means that a result is kept only in part. [Resume] can keep the rest.
 var ErrHalf = errors.New("the changes are kept only in part")
 
 // Conflicts returns the paths that would make Keep fail with a [*ConflictError].

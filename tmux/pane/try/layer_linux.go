@@ -243,7 +243,7 @@ func sameIndex(a, b string) bool {
 }
 
 // indexEntries returns the entries of an index of version 2 or 3 without the times and numbers of files, see
-// gitformat-index(5). ok is false for others, such as a split one or one with SHA-256.
+// gitformat-index(5). ok is false for other indexes, such as split ones and those with SHA-256.
 func indexEntries(index []byte) (entries []string, ok bool) {
 	const (
 		header, stat, fixed = 12, 40, 62 // the times and numbers end at 24, the mode at 28, the size at 40

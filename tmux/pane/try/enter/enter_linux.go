@@ -125,8 +125,8 @@ func start(args []string) error {
 	return nil
 }
 
-// inherited returns the files that this process was started with, by number. They have consecutive numbers, and files
-// that Go has opened since are closed in programs that it starts.
+// inherited returns the files that this process inherited, by descriptor. Their descriptors are consecutive, and end at
+// the first file that is closed on exec, which Go has opened since.
 func inherited() (all []*os.File) {
 	for fd := 0; ; fd++ {
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
