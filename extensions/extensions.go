@@ -36,7 +36,7 @@ const (
 // MaxWorkflow limits a workflow file, in bytes.
 const MaxWorkflow = 64 << 10
 
-// Kind is a kind of extension. Its value is the name of the folder with the extensions.
+// Kind is a kind of extension. Its value is the name of the folders that hold extensions of the kind.
 type Kind string
 
 // The kinds.
@@ -109,7 +109,7 @@ type Source struct {
 	Origin Origin
 	Files  Files
 	Dirs   []string // in order of precedence
-	Inside string   // real path of the folder that must contain a project's files; "" is any
+	Inside string   // real path of the folder that must contain a project's files; "" allows any folder
 	// Prefix is the plugin's name, which precedes each name with a colon.
 	Prefix string
 	// Roots lists folders or files of a kind to use instead of those in Dirs.
@@ -301,7 +301,7 @@ func (r *reader) skills(ctx context.Context, s Source, dir string) error {
 	return nil
 }
 
-// misspelt reports a lower-case skill.md in place of a missing SKILL.md.
+// misspelt reports a file skill.md in lower case, if it exists in place of the missing SKILL.md.
 func (r *reader) misspelt(ctx context.Context, s Source, missing string) {
 	name := path.Join(path.Dir(missing), "skill.md")
 	if _, _, err := s.Files.Peek(ctx, name, frontmatter.MaxFile); err == nil {
@@ -447,7 +447,8 @@ func (r *reader) unlisted(ctx context.Context, s Source, dir string) bool {
 	return err != nil || !block.Within("policy").Bool("allow_implicit_invocation", true)
 }
 
-// part returns the unique name of an item in its folder, for trusting it.
+// part returns a name that is unique among the items of a folder, so that trust in one of them does not count for
+// others: the item's name, or NAME#2 for the second one.
 func (r *reader) part(called string) string {
 	n := 1
 	for _, it := range r.found.Items {
@@ -465,7 +466,7 @@ func (r *reader) skip(file, why string) {
 	r.found.Problems = append(r.found.Problems, Problem{Kind: r.kind, File: file, Reason: why})
 }
 
-// cause strips the file name from an error, since a problem contains it.
+// cause returns the text of an error without the file name, which the problem contains anyway.
 func cause(err error) string {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err

@@ -9,8 +9,8 @@ import (
 	"buddy/extensions/frontmatter"
 )
 
-// lostLimit returns an error for a skill or a command with a limit that has no effect: without the limit it could
-// do more than intended. Limits of agents are checked where agents are parsed.
+// lostLimit returns an error for a skill or a command whose file contains a limit without effect: without the limit it
+// could do more than intended. Limits of agents are checked where agents are parsed.
 func (k Kind) lostLimit(b frontmatter.Block) error {
 	if k != Skill && k != Command {
 		return nil
@@ -25,7 +25,7 @@ func (k Kind) lostLimit(b frontmatter.Block) error {
 
 func lostLimit(b frontmatter.Block, name string) string {
 	switch frontmatter.Plain(name) {
-	case "allowedtools", "mode": // what it allows is checked elsewhere; a command's mode is no limit
+	case "allowedtools", "mode": // allowed tools are checked elsewhere; a command's mode is no limit
 	case "disablemodelinvocation", "userinvocable":
 		return NoTruth(b, name)
 	case "disallowedtools":

@@ -30,7 +30,7 @@ func NewFold(lower []byte) Fold {
 // Index returns the index of the text in data, or -1.
 func (f Fold) Index(data []byte) int {
 	low, up := f.lower[f.rare], upper(f.lower[f.rare])
-	// The next position of each case is searched for only after the current one was used.
+	// A case is searched for again only after the search has passed its last position.
 	nextLow, nextUp := -1, -1
 	for at := f.rare; at < len(data); at++ {
 		if nextLow < at {
@@ -54,7 +54,7 @@ func (f Fold) Index(data []byte) int {
 	return -1
 }
 
-// indexFrom returns the index of the first c in data at or after at, or len(data).
+// indexFrom returns the index of the first c in data from index at on, or len(data).
 func indexFrom(data []byte, c byte, at int) int {
 	if i := bytes.IndexByte(data[at:], c); i >= 0 {
 		return at + i

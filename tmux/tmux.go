@@ -34,8 +34,8 @@ import (
 // ours. The message has the reason. Nothing ran; the caller may continue with [NewPlain].
 var ErrUnavailable = errors.New("tmux is not available")
 
-// ErrLost means that the pane or its supervisor vanished while a command ran. The command's exit code is unknown, and it
-// may have finished its work. The next Start creates a new pane.
+// ErrLost means that the pane or its supervisor vanished while a command ran. The command's exit code is unknown, and
+// it may have finished its work. The next Start creates a new pane.
 var ErrLost = errors.New("the pane was lost")
 
 // ErrUnconfirmed means that a command was sent to a target that did not confirm the start: it may have run. Once the

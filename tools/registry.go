@@ -89,7 +89,7 @@ func (r *Registry) Only(keep func(name string) bool) *Registry {
 	return other
 }
 
-// Swap returns a registry in which the given tools replace those of the same names.
+// Swap returns a registry in which the given tools replace those with the same names.
 func (r *Registry) Swap(others []Tool) *Registry {
 	all := slices.Clone(r.tools)
 	for _, t := range others {

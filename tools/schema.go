@@ -19,11 +19,12 @@ import (
 //	Depth int `json:"depth,omitempty" desc:"levels of folders" min:"1" max:"3"`
 //
 // Types are string, bool, int, json.RawMessage, a pointer to one of these for an argument whose absence means
-// something, and a slice of strings or of structs like this one. A json.RawMessage takes any value; the tag type is its
-// type in the schema, because servers refuse a schema without a type. An argument is required unless it has omitempty.
-// Required strings, and strings in lists, must not be blank unless the field is tagged blank:"ok". enum lists the
-// allowed values of a string, separated by commas. max bounds a list's length, too; that and min are checked, but are
-// not in the schema. A field tagged schema:"-" is accepted but not in the schema.
+// something, and a slice of strings or of structs whose fields have the same tags. A json.RawMessage takes any value;
+// the tag type is its type in the schema, because servers refuse a schema without a type. An argument is required
+// unless it has omitempty. Required strings, and strings in lists, must not be blank unless the field is tagged
+// blank:"ok". enum lists the allowed values of a string, separated by commas. max also limits the length of a list. The
+// schema contains neither this limit nor min, but both are checked. A field tagged schema:"-" is accepted but not in
+// the schema.
 type field struct {
 	name     string
 	desc     string

@@ -231,8 +231,8 @@ type Chunk struct {
 	Total  int64
 }
 
-// Result is the outcome of a run. Content is the text for the model: the output, or when IsError a sentence and perhaps
-// the output so far.
+// Result is the outcome of a run. Content is the text for the model: the output. If IsError is true, Content is a
+// sentence, perhaps followed by the output so far.
 type Result struct {
 	Content  string
 	Aside    string // the end of Content that is for the model alone; "" for none

@@ -89,12 +89,12 @@ func Parse(data []byte) (Block, error) {
 	return b, nil
 }
 
-// texts lists the settings that people write as plain text where YAML needs quotes: "Use when: …", "[issue]
-// [branch]", "**/*.ts". The value tells whether that form is documented.
+// texts lists the settings that people write as plain text although YAML needs quotes: "Use when: …", "[issue]
+// [branch]", "**/*.ts". The value tells whether the documentation shows them without quotes.
 var texts = map[string]bool{"name": false, "description": false, "when_to_use": false, "argument-hint": true, "paths": true}
 
-// quote adds quotes to the values of settings that are text on one line; harmless means that it changed only
-// settings documented without quotes.
+// quote adds quotes to those values of the settings in texts that are not valid YAML on their line; harmless means that
+// it changed only settings documented without quotes.
 func quote(block string) (quoted string, harmless bool) {
 	harmless = true
 	all := strings.Split(block, "\n")
@@ -130,7 +130,7 @@ func Settings(data []byte) (Block, error) {
 	return Block{values: all, names: names}, nil
 }
 
-// opening is the first fence with preceding blank lines; closing is the second fence.
+// opening matches the first fence with preceding blank lines, closing the second fence.
 var (
 	opening = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*?---[ \t]*\n`) })
 	closing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^---[ \t]*(?:\n|\z)`) })
@@ -145,8 +145,8 @@ func cutBlock(rest string) (block, body string, ok bool) {
 	return strings.TrimSuffix(rest[:at[0]], "\n"), rest[at[1]:], true
 }
 
-// values parses a block as YAML: the settings by plain names, and the names as written. before is the number of
-// lines of the file before the block.
+// values parses a block as YAML. It returns the values of the settings by plain name, and the names as written. before
+// is the number of lines before the block in the file.
 func values(text string, before int) (map[string]*yaml.Node, []string, *Warning) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
@@ -169,7 +169,7 @@ func values(text string, before int) (map[string]*yaml.Node, []string, *Warning)
 	return all, names, nil
 }
 
-// entries returns the values of a mapping by plain names, and the names as written.
+// entries returns the values of a mapping by plain name, and the names as written.
 func entries(n *yaml.Node) (all map[string]*yaml.Node, names []string) {
 	all = make(map[string]*yaml.Node)
 	for i := 0; i+1 < len(n.Content); i += 2 {

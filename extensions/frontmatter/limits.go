@@ -30,7 +30,8 @@ func Plain(name string) string {
 	}, name)
 }
 
-// limits lists parts of setting names that announce a limit, in known programs or by their meaning.
+// limits lists parts of setting names that announce a limit, in known programs or by their meaning. The names are in
+// the form of [Plain].
 var limits = []string{
 	"tool", "permission", "permit", "readonly", "sandbox", "allow", "deny", "denied", "forbid", "forbidden", "block", "restrict", "exclude",
 	"disab", "approv", "policy", "guard", "hook", "invo", "limit", "maxturn", "maxstep",
@@ -51,8 +52,8 @@ func Restricts(name string) bool {
 	return slices.Contains(exactLimits, plain) || slices.ContainsFunc(limits, func(part string) bool { return strings.Contains(plain, part) })
 }
 
-// Guards reports whether the name of an event suggests that its programs may refuse something: before a tool, a
-// command or a request, or in place of an approval.
+// Guards reports whether the name of an event suggests that its programs may refuse something: the event comes before a
+// tool, a command or a request, or in place of an approval.
 func Guards(moment string) bool {
 	plain := Plain(moment)
 	switch plain {

@@ -4,8 +4,8 @@
 //	p, err := plugin.Read("/home/ann/plugins/tidy")
 //	fmt.Println(p.Name, p.Skills, p.Hooks)
 //
-// The folder may be hostile: Read refuses the whole plugin for a path or link that leads out of it, an irregular file, or
-// too many or too large files, and its error names the first.
+// The folder may be hostile: Read refuses the whole plugin for a path or link that leads out of it, an irregular file,
+// or too many or too large files, and its error names the first.
 package plugin
 
 import (

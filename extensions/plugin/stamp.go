@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settled is the age of the newest change from which a stamp detects every later change: clocks of file systems are
-// coarse.
+// settled is the age that the newest change must have so that a stamp detects every later change: clocks of file
+// systems are coarse.
 const settled = 2 * time.Second
 
 // Stamp returns a cheap fingerprint of a plugin's files: their names, sizes, modes, inodes and times, including the

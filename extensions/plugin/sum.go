@@ -13,8 +13,8 @@ import (
 	"buddy/texts"
 )
 
-// sum returns a hash of the files in a folder and their relative paths: it covers names, executable bits and
-// contents. A link counts as its target, which must be in the folder.
+// sum returns the relative paths of the files in a folder, and a hash of their names, executable bits and contents. A
+// link counts as its target, which must be in the folder. The folder's own .git is left out.
 func sum(dir string) (print string, files []string, err error) {
 	all := sha256.New()
 	bytes := int64(0)

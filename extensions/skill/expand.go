@@ -99,7 +99,7 @@ type expansion struct {
 	first      int    // number of the first argument
 	positional bool   // $1 is an argument of the skill, not of a shell
 	used       bool   // the text contains a placeholder for arguments
-	odd        string // last argument of a command that is not a plain word
+	odd        string // the last argument in the current command that is not a plain word; "" for none
 }
 
 // fill replaces the placeholders of a text.
@@ -107,7 +107,7 @@ func (e *expansion) fill(text string) string {
 	return e.replace(text, func(raw string, _ []string) string { return raw })
 }
 
-// replace is fill with a function that formats each argument: as typed, and as words.
+// replace replaces the placeholders of a text. put formats an argument, which it gets as typed and as words.
 func (e *expansion) replace(text string, put func(raw string, words []string) string) string {
 	var b strings.Builder
 	at := 0
@@ -156,8 +156,8 @@ func (e *expansion) at(i int, put func(string, []string) string) string {
 	return put(e.words[i], e.words[i:i+1])
 }
 
-// isAmount reports whether a number after a dollar sign is an amount of money: it has decimals, or exceeds the
-// number of arguments.
+// isAmount reports whether a number after a dollar sign is an amount of money: it has decimals, or at least two digits
+// and no argument has the number.
 func (e *expansion) isAmount(number, rest string) bool {
 	n, _ := strconv.Atoi(number) // digits
 	return decimals().MatchString(rest) || n > 9 && n-e.first >= len(e.words)

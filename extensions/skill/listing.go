@@ -13,7 +13,7 @@ const (
 	maxDescription = 1536
 	unknownWindow  = 128_000 // tokens, for a model with an unknown window
 	perToken       = 4       // bytes, estimated
-	share          = 100     // the listing gets this fraction of the window
+	share          = 100     // the window is divided by this; the listing gets one part
 )
 
 // Head introduces a listing and explains how to load a skill.
@@ -61,8 +61,8 @@ func shrink(lines []Line, room int, used map[string]int) {
 	}
 }
 
-// shrinkTo shortens the texts of some lines to one length, until room is not negative or they are empty. It returns
-// the new room.
+// shrinkTo shortens the texts of the lines that which selects to one length, so that room is no longer negative, or to
+// nothing. It returns the new room.
 func shrinkTo(lines []Line, room int, which func(name string) bool) int {
 	total := func(limit int) (n int) {
 		for _, l := range lines {

@@ -82,7 +82,7 @@ func New(it extensions.Item) Skill {
 	case it.Kind == extensions.Command:
 		s.Listed = s.Listed && s.Description != ""
 	case it.Origin == extensions.BuiltIn:
-		s.Listed = false // the tool lists them, which saves space in a session without extensions
+		s.Listed = false // the tool lists built-in skills, which saves space in a session without extensions
 	}
 	if s.Description == "" {
 		s.Description = oneLine(firstLine(it.Body))
@@ -192,7 +192,7 @@ func (s Skill) Wrap(text string) string {
 	return fmt.Sprintf("<%s name=%q from=\"%s\">\n%s\n</%s>", s.Kind.One(), s.Name, from, strings.TrimSpace(text), s.Kind.One())
 }
 
-// Inert keeps a text from ending its frame.
+// Inert changes the tags in a text that could end its frame or pass for a message of the program.
 func Inert(s string) string {
 	return strings.NewReplacer("</skill", "< /skill", "</command", "< /command", "</file", "< /file", "<system-reminder", "‹system-reminder", "</system-reminder", "‹/system-reminder").Replace(s)
 }

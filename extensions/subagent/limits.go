@@ -84,7 +84,7 @@ var modes = map[string]action.Mode{
 	"fullaccess": action.ModeAll, "dontask": action.ModeNone, "never": action.ModeNone, "none": action.ModeNone,
 }
 
-// mode reads the loosest mode of the agent.
+// mode reads the loosest mode that the agent may have.
 func (r *reader) mode(name string, node *yaml.Node) string {
 	text := frontmatter.Plain(r.Text(name))
 	switch {
@@ -140,7 +140,7 @@ func (r *reader) listed(name string, list []string) []string {
 		switch {
 		case !ok || len(ours) == 0:
 			r.ignore("%s: buddy has no tool %q", name, texts.Clip(text, 80))
-		case strings.Contains(text, "("): // the whole tool would be too much
+		case strings.Contains(text, "("): // allowing the whole tool would permit too much
 			r.ignore("%s: %q is left out, because buddy can't give an agent part of a tool", name, texts.Clip(text, 80))
 		default:
 			tools = append(tools, ours...)
@@ -149,7 +149,7 @@ func (r *reader) listed(name string, list []string) []string {
 	return tools
 }
 
-// meant returns the tools of an entry, without the text in parentheses.
+// meant returns buddy's tools for an entry, whose text in parentheses is ignored.
 func meant(text string) ([]string, bool) {
 	bare, _, _ := strings.Cut(text, "(")
 	return action.MeantTools(strings.TrimSpace(bare))

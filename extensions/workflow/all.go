@@ -16,8 +16,8 @@ type Broken struct {
 	Mistakes []Mistake
 }
 
-// All reads files in order of precedence and resolves the names of the workflows. A file with mistakes is left out:
-// broken has it with all mistakes, and a problem names the first.
+// All reads files in order of precedence and resolves the names of the workflows. A file with mistakes is left out: it
+// is in broken with all its mistakes, and a problem names the first one.
 func All(items []extensions.Item, tools Tools) (all []Workflow, broken []Broken, problems []extensions.Problem) {
 	read := make(map[string]Workflow) // by file
 	var named []extensions.Item

@@ -227,8 +227,8 @@ func (e expr) refs(all *[]Ref) {
 	}
 }
 
-// kindIn returns the kind of an expression's value, and an error for operands that do not fit. of returns the kind
-// of a reference.
+// kindIn returns the kind of an expression's value, or an error for operands that do not fit. The function of returns
+// the kind of a reference.
 func (e expr) kindIn(of func(Ref) kind) (kind, error) {
 	kinds := make([]kind, len(e.kids))
 	for i, kid := range e.kids {
@@ -272,7 +272,7 @@ func (e expr) fits(kinds []kind) error {
 	return nil
 }
 
-// ordered checks that two operands can be compared as numbers. The value of a text is checked at run time.
+// ordered checks that two operands can be compared as numbers. Whether a text is a number is checked at run time.
 func (e expr) ordered(kinds []kind) error {
 	for i, k := range kinds {
 		if k != number && (k != text || e.kids[i].op == "") {
@@ -319,8 +319,8 @@ func kindOf(v any) kind {
 	return text
 }
 
-// Holds evaluates the condition. exists reports whether a file exists on the step's target. It fails for a value
-// that is not a number, or if exists fails.
+// Holds evaluates the condition. exists reports whether a file exists on the step's target. Holds fails if exists
+// fails, or if < or > compares a text that is not a number.
 func (c *Condition) Holds(sc Scope, exists func(path string) (bool, error)) (bool, error) {
 	if c == nil {
 		return true, nil
@@ -375,7 +375,7 @@ func compare(e expr, left, right any) (bool, error) {
 		}
 		return strings.Contains(textOf(left, ""), textOf(right, "")), nil
 	}
-	if left == nil || right == nil { // the exit code of a step that did not run
+	if left == nil || right == nil { // a missing number: the exit code of a step that did not run
 		return false, nil
 	}
 	a, err := numberOf(e.kids[0], left)

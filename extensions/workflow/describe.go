@@ -57,7 +57,7 @@ func (in Input) usage() string {
 	return Line(map[string]string{in.Name: value}) + " (" + strings.Join(kind, ", ") + ")"
 }
 
-// need tells whether a run needs a value for the input, and its value otherwise.
+// need returns "needed" if a run needs a value for the input, else the default value or "optional".
 func (in Input) need() string {
 	switch {
 	case in.Default != nil:

@@ -134,7 +134,7 @@ func (d *draft) candidates() []draftInput {
 		}
 		all = append(all, draftInput{name, value, kind})
 	}
-	words, first := make(map[string]int), []string{} // number of calls that contain a word
+	words, first := make(map[string]int), []string{} // words maps a word to the number of calls that contain it
 	for _, s := range d.steps {
 		add(Target, "target", s.target)
 		seen := map[string]bool{"": true}

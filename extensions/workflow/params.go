@@ -24,8 +24,8 @@ type param struct {
 	plain   any // nil, bool, int or float64
 }
 
-// Arguments returns the arguments of a step's call as a JSON object. A value that is a whole parameter keeps its
-// type; in a shell command each value is one quoted word. The error names the value that can't be used.
+// Arguments returns the arguments of a step's call as a JSON object. A value that is a whole argument keeps its type;
+// in a shell command each value is one quoted word. The error names the value that can't be used.
 func (s *Step) Arguments(sc Scope) (json.RawMessage, error) {
 	v, err := s.Params.render(sc)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 // command is a shell command with values, each at a place where it can be quoted as one word.
 type command struct {
 	*Template
-	first []bool // by part: the value must not start with -, or a program would read it as an option
+	first []bool // by index of the part: its value must not start with -, or a program would read it as an option
 }
 
-// newCommand checks the places of the values in a command. It replaces each value by a name and finds the name in
-// the parsed command: it must be part of an unquoted word. numeric reports whether a value is always a number. The
-// error explains which place is wrong, and at is its line from 0.
+// newCommand checks the place of each value in a command. It replaces the values by names and parses the command. Each
+// name must be part of an unquoted word. numeric reports whether a value is always a number. The error explains which
+// place is wrong, and at is the line of that place, counted from 0.
 func newCommand(t *Template, numeric func(Ref) bool) (c *command, at int, err error) {
 	c = &command{Template: t, first: make([]bool, len(t.parts))}
 	p := &places{command: c, numeric: numeric, why: make(map[int]string)}
@@ -51,10 +51,10 @@ type places struct {
 	numeric func(Ref) bool
 	mark    string
 	above   []syntax.Node  // path from the root to the current node
-	why     map[int]string // by part: what is wrong with its place, "" for nothing
+	why     map[int]string // by index of the part: what is wrong with its place, "" for nothing
 }
 
-// marked returns the command with a name in place of each value: the mark, its number and Z.
+// marked returns the command with a name in place of each value: the mark, the index of the part, and Z.
 func (p *places) marked() string {
 	var all strings.Builder
 	for _, part := range p.parts {
@@ -75,7 +75,7 @@ func (p *places) marked() string {
 	return all.String()
 }
 
-// unmarked replaces the marks in s by the references for which they stand.
+// unmarked replaces each name in s by the reference for which it stands.
 func (p *places) unmarked(s string) string {
 	for i, part := range p.parts {
 		if part.ref != nil {
@@ -196,7 +196,7 @@ func (p *places) before(w *syntax.Word, lit *syntax.Lit) string {
 	return all.String()
 }
 
-// onlyMarks reports whether a text consists of values only.
+// onlyMarks reports whether a text consists only of names that stand for values.
 func (p *places) onlyMarks(s string) bool {
 	for _, i := range p.in(s) {
 		s = strings.ReplaceAll(s, p.markOf(i), "")
@@ -231,7 +231,7 @@ func (p *places) wrongWord(w *syntax.Word, i int, first bool) string {
 	return ""
 }
 
-// runners lists programs that run the program in their arguments.
+// runners lists programs that run a program which their arguments name.
 var runners = map[string]bool{
 	"sudo": true, "doas": true, "env": true, "nohup": true, "nice": true, "ionice": true, "time": true, "timeout": true, "setsid": true, "stdbuf": true,
 	"xargs": true, "exec": true, "command": true, "builtin": true, "chroot": true, "nsenter": true, "runuser": true, "systemd-run": true, "flock": true,
@@ -244,13 +244,13 @@ var evaluators = map[string]bool{
 	"unset": true, "read": true, "getopts": true, "mapfile": true, "readarray": true, "let": true, "mosh": true, "rsh": true,
 }
 
-// interpreters lists programs that run the text after -c or -e.
+// interpreters maps programs to the letters of the options, such as -c, whose next argument they run as a program.
 var interpreters = map[string]string{
 	"sh": "c", "bash": "c", "dash": "c", "zsh": "c", "ksh": "c", "ash": "c", "fish": "c",
 	"python": "c", "python3": "c", "perl": "eE", "ruby": "e", "node": "ep", "php": "r", "lua": "e", "su": "c",
 }
 
-// arithmetic lists operators of test whose operands some shells evaluate.
+// arithmetic lists the operators of the command test whose operands some shells evaluate.
 var arithmetic = []string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"}
 
 // wrongArgument returns what is wrong with a value in an argument, or "".
@@ -289,7 +289,7 @@ func (p *places) isProgram(interpreter string, before []*syntax.Word) bool {
 		case runsText(interpreter, word):
 			runs = true
 		case !option && last != "-o" && last != "+o" && last != "-O" && last != "+O":
-			runs = false // this is the program, or its file
+			runs = false // this word is the program, or the file with it
 		}
 		last = word
 	}

@@ -27,7 +27,7 @@ func (r *reader) references() {
 	}
 }
 
-// order checks that a step needs only earlier steps.
+// order checks that step i needs only steps above it. If steps need each other, its message shows the cycle.
 func (r *reader) order(i int) {
 	s := r.w.Steps[i]
 	key := "steps." + s.ID + ".needs"

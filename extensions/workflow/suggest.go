@@ -34,8 +34,8 @@ func Suggestions(items []extensions.Item) []Suggestion {
 	return suggestions
 }
 
-// NewSuggestion returns a suggestion for prompts with all words of one of the phrases. A word may list alternatives:
-// "update|bump dependency".
+// NewSuggestion returns a suggestion for prompts that contain all words of one of the phrases. A word may list
+// alternatives: "update|bump dependency".
 func NewSuggestion(name string, phrases ...string) Suggestion {
 	s := Suggestion{Name: name}
 	for _, phrase := range phrases {
@@ -52,13 +52,14 @@ func NewSuggestion(name string, phrases ...string) Suggestion {
 	return s
 }
 
-// head is the part of a workflow file that suggestions need.
+// head holds the settings of a workflow file that suggestions need.
 type head struct {
 	Description string
 	Phrases     []string
 }
 
-// blocks matches the start of the first long part of a file; the description is usually before it.
+// blocks matches the first long block of a file. The description is usually above it, so that the rest need not be
+// parsed.
 var blocks = texts.Regexp(`(?m)^(?:inputs|steps|outputs)\s*:`)
 
 // headOf returns the head of a workflow file, empty if it can't be read.
@@ -82,9 +83,10 @@ const (
 	phraseWord = 100    // weight of a word of a phrase; a word of the description counts 1
 )
 
-// Fitting returns the suggestions for a prompt, the best first. One of its sentences must have all words of a phrase or
-// of the name, close to each other, or the prompt four of the longer words of the description. Sentences that ask for
-// an explanation, talk about code, or say what not to do don't count. A second suggestion is as good as the first.
+// Fitting returns the suggestions for a prompt, the best first. It takes a workflow if one sentence of the prompt
+// contains all words of a phrase or of the name, close to each other, or if the prompt contains four of the longer
+// words of the description. Sentences that ask for an explanation, talk about code, or say what not to do don't count.
+// A second suggestion matches as many words as the first.
 func Fitting(all []Suggestion, prompt string) []Suggestion {
 	sentences := sentencesOf(prompt)
 	var best []Suggestion

@@ -72,7 +72,7 @@ func parseRef(s string) (Ref, error) {
 	return Ref{}, fmt.Errorf("%q is unknown: write inputs.NAME, item or steps.ID.FIELD", texts.Clip(s, 80))
 }
 
-// value returns the value of a reference; nil is a number that a step does not have.
+// value returns the value of a reference, or nil for the missing exit code of a step.
 func (sc Scope) value(r Ref) any {
 	switch {
 	case r.Input != "":
@@ -100,8 +100,8 @@ func (sc Scope) value(r Ref) any {
 	}
 }
 
-// written returns the value of a reference as text, with a separator between the items of a list. The success of a
-// step that did not run, like a missing number, is "none".
+// written returns the value of a reference as text, with a separator between the items of a list. A missing number and
+// the success of a step that did not run are "none".
 func (sc Scope) written(r Ref, between string) string {
 	if r.Field == "ok" && !sc.Steps[r.Step].Ran {
 		return textOf(nil, between)
@@ -125,7 +125,8 @@ type part struct {
 // literalBraces stands for two braces that start no reference.
 const literalBraces = `"{{"`
 
-// parseTemplate parses a template on one line. The error names the mistake, and at is its line from 0.
+// parseTemplate parses a template. Each reference must be on one line. The error explains the first mistake, and at is
+// the line of the mistake, counted from 0.
 func parseTemplate(s string) (t *Template, at int, err error) {
 	t = &Template{}
 	add := func(s string) {

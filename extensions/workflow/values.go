@@ -34,8 +34,8 @@ type Scope struct {
 	Item   string            // current item of the step's list, "" without a list
 }
 
-// Values parses the inputs of a run from text; items of lists are separated by commas. The error names every wrong
-// input and its notation on one line.
+// Values parses the inputs of a run, which are given as text; commas separate the items of lists. The error names every
+// wrong input and its notation, all on one line.
 func (w *Workflow) Values(given map[string]string) (Values, error) {
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -79,7 +79,7 @@ func (w *Workflow) inputNames() string {
 	return strings.Join(names, ", ")
 }
 
-// value returns the value of an input, with or without a given text.
+// value returns the value of an input: the parsed text if given is true, else the default.
 func (in Input) value(text string, given bool) (any, error) {
 	switch {
 	case given:
@@ -92,7 +92,7 @@ func (in Input) value(text string, given bool) (any, error) {
 	return nil, errors.New("needs a value")
 }
 
-// empty returns the value of an optional input without a value.
+// empty returns the value of an optional input for which the person gave none.
 func (in Input) empty() any {
 	switch {
 	case in.Type.Many():

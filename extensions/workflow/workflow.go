@@ -43,7 +43,7 @@ type Workflow struct {
 	Description string // on one line
 	Version     int
 	Inputs      []Input
-	Steps       []Step // in order; each step is after those that it needs
+	Steps       []Step // in order: a step comes after all that it needs
 	Outputs     []Output
 }
 

@@ -1,7 +1,7 @@
 // Package ansi parses the escape sequences of terminals: their end and their parameters. All code that shows, strips or
 // resends text with sequences uses it, so that all agree where a sequence ends and text starts. A parser keeps 64 bytes
-// of parameters; an unfinished sequence ends with its line. charmbracelet/x/ansi (0.11.9) is not used, because it treats
-// all text after an unfinished sequence as part of it.
+// of parameters; an unfinished sequence ends with its line. charmbracelet/x/ansi (0.11.9) is not used, because it
+// treats all text after an unfinished sequence as part of it.
 //
 //	plain := ansi.Strip("\x1b[31mFAIL\x1b[0m") // FAIL
 package ansi
@@ -38,8 +38,8 @@ func (p *Parser) Start() { *p = Parser{state: started} }
 func (p *Parser) Active() bool { return p.state != none }
 
 // Next consumes the next byte of an active sequence. It returns false if the byte does not belong to the sequence,
-// which has ended with the byte before. An ESC ends a sequence and starts another one; the terminator ESC \ of a text counts as a
-// sequence of its own.
+// which has ended with the byte before. An ESC ends a sequence and starts another one; the terminator ESC \ of a text
+// counts as a sequence of its own.
 func (p *Parser) Next(b byte) bool {
 	if b == 0x1b {
 		p.Start()
@@ -78,7 +78,7 @@ func (p *Parser) begin(b byte) bool {
 	return true
 }
 
-// end ends a sequence unless more of it follows, and reports whether the byte was part of it.
+// end ends the sequence, unless b is valid in it and more may follow. It reports whether b was part of the sequence.
 func (p *Parser) end(valid, more bool) bool {
 	if !valid || !more {
 		p.state = none

@@ -10,7 +10,7 @@ func IsIntroducer(b byte) bool { return strings.IndexByte("]P_^X", b) >= 0 }
 // introducer were a key with Alt.
 func IsAnswer(introducer, b byte) bool {
 	switch introducer {
-	case ']': // a number, or l and L before a title
+	case ']': // a number, or l and L, which precede a title
 		return b >= '0' && b <= '9' || b == 'l' || b == 'L'
 	case 'P': // parameters, or the marks of a private answer
 		return b > 0x20 && b <= 0x3f

@@ -15,7 +15,7 @@ const maxCell = 64
 // row holds a row of a Screen: text printed from left to right, or cells once the cursor was moved within the row.
 type row struct {
 	text   []byte
-	cells  []string // nil: the row has text; "" continues the character before it
+	cells  []string // nil: the row is in text; "" continues the character in the cell before
 	joined bool     // the previous row wraps into this one
 }
 
@@ -34,7 +34,7 @@ func (r *row) blank() bool {
 }
 
 // appendTo appends the text of the row. With trim, spaces at the end of cells are dropped: they are erased text, or
-// precede the edge.
+// fill the rest of the row up to its edge.
 func (r *row) appendTo(text []byte, trim bool) []byte {
 	if r.cells == nil {
 		return append(text, r.text...)

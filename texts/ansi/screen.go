@@ -243,7 +243,7 @@ func (s *Screen) lineFeed() {
 func (s *Screen) extend(y int) {
 	for s.used <= y {
 		if s.used == len(s.rows) {
-			s.rows = append(s.rows, row{}) // top is 0 until there are screenRows
+			s.rows = append(s.rows, row{}) // until there are screenRows rows, top is 0
 		}
 		s.used++
 		s.row(s.used - 1).clear()

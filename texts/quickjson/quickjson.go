@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Members calls f for the members of an object, in order, until f returns false. A key and a value are parts of data; a
-// value that is not a string may still be invalid. ok is false if f returned false, or if the caller must use
-// encoding/json.
+// Members calls f for the members of an object, in order, until f returns false. The key and the value that f gets are
+// parts of data; a value that is not a string may still be invalid. ok is false if f returned false, or if the caller
+// must use encoding/json.
 func Members(data []byte, f func(key, value []byte) bool) (ok bool) {
 	r := reader{rest: data}
 	if !r.skip('{') {
@@ -73,7 +73,7 @@ var escapes = [256]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n
 // escaped returns the character of the escape at the beginning of text, after its backslash, and the length in bytes: 0
 // if encoding/json must be used, as for surrogates.
 func escaped(text []byte) (r rune, n int) {
-	if r = escapes[text[0]]; r != 0 { // text is not empty: a string ending in one backslash has no end
+	if r = escapes[text[0]]; r != 0 { // text has at least one byte, because a string can't end with one backslash
 		return r, 1
 	}
 	var number [2]byte

@@ -29,7 +29,7 @@ func Outside(path string, folders ...string) string {
 	if err == nil {
 		home = real(home)
 	}
-	var excluded []string // with their links, and with links resolved
+	var excluded []string // as named, and with links resolved
 	for _, f := range folders {
 		if at := real(f); err != nil || !texts.Below(home, at) {
 			excluded = append(excluded, f, at)
@@ -53,7 +53,7 @@ func Environ(env []string, folders ...string) []string {
 	return append(slices.Clone(env), "PATH="+Outside(texts.Lookup(env)("PATH"), folders...)) // of duplicates the last counts
 }
 
-// real resolves the links of a folder, and returns a missing folder as it is.
+// real resolves the links of a folder. It returns a folder that does not exist as it is.
 func real(dir string) string {
 	if path, err := filepath.EvalSymlinks(dir); err == nil {
 		return path

@@ -84,8 +84,7 @@ func (r *row) all() iter.Seq[string] {
 	}
 }
 
-// match returns the row for one part of a path, in lower case; nil if there is none. With free, rows of loose names are
-// ignored.
+// match returns the row for one part of a path, in lower case; nil if there is none. With free, loose rows are ignored.
 func (t *table) match(part string, free bool) *row {
 	fits := func(n name) bool { return (!free || !n.row.loose) && n.pieces.match(part) }
 	if n, ok := t.exact[part]; ok && fits(n) {
@@ -126,8 +125,8 @@ func Find(file string) (part, why string) {
 	return "", ""
 }
 
-// findLast checks the last part of a path, and then the path as a whole. full is its name, last the name of the
-// original if it is a copy.
+// findLast checks the last part of a path, and then the path as a whole. full is the last part; last is the name of the
+// original if the file is a copy, else the same.
 func findLast(parts []string, full, last string, source bool) (part, why string) {
 	if !isExample(last) && !slices.ContainsFunc(exempt(), func(p pieces) bool { return p.match(last) }) {
 		for _, n := range slices.Compact([]string{full, last}) {
@@ -179,7 +178,7 @@ type longName struct {
 	row   *row
 }
 
-// long holds the names of several parts by their first part, which is never a pattern.
+// long holds the patterns in paths, by their first part, which never contains a *.
 var long = sync.OnceValue(compileLong)
 
 func compileLong() map[string][]longName {
@@ -243,7 +242,7 @@ func isExample(part string) bool {
 	return n > 1 && slices.Contains(data, parts[n-1]) && slices.Contains(examples, parts[n-2])
 }
 
-// word returns the meaning of a name by one of its words, or "".
+// word returns what a file contains according to a word in its name, or "".
 func word(part string) string {
 	squeezed := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' {

@@ -139,8 +139,8 @@ func grow(f *os.File, folder string, auto bool) error {
 // Marks returns the marks of folders that are in the workspace or contain it. An unreadable mark counts as a mark.
 func (p Place) Marks() ([]Mark, error) { return p.marks(true) }
 
-// marks implements Marks. With probe it also detects changes under way, by a lock that keeps others from detecting
-// them.
+// marks implements Marks. With probe it also detects changes under way, by trying to lock each mark. Two processes that
+// try at the same moment take each other's lock for a change.
 func (p Place) marks(probe bool) ([]Mark, error) {
 	if p.Dir == "" {
 		return nil, nil

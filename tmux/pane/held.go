@@ -232,8 +232,8 @@ func Exported(dir, shell string) ([]string, error) {
 	return exported, err
 }
 
-// variables returns the exported and the plain variables of a state as NAME=value, without evaluating anything. Arrays are
-// omitted.
+// variables returns the exported and the plain variables of a state as NAME=value, without evaluating anything. Arrays
+// are omitted.
 func variables(state string) (exported, plain []string, err error) {
 	text, _, _ := strings.Cut(state, "\n#free\n")
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")

@@ -118,8 +118,8 @@ func (h *waitingShell) line(text string) {
 	}()
 }
 
-// listen reads a sandboxed command's report of its final folder, and discards text beyond the limit, so that the command
-// never blocks.
+// listen reads a sandboxed command's report of its final folder, and discards text beyond the limit, so that the
+// command never blocks.
 func (h *waitingShell) listen() {
 	report, _ := io.ReadAll(io.LimitReader(h.folder, folderMax+1))
 	_, _ = io.Copy(io.Discard, h.folder)

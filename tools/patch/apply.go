@@ -225,7 +225,7 @@ func (a *applier) insertion(h Hunk, from int) int {
 	}
 }
 
-// fits returns the first positions of want in the file, none before from.
+// fits returns the first positions of want in the file, at or after the index from.
 func (a *applier) fits(want []string, from int) []int {
 	var found []int
 	for at := from; at+len(want) <= len(a.bare) && len(found) < maxFits; at++ {

@@ -47,7 +47,7 @@ func (p *printed) now() *printed {
 func (p *printed) end() string { return valid(string(p.tail)) }
 
 // edges returns the text or, if it is longer than limit bytes, its beginning and its end with a note on the omitted
-// middle. last must be at least limit, and first at least half of it.
+// middle. The stream must keep at least limit bytes of the end, and half of that of the beginning.
 func (p *printed) edges(limit int) (text string, cut bool) {
 	if p.total <= int64(limit) {
 		return valid(string(p.tail)), false

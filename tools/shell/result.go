@@ -23,8 +23,8 @@ type output struct {
 	separate       *string            // the part of tail from stdout, if both streams have text
 }
 
-// finished returns the result of a command that has ended, with limit bytes of each output stream. more are further
-// remarks.
+// finished returns the result of a command that has ended, with at most limit bytes of each output stream. more holds
+// further remarks.
 func finished(res tmux.Result, err error, limit int, more ...string) tools.Result {
 	why := ""
 	switch {
@@ -53,8 +53,8 @@ func finished(res tmux.Result, err error, limit int, more ...string) tools.Resul
 	return r
 }
 
-// Printed returns the result of a command that ran without a pane, from the end of its output, with limit bytes of it. more
-// are remarks for the model.
+// Printed returns the result of a command that ran without a pane. Of its output it contains at most limit bytes. more
+// holds remarks for the model.
 func Printed(output []byte, code int, took time.Duration, limit int, more ...string) tools.Result {
 	p := newPrinted(limit/2, max(limit, tools.TailLimit))
 	p.write(output)

@@ -52,7 +52,7 @@ type Shell struct {
 	fences   bool                   // approved commands run in the workspace sandbox
 	confines bool                   // commands that need no approval run in the read-only sandbox
 	limits   Limits
-	// paneTarget is the target in the names of its panes, "" for the first one.
+	// paneTarget precedes the ids in the names of the shell's panes; "" for the first target.
 	paneTarget string
 	jobs       *jobs // of all targets
 	// left is the command in the shared pane that was sent to the background, nil if there is none.
@@ -60,7 +60,7 @@ type Shell struct {
 	// departed is the folder of the shared pane before the last background command in it ended, nil for none.
 	departed  atomic.Pointer[string]
 	touched   atomic.Int64 // counts actions on the panes
-	fenceable bool         // calls marked for the sandbox run in it on this target; other targets have none
+	fenceable bool         // calls for several targets can run in the sandbox on this target
 	alone     bool         // nobody can type into panes
 }
 
@@ -73,8 +73,8 @@ func (t *Shell) ShareTasks(first *Shell) {
 // ref returns the name that people and models use for the pane with tmux's id.
 func (t *Shell) ref(id string) tools.PaneRef { return tools.PaneRef{Target: t.paneTarget, ID: id} }
 
-// paneID returns tmux's id for the name of a pane, which may be followed by its title, as in errors. A name on another
-// target is returned unchanged.
+// paneID returns tmux's id for the name of a pane. The name may be followed by the pane's title, as in errors. A name
+// on another target is returned unchanged.
 func (t *Shell) paneID(name string) string {
 	name, _, _ = strings.Cut(name, " (")
 	if ref := tools.ParsePane(name); ref.Target == t.paneTarget {
@@ -87,8 +87,8 @@ func (t *Shell) paneID(name string) string {
 // first tool call.
 func (t *Shell) Fence() { t.fences = true }
 
-// Fenceable makes a call for several targets that is marked for the sandbox run in the sandbox on this target. Call it
-// before the first tool call.
+// Fenceable makes calls for several targets run in the sandbox on this target if they are marked for it. Call it before
+// the first tool call.
 func (t *Shell) Fenceable() { t.fenceable = true }
 
 // Unattend marks that nobody can type into a pane. Call it before the first tool call.
@@ -135,8 +135,8 @@ func riskOf(said string) action.Risk {
 	return ""
 }
 
-// unattended limits the wait for a command that reads keys if no person can type and the wait for keys can't be
-// detected; after it the model may type.
+// unattended limits the wait for a command that reads keys while nobody can type: nothing detects that it waits for
+// keys. After that time the model may type.
 var unattended = 8 * time.Second
 
 // leastWait is the minimum wait for the second run of a command that used up its time in the first.
@@ -259,7 +259,7 @@ func (t *Shell) Run(ctx context.Context, call tools.Call) tools.Result {
 	return t.run(ctx, call, t.limits.Output)
 }
 
-// run is Run with limit bytes of output in the result.
+// run implements Run. The result contains at most limit bytes of output.
 func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Result {
 	args, err := tools.Decode[shellArgs](call)
 	if err != nil {

@@ -102,7 +102,7 @@ func (r *Router) follow(at *targetsArgs, pane string) error {
 	return nil
 }
 
-// known returns an error that lists all targets unless name is one of them.
+// known returns an error with the names of all targets if no target has the name.
 func (s *Set) known(name string) error {
 	if names := s.Names(); !slices.Contains(names, name) {
 		return tools.Invalid("target: %q is not a target of this session (have: %s)", texts.ClipBytes(name, 60), strings.Join(names, ", "))

@@ -28,7 +28,7 @@ type Set struct {
 	failed  map[string]error         // why the last attempt to open a target failed
 	current string
 	closed  bool
-	joined  []*Session // that calls can't name: worktrees of subagents
+	joined  []*Session // worktrees of subagents, which calls can't name
 
 	changes changeLog
 }
@@ -115,7 +115,7 @@ func (s *Set) Sessions() []*Session {
 	return append(all, s.joined...)
 }
 
-// Join adds an open session on this machine in another folder, which only its own tools use: calls can't name it. It
+// Join adds an open session on this machine in another folder. Only its own tools use it: calls can't name it. Join
 // fails if the set is closed.
 func (s *Set) Join(one *Session) error {
 	s.mu.Lock()

@@ -112,7 +112,7 @@ func (t *fetchURL) known(asked string) (fetched, bool) {
 	return t.last, true
 }
 
-// part returns the text from offset on, limited to most bytes.
+// part returns at most the given number of bytes of the text, from offset on.
 func (f fetched) part(offset, most int) tools.Result {
 	if offset > 0 && offset >= len(f.text) {
 		return tools.Failure(tools.Invalid("offset: %d, but the text has %d bytes", offset, len(f.text)))

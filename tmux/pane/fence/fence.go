@@ -49,9 +49,9 @@ type Config struct {
 	// Server means that a command runs as long as the session, so only its start marks the workspace. Otherwise the
 	// mark would stay while the command runs, and each command outside of the fence would need approval.
 	Server bool
-	// Launch returns the program that starts bwrap on Linux, with its first arguments; the path of bwrap and its arguments
-	// follow. It gets the command before each start, and may add to its ExtraFiles. The program has to create a network
-	// namespace, in which it runs bwrap: the fence creates none then. Nil: bwrap is started directly.
+	// Launch returns the program that starts bwrap on Linux, with its first arguments; the path of bwrap and its
+	// arguments follow. It gets the command before each start, and may add to its ExtraFiles. The program has to create
+	// a network namespace, in which it runs bwrap: the fence creates none then. Nil: bwrap is started directly.
 	Launch func(cmd *exec.Cmd) []string
 }
 

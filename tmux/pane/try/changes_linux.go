@@ -337,7 +337,8 @@ func (l *lister) same(rel string, up, low *stat) (bool, error) {
 	return true, nil
 }
 
-// openFile opens a regular file for reading. It neither follows a link nor waits for a pipe that others put there since.
+// openFile opens a regular file for reading. It neither follows a link nor waits for a pipe that others put there
+// since.
 func openFile(path string) (fd int, err error) {
 	fd, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -29,10 +29,11 @@ var ErrImpossible = errors.New("commands can't be tried here")
 
 // Config describes the surroundings of commands.
 type Config struct {
-	// Fence is the sandbox. Its first workspace folder is the one whose changes can be kept. Changes of its caches and of
-	// its temporary folder are discarded; everything else is read-only. Network and Hosts have no effect.
+	// Fence is the sandbox. Its first workspace folder is the one whose changes can be kept. Changes of its caches and
+	// of its temporary folder are discarded; everything else is read-only. Network and Hosts have no effect.
 	Fence fence.Config
-	// Layers is an existing private folder for layers, on the file system and the mount of the workspace, but not in it.
+	// Layers is an existing private folder for layers, on the file system and the mount of the workspace, but not in
+	// it.
 	Layers string
 	Limits Limits
 }
@@ -44,8 +45,8 @@ type Limits struct {
 	Paths  int   // changed paths
 	Tasks  int   // processes and threads; has no effect for root
 	Output int   // bytes of the output's end
-	// More is called when the time is up, while the command runs, and returns whether it may run for that time again. Nil
-	// means no. ctx ends with the command; then it has to return.
+	// More is called when the time is up, while the command runs, and returns whether it may run for that time again.
+	// Nil means no. ctx ends with the command; then it has to return.
 	More func(ctx context.Context) bool
 }
 
@@ -57,8 +58,8 @@ type Command struct {
 	Shell string // the path of the shell
 	Line  string
 	Dir   string // in the workspace
-	// Now and Withheld are the variables of earlier commands and those to hide, see [fence.Fence.Environ]. Now nil means
-	// the environment of the first command.
+	// Now and Withheld are the variables of earlier commands and those to hide, see [fence.Fence.Environ]. Now nil
+	// means the environment of the first command.
 	Now, Withheld []string
 }
 
