@@ -21,7 +21,7 @@ const (
 	replyMax = 8 << 20 // bytes per answer
 
 	sendWait   = 5 * time.Second // until tmux accepts a command
-	answerWait = 5 * time.Second // until it has answered
+	answerWait = 5 * time.Second // until tmux has answered the command
 )
 
 // control is a control-mode client of tmux. It sends commands, which tmux answers in order, and reports which panes
@@ -298,7 +298,7 @@ func (c *control) collect(in *bufio.Reader, guard string, q *question) error {
 
 // readAnswer reads lines up to the line that ends the answer with this guard or, with a fence, up to the answer of the
 // command that prints the fence. end is the index of the line that ends the answer. With a fence, this is the last line
-// that looks like such an end, because a pane's text may imitate it before.
+// that looks like an end: earlier ones may be part of a pane's text.
 func readAnswer(in *bufio.Reader, guard, fence string) (lines []string, end int, err error) {
 	size := 0
 	end = -1

@@ -194,8 +194,8 @@ func (f *foreign) isDetail(own string) bool {
 	return json.Unmarshal(f.known[own], &schema) == nil && schema.Type != "boolean" && !namesPlace(own)
 }
 
-// isArgument reports whether a name is known and therefore no slip: an argument of any of our tools, by our names or
-// those of other programs, or an ignored argument.
+// isArgument reports whether a name is known, and so not a slip: it is an argument of one of our tools, by our name or
+// by that of another program, or an ignored argument.
 func isArgument(d dialect, name string) bool {
 	if _, ignored := d.ignored[name]; ignored || slices.Contains(undocumented, name) || slices.Contains(whyNames, name) {
 		return true

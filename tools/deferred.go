@@ -252,8 +252,8 @@ type useTool struct {
 	Schema
 }
 
-// NewUseTool returns the tool use_tool, which calls tools of d. Plan, Run and policy facts are
-// those of the called tool.
+// NewUseTool returns the tool use_tool, which calls tools of d. The plan, the run and the policy facts of its calls
+// come from the called tool.
 func NewUseTool(d *Deferred) Tool {
 	return &useTool{d, Define[useArgs](useName, useToolText)}
 }

@@ -14,8 +14,8 @@ const (
 )
 
 // Screen renders the output of a program as a person reads it on a terminal: lines in their final state, without escape
-// sequences. Its memory is bounded, and its time depends on the written bytes only. No library for terminal emulation
-// is used, because they have only rows of a fixed width and keep no text that was scrolled away.
+// sequences. Its memory is bounded, and its time depends on the written bytes only. Libraries for terminal emulation
+// are not used, because they have only rows of a fixed width and keep no text that was scrolled away.
 //
 //	s := ansi.NewScreen(func(text []byte) { … }) // text that was scrolled away and is final
 //	s.Write([]byte(" 50%\r100%\n"))

@@ -183,7 +183,7 @@ func entriesOf(ctx context.Context, w *Workspace, dir string) []os.DirEntry {
 	return entries
 }
 
-// ofNew returns remarks on new files whose names are similar to others in their folders.
+// ofNew returns remarks on new files whose names are similar to other names in their folders.
 func ofNew(ctx context.Context, w *Workspace, paths ...string) []string {
 	var remarks []string
 	entries := make(map[string][]os.DirEntry) // by folder

@@ -139,9 +139,9 @@ func (r *Readers) See(reader int, call string, all []action.SeenFile) {
 }
 
 // see records that the reader of a call knows s as the content of the file at path, and returns the record for the
-// result. It returns nil for the plan, whose path differs in a fork.
+// result of the call. It returns nil for the file of a plan, because a fork has this file at another path.
 func see(w *Workspace, call tools.Call, path string, s snapshot) []action.SeenFile {
-	if w.seen == nil { // such files never change
+	if w.seen == nil { // files that never change
 		return nil
 	}
 	sum := w.seen.by(call.Reader).record(call.ID, path, s)

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownAttributes lists extended attributes that are not copied to the new content: a write drops capabilities, and the
-// system sets the others itself.
+// ownAttributes lists extended attributes that a write does not copy to the new content: a file that changes must lose
+// its capabilities, and the system sets the other attributes itself.
 var ownAttributes = []string{"security.capability", "security.ima", "security.evm", "com.apple.provenance"}
 
 // sameAttributes reports whether two files have the same extended attributes, including an access list. It returns

@@ -57,7 +57,7 @@ func (p *printed) edges(limit int) (text string, cut bool) {
 }
 
 // shares divides limit bytes between the two output streams of a command, given their lengths. A stream gets half of
-// the limit, and what the other one leaves.
+// the limit, and the part of the other half that the other stream does not need.
 func shares(limit int, out, errs int64) (forOut, forErrs int) {
 	all := int64(limit)
 	forOut = limit - int(min(errs, max(all/2, all-out)))

@@ -72,7 +72,7 @@ func (r *shellRouter) Pane(call tools.Call) tools.PaneUse {
 	return sh.Pane(inner)
 }
 
-// reachLimit bounds how long a call for several targets waits for those that do not answer.
+// reachLimit bounds how long a call for several targets waits for a target that does not answer.
 const reachLimit = 5 * time.Second
 
 // Plan opens all targets of a call at once. A target that is unreachable, or does not answer within 5 seconds, does not
