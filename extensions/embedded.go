@@ -23,8 +23,8 @@ func BuiltInSource() Source {
 // embedded reads the files in the program.
 type embedded struct{}
 
-// The review points are in a separate file, because the review skill and the review agent share them. They replace
-// reviewPoints.
+// The review skill and the review agent share the review points, which are in pointsFile. Their text replaces
+// reviewPoints in both files.
 const (
 	reviewPoints = "{{review_points}}"
 	pointsFile   = "builtin/review_points.md"

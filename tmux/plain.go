@@ -52,7 +52,7 @@ func (p *plain) dial() (net.Conn, error) {
 	return ours, nil
 }
 
-// directory returns its directory, "" before the first command.
+// directory returns the supervisor's directory, "" before the first command.
 func (p *plain) directory() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

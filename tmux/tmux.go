@@ -45,7 +45,7 @@ var ErrUnconfirmed = errors.New("it is not known whether the command was started
 // Options describe a Session. The zero value of a field is its default.
 type Options struct {
 	Socket  string // the tmux server: a name for -L, or a path for -S if it has a slash; "" = buddy
-	Session string // the session's identity, see [SessionName], which is its name in tmux, too; required
+	Session string // the session's identity, as [SessionName] makes it; without Short also its name in tmux; required
 	// Short makes the name in tmux the shortest unused prefix of Session. Known is the session's earlier name, "" if
 	// unknown; an existing session is found without it, too.
 	Short bool

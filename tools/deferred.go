@@ -23,7 +23,7 @@ type Deferred struct {
 	tools  []Tool     // sorted by name
 	source Source     // nil without one
 
-	// whole and keep make the set a part of another one; the fields above are unused then.
+	// If whole is set, this set holds the tools of whole whose names keep accepts, and the fields above are unused.
 	whole *Deferred // nil for a complete set
 	keep  func(name string) bool
 }

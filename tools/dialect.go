@@ -155,8 +155,8 @@ type foreign struct {
 	notes  []string
 }
 
-// ShellDirs holds the folder where the next command of a shell starts (Now) and where its first one did (First); "" is
-// unknown.
+// ShellDirs holds the folders of a shell: Now, where the next command starts, and First, where the first command
+// started; "" is unknown.
 type ShellDirs struct{ Now, First string }
 
 // ShellTool is a Tool that runs commands in a shell, which keeps its folder between calls.
@@ -350,7 +350,7 @@ func (f *foreign) list(name string) ([]map[string]json.RawMessage, bool) {
 	return all, ok && json.Unmarshal(unquoted(raw), &all) == nil
 }
 
-// addNote adds a note for the model about its arguments.
+// addNote adds a note for the model about the arguments that it sent.
 func (f *foreign) addNote(format string, args ...any) {
 	f.notes = append(f.notes, fmt.Sprintf(format, args...))
 }

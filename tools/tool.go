@@ -113,9 +113,9 @@ type Call struct {
 	// Remember proposes a lesson for later sessions to the person and returns the id of the proposal. It is nil where
 	// there is no memory.
 	Remember func(ctx context.Context, l Lesson) (id string, err error)
-	// Agent runs a subagent for the call and returns its result. It is nil where there are none.
+	// Agent runs a subagent for the call and returns its result. It is nil where no subagents run.
 	Agent func(ctx context.Context, call Call, s Subagent) Result
-	// Plan enters and leaves plan mode. It is nil where there is none.
+	// Plan enters and leaves plan mode. It is nil where plan mode does not exist.
 	Plan PlanMode
 	// Keep stores files before the call changes them, so that a person can undo the change. After an error the call
 	// must change nothing. It is nil where no files are stored.

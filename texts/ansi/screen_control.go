@@ -46,10 +46,10 @@ var moves = map[byte]func(s *Screen, n, m int){
 	'u': func(s *Screen, _, _ int) { s.restore() },
 }
 
-// maxNumber limits a parameter; larger values than the screen's size have no other effect.
+// maxNumber limits a parameter. All numbers beyond the screen's size have the same effect.
 const maxNumber = 10_000
 
-// number returns a parameter, or otherwise for a missing one or 0.
+// number returns the i-th parameter, or the given default if it is missing or 0.
 func number(params []byte, i, otherwise int) int {
 	all := bytes.Split(params, []byte(";"))
 	if i >= len(all) {

@@ -33,7 +33,7 @@ type Server struct {
 	closed    bool
 }
 
-// NewServer returns a Server for shell, which it then owns.
+// NewServer returns a Server, which then owns shell.
 func NewServer(shell *Shell) *Server {
 	return &Server{shell: shell, slot: make(chan struct{}, 1), running: map[string]*Command{}}
 }

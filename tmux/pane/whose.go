@@ -2,8 +2,8 @@ package pane
 
 import "strings"
 
-// ofFlag is the prefix of an argument that names a folder of the session of a supervisor or a host. Other processes can
-// read it, even if they cannot read the environment.
+// ofFlag is the prefix of an argument by which a supervisor or a host names a folder of its session. Other processes
+// can read the argument, even if they cannot read the environment.
 const ofFlag = "--of="
 
 // Of returns the arguments that name folders of a session.

@@ -23,9 +23,8 @@ import (
 //go:embed apply_patch.md
 var applyPatchText string
 
-// applyPatchGrammar describes the sections of a patch. Each line is one terminal, as servers
-// that follow a grammar require: developers.openai.com/api/docs/guides/function-calling,
-// "Context-free grammars".
+// applyPatchGrammar describes the sections of a patch. Each line is one terminal, because servers that enforce a
+// grammar require this: developers.openai.com/api/docs/guides/function-calling, "Context-free grammars".
 //
 //go:embed apply_patch.lark
 var applyPatchGrammar string

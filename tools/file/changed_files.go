@@ -130,7 +130,8 @@ func (f *seenFiles) change(path string, now snapshot) (Change, bool) {
 	return Change{Diff: diff, Seen: action.SeenFile{Sum: was.sum, Bytes: now.size, ModifiedNS: now.modified.UnixNano()}}, true
 }
 
-// shortDiff returns the diff of two texts without the file names, or "" if it is too long or after is not a text.
+// shortDiff returns the diff of two texts without the file names, or "" if it is too long or the new content is not a
+// text.
 func shortDiff(before, after []byte) string {
 	if len(after) > maxHeldFile {
 		return ""

@@ -51,8 +51,8 @@ var (
 	unknown    = &charset{name: "UTF-8"} // no better guess was found; only ASCII can be written
 )
 
-// character is one character of a file: its text, valid until the next one, and its bytes. A bad one is an invalid
-// byte, or half of a surrogate pair in UTF-16.
+// character is one character of a file: its bytes, and its text, which is valid until the next character is decoded. A
+// bad character is an invalid byte, or half of a surrogate pair in UTF-16.
 type character struct {
 	text     []byte
 	at, size int

@@ -136,9 +136,9 @@ func (w *Workspace) snapKnown(ctx context.Context, reader int, path string) (sna
 	}
 }
 
-// replacements returns the parts that change when the only occurrence of before (with all, every occurrence) is
-// replaced by after. In a text with CRLF line ends, lines are compared without their ends and keep them, unless before
-// has carriage returns that occur in the text.
+// replacements returns the parts that change if the text before is replaced by the text after. before must occur once;
+// if all is set, every occurrence is replaced. In a text with CRLF line ends, lines are compared without their ends and
+// keep them, unless before has carriage returns that occur in the text.
 func replacements(text, before, after string, all bool) ([]part, error) {
 	if given := strings.Contains(before+after, "\r") && strings.Contains(text, before); !given && strings.Contains(text, "\r\n") {
 		own, bare := lineEnds(text)
@@ -150,7 +150,7 @@ func replacements(text, before, after string, all bool) ([]part, error) {
 	return find(text, before, after, all)
 }
 
-// find is like replacements, but matches before only byte for byte.
+// find does the work of replacements, but compares byte for byte only.
 func find(text, before, after string, all bool) ([]part, error) {
 	at := occurrences(text, before)
 	switch {

@@ -271,7 +271,7 @@ func (s *search) leave(why reason, rel string) {
 	s.mu.Unlock()
 }
 
-// fetch reads a batch of files at once. Failures surface when each file is read.
+// fetch reads a batch of files at once. Reading a file from it later returns the file's error, if there was one.
 func (s *search) fetch(ctx context.Context, batch []job) {
 	files := make([]*fs.File, 0, len(batch))
 	for _, j := range batch {

@@ -52,7 +52,7 @@ func meant(ctx context.Context, w *Workspace, arg, path string) (real, note stri
 	return "", "", tools.Failed(fmt.Errorf("%q: %w; %s", texts.ClipBytes(arg, 200), os.ErrNotExist, didYouMean(w, all)))
 }
 
-// spell returns a path for the model as a JSON string without two spaces in a row, since remarks collapse them.
+// spell returns a path for the model as a JSON string without two spaces in a row, because remarks would collapse them.
 func spell(w *Workspace, path string) string {
 	return strings.ReplaceAll(spelled(w.show(path)), "  ", ` \u0020`)
 }
@@ -65,7 +65,7 @@ func insteadOf(call tools.Call) string {
 	return call.Planned.Op
 }
 
-// noted returns the failure of a call with its note.
+// noted returns the failure of a call, with a note after the reason.
 func noted(err error, note string) tools.Result {
 	if note != "" {
 		err = fmt.Errorf("%w (%s)", err, note)

@@ -56,8 +56,8 @@ func lines(s string) []string {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// nearest returns the line most similar to want, and the similarity: the share of both that is equal at their start and
-// end, from 0 to 1.
+// nearest returns the line most similar to want, and the similarity from 0 to 1: the share of both lines that is equal
+// at their start and end.
 func nearest(have []string, want string) (int, float64) {
 	best, score := 0, 0.0
 	for i, line := range have {

@@ -16,7 +16,7 @@ const emptyNotebook = `{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_mi
 // isNotebook reports whether a file has the name ending of a notebook.
 func isNotebook(path string) bool { return strings.EqualFold(filepath.Ext(path), ".ipynb") }
 
-// notebookOf returns the notebook in the file at path, nil if it is none or can only be shown as JSON.
+// notebookOf returns the notebook in the file at path, nil if the file is no notebook or can only be shown as JSON.
 func notebookOf(path, text string) *notebook.Notebook {
 	if !isNotebook(path) {
 		return nil

@@ -79,9 +79,9 @@ func (p *pattern) mayHold(rel string) bool {
 	return true
 }
 
-// planSearch returns the plan of a tool that searches path for files that match p, nil for all files. The base of p
-// becomes a part of the path that the policy judges; exact adds the whole pattern if it is literal. If path is a file,
-// p is ignored.
+// planSearch returns the plan of a tool that searches path for files that match p; a nil p matches all files. The base
+// of p becomes a part of the path that the policy judges; with exact, so does the whole pattern if it is literal. If
+// path is a file, p is ignored.
 func planSearch(w *Workspace, tool, path string, p *pattern, exact bool, why string) (action.Action, error) {
 	act, err := w.planRead(tool, path, why)
 	if err != nil || p == nil {

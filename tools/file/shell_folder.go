@@ -30,7 +30,8 @@ func awayFolder(ctx context.Context, w *Workspace, arg string) string {
 	return ""
 }
 
-// inShell returns the real path of an argument relative to the shell's folder, "" if nothing is there or it is path.
+// inShell returns the real path of an argument relative to the shell's folder. It returns "" if nothing is there, or if
+// that is the file at path.
 func inShell(ctx context.Context, w *Workspace, arg, path string) string {
 	dir := awayFolder(ctx, w, arg)
 	if dir == "" {

@@ -24,7 +24,7 @@ const (
 	everyTrait = cased<<1 - 1
 )
 
-// traitNames names the character of a trait, and the trait itself for cases without such a character.
+// traitNames holds two names of each trait: of the character that has it, "" if none can, and of the trait itself.
 var traitNames = map[trait][2]string{
 	spaces: {"wide or narrow space", "spaces"}, quotes: {"curly quote", "quotes"}, dashes: {"long dash", "dashes"},
 	unseen: {"character without a width", "characters without a width"},

@@ -202,7 +202,7 @@ type Content struct {
 	Data   []byte
 }
 
-// between is difference for a file under a name.
+// between implements difference, for a file with the given name.
 func between(name string, b tools.Before, now snapshot) string {
 	old := snapshot{exists: b.Existed, size: int64(len(b.Data)), data: b.Data, perm: b.Perm}
 	was, charset := decode(b.Data)

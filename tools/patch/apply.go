@@ -203,7 +203,7 @@ func mismatch(h Hunk, old []string, fits []int) *Mismatch {
 	return m
 }
 
-// anchor returns the first line that matches s, starting at from, or -1.
+// anchor returns the index of the first line from start on that matches s, or -1.
 func (a *applier) anchor(s string, from int) int {
 	for at := from; at < len(a.bare); at++ {
 		if strings.TrimSpace(a.bare[at]) == strings.TrimSpace(s) {

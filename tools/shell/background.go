@@ -117,7 +117,7 @@ func (s *shellJob) end() tools.TaskEnd {
 	return tools.TaskEnd{ExitCode: res.ExitCode, Cancelled: res.Cancelled, Err: err, Tail: out + errs}
 }
 
-// result returns the state of the command, with limit bytes of its output.
+// result returns the state of the command, with at most limit bytes of its output.
 func (s *shellJob) result(note string, limit int) tools.Result {
 	if s.over() {
 		res, err := s.run.Wait(context.Background())

@@ -26,7 +26,7 @@ const networkless = `(?i)resolve host|name resolution|name or service not known|
 // stops matches the error messages of programs that the read-only sandbox stopped.
 var stops = texts.Regexp(refused + "|" + networkless)
 
-// attempts lists patterns of error messages with the attempted action, whose object is in the last group that matches.
+// attempts lists actions with patterns of the messages about them. The groups of a pattern match the action's object.
 var attempts = []struct {
 	what    string
 	message func() *regexp.Regexp

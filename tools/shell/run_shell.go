@@ -394,7 +394,7 @@ func (t *Shell) Recover(ctx context.Context, call tools.Call) tools.Result {
 	return t.recover(ctx, call, t.limits.Output)
 }
 
-// recover is Recover with limit bytes of output in the result.
+// recover implements Recover. The result contains at most limit bytes of output.
 func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.Result {
 	args, err := tools.Decode[shellArgs](call)
 	if err != nil {

@@ -49,7 +49,7 @@ type Options struct {
 	Resumed bool
 	// Boxed means that approved commands also run in a sandbox, the workspace sandbox.
 	Boxed bool
-	// Unseen tracks changes without approval, if it is not that of the first target.
+	// Unseen records changes without approval. The zero value means the record of the policy, as on the first target.
 	Unseen unseen.Place
 	// Warn is called once when commands run without tmux.
 	Warn func(text string)

@@ -95,7 +95,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	return p, err
 }
 
-// startProcess is Start without the clean-up. It leaves the holder open if nothing was started.
+// startProcess does the work of Start. After an error the caller has to close the holder.
 func startProcess(ctx context.Context, s Spec) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%s was not started: %w", s.Name, err)
@@ -261,8 +261,8 @@ func (p *Process) Ended() string {
 }
 
 // Stop ends the program and its group in at most three steps of 2 seconds: closing standard input, TERM, KILL. It
-// returns when no process of the group runs. If the caller has closed the input, the first step counts from then. Only
-// a process blocked in the kernel survives.
+// returns when no process of the group runs. If the caller has closed the input already, the 2 seconds of the first
+// step have begun then. Only a process blocked in the kernel survives.
 func (p *Process) Stop() {
 	p.stopping()
 	<-p.gone

@@ -226,7 +226,7 @@ func (w *World) Remaining() (pids []int) {
 // Then it restores the folders.
 func (w *World) Run(l Line, wait time.Duration, env []string, start func(*exec.Cmd) error, clean func(*exec.Cmd)) (changed []string) {
 	return w.Watch(l, wait, func(ctx context.Context, text string, out *os.File) error {
-		// Like the supervisor, it sends the line when all restrictions hold.
+		// Like the supervisor, this function sends the line only when all restrictions hold.
 		read, write, err := os.Pipe()
 		if err != nil {
 			return err

@@ -22,8 +22,8 @@ const (
 	abiUDP         = 10
 )
 
-// signalsFixed is the bit of the erratum without which threads of a scoped process can't
-// signal each other (linux/landlock.h, erratum 2), as Go's runtime does.
+// signalsFixed is the bit of the erratum without which threads of a scoped process can't signal each other
+// (linux/landlock.h, erratum 2). Go's runtime sends such signals.
 const signalsFixed = 1 << 1
 
 // version returns the interface version to use: the kernel's, or limit if that is lower and

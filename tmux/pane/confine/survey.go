@@ -118,8 +118,9 @@ func (s *survey) look() []string {
 	return s.found
 }
 
-// walk examines folders until enough returns true for the number of examined entries. Then, around the workspace
-// folders, all is false; in a workspace folder, the remaining folders count as secrets.
+// walk examines folders until enough returns true for the number of examined entries. If folders remain then, the
+// result depends on the survey: for a repository around the workspace all is false; in a workspace the folders count as
+// secrets.
 func (s *survey) walk(dirty changes, enough func(looked int) bool) (secrets []string, all bool) {
 	s.read = 0
 	looked, seen := 0, make(map[string]folder, len(s.folders))

@@ -42,8 +42,8 @@ type process struct {
 // New prepares the fence. The error is [ErrImpossible] if the self-test failed.
 func New(c Config) (*Fence, error) { return (*Fence)(nil).Renew(c) }
 
-// Renew is a faster New: in a repository around the workspace that f knows, it reads only changed folders. f may be
-// nil, and must still be closed.
+// Renew returns the fence that New would return, but reads only the changed folders of a repository around the
+// workspace that f knows. f may be nil; Renew does not close it.
 func (f *Fence) Renew(c Config) (*Fence, error) {
 	if err := c.check(texts.Lookup(c.Env)("HOME")); err != nil {
 		return nil, err

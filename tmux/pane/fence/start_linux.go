@@ -49,8 +49,8 @@ type Fence struct {
 // New prepares the fence. Folders created later are not included. The error is [ErrImpossible] if the fence can't work.
 func New(c Config) (*Fence, error) { return (*Fence)(nil).Renew(c) }
 
-// Renew is a faster New: in a repository around the workspace that f knows, it reads only changed folders. f may be
-// nil, and must still be closed.
+// Renew returns the fence that New would return, but reads only the changed folders of a repository around the
+// workspace that f knows. f may be nil; Renew does not close it.
 func (f *Fence) Renew(c Config) (*Fence, error) {
 	var known []*surrounding
 	if f != nil {
@@ -59,7 +59,7 @@ func (f *Fence) Renew(c Config) (*Fence, error) {
 	return prepare(c, known)
 }
 
-// prepare is New with known repositories around the workspace.
+// prepare implements New and Renew. known holds the repositories around the workspace that were searched before.
 func prepare(c Config, known []*surrounding) (*Fence, error) {
 	home := texts.Lookup(c.Env)("HOME")
 	if err := c.check(home); err != nil {

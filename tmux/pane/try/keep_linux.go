@@ -36,7 +36,7 @@ type move struct {
 	Old, New stat // zero if there is none
 }
 
-// xattrOpaque marks a folder of a layer that hides the one below.
+// xattrOpaque marks a folder of a layer that hides the workspace's folder at the same path.
 const xattrOpaque = "user.overlay.opaque"
 
 // xattrPrefix begins the names of the attributes of overlays.
@@ -175,7 +175,7 @@ func strip(path string) (err error) {
 	return nil
 }
 
-// stripBelow is strip for everything below a folder.
+// stripBelow strips everything below a folder.
 func stripBelow(dir string) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {

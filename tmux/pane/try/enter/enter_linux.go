@@ -93,7 +93,7 @@ func init() {
 	os.Exit(1)
 }
 
-// start starts the second process, and ends as it ends. It returns only on failure.
+// start starts the second process, and ends this process with the same exit code. It returns only on failure.
 func start(args []string) error {
 	users, groups, err := ids()
 	if err != nil {
