@@ -156,8 +156,8 @@ func (e *expansion) at(i int, put func(string, []string) string) string {
 	return put(e.words[i], e.words[i:i+1])
 }
 
-// isAmount reports whether a number after a dollar sign is an amount of money: it has decimals, or at least two digits
-// and no argument has the number.
+// isAmount reports whether a number after a dollar sign is an amount of money: it has decimals, or it has at least two
+// digits and exceeds the number of arguments.
 func (e *expansion) isAmount(number, rest string) bool {
 	n, _ := strconv.Atoi(number) // digits
 	return decimals().MatchString(rest) || n > 9 && n-e.first >= len(e.words)

@@ -23,7 +23,7 @@ func (s *Set) ForkReader(from, to int, underWay func(call string) bool) {
 	}
 }
 
-// Unread drops a branch's knowledge of the files that were last read or written by a call for which by returns true.
+// Unread drops a branch's knowledge of each file whose last read or write was by a call that the function by accepts.
 func (s *Set) Unread(branch int, by func(call string) bool) {
 	for _, r := range s.readers {
 		r.Unread(branch, by)
