@@ -19,8 +19,8 @@ type share struct {
 	tokens int
 }
 
-// contextSizes returns an estimate of the next request of a conversation with these items: its parts, which add up to
-// tokens, and its largest items.
+// contextSizes estimates the next request of a conversation with these items: its parts, whose sizes add up to the
+// given number of tokens, and its largest items.
 func contextSizes(r *Runtime, items []history.Item, tokens int) (parts, largest []share) {
 	chars, files := r.instructions.Sizes()
 	parts = []share{{name: "system prompt"}, {name: "instruction files"}, {name: "memory"}, {name: "tools"}, {name: "summary"}, {name: "messages"}, {name: "results"}, {name: "reminders"}}
@@ -52,7 +52,8 @@ func contextSizes(r *Runtime, items []history.Item, tokens int) (parts, largest 
 	return inTokens(parts, single, tokens)
 }
 
-// inTokens returns the parts that are not empty, in tokens that add up to tokens, and the largest single items.
+// inTokens converts characters to tokens. It returns the parts that are not empty, whose sizes add up to the given
+// number of tokens, and the largest single items.
 func inTokens(parts, single []share, tokens int) (some, largest []share) {
 	all := 0
 	for _, p := range parts {

@@ -22,7 +22,7 @@ func (d *deadline) set(now, at time.Time, expire func()) {
 	d.at, d.timer = at, time.AfterFunc(at.Sub(now), expire)
 }
 
-// clear removes the deadline. A running expire is not stopped.
+// clear removes the deadline. An expire function that already runs is not stopped.
 func (d *deadline) clear() {
 	if d.timer != nil {
 		d.timer.Stop()

@@ -27,7 +27,7 @@ var (
 // MaxTurnsError is the error of the outcome max_turns; errors.Is(err, ErrMaxTurns) is true.
 type MaxTurnsError struct{ Turns int } // complete turns of the exchange, which are as many as it may have
 
-// Error names the number.
+// Error includes the number of turns.
 func (e *MaxTurnsError) Error() string { return fmt.Sprintf("%v (%d)", ErrMaxTurns, e.Turns) }
 
 // Unwrap returns ErrMaxTurns.
@@ -39,7 +39,7 @@ type ToolError = turn.ToolError
 // ErrCutOff is returned when an answer is longer than the model's output limit.
 var ErrCutOff = turn.ErrCutOff
 
-// ContextStrategy decides when a conversation is compacted, and what stays of it. [SlidingWindow] is one.
+// ContextStrategy decides when a conversation is compacted, and what stays of it. [SlidingWindow] implements it.
 type ContextStrategy = compact.Strategy
 
 // ContextState is the conversation that a ContextStrategy decides about.
@@ -124,8 +124,8 @@ func (r *Runtime) RunStream(ctx context.Context, m model.Message) <-chan event.E
 	return out
 }
 
-// Step reports the result of one step: ToolsExecuted or CompactionOccurred, after which another step follows, or as
-// the last one FinalResponse, MaxTurnsReached or Failure.
+// Step reports the result of one step. Another step follows ToolsExecuted and CompactionOccurred; FinalResponse,
+// MaxTurnsReached or Failure is the last step.
 type Step interface{ step() }
 
 type (
@@ -239,7 +239,7 @@ func (s *tasks) unpause(t *task) {
 // Messages returns the history. It is valid to send except while a turn runs.
 func (r *Runtime) Messages() []model.Message { return slices.Clone(r.tasks.tree.Main().Messages()) }
 
-// Inject appends a user message without starting a task. While a turn runs, the message waits for its results.
+// Inject appends a user message without starting a task. While a turn runs, the message waits for the turn's results.
 func (r *Runtime) Inject(m model.Message) error { return r.tasks.inject(m) }
 
 // inject implements Runtime.Inject.

@@ -74,8 +74,8 @@ func (all drivers) handle(c event.Command) bool {
 	return slices.ContainsFunc(all, func(d turn.Driver) bool { return d.Handle(c) })
 }
 
-// restore gives all drivers the recovery state of the main conversation, nil for none, and reports whether one of
-// them continues it.
+// restore gives all drivers the recovery state of the main conversation, nil for none, and reports whether a driver
+// continues the interrupted work.
 func (all drivers) restore(l *record.Branch) (byDriver bool) {
 	for _, d := range all {
 		byDriver = d.Left(l) || byDriver
@@ -83,7 +83,7 @@ func (all drivers) restore(l *record.Branch) (byDriver bool) {
 	return byDriver
 }
 
-// waits returns a text for the person about what [event.Continue] continues, "" for nothing.
+// waits returns a text for the person about the work that [event.Continue] would continue, "" for none.
 func (all drivers) waits() string {
 	for _, d := range all {
 		if text := d.Waits(); text != "" {

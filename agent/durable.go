@@ -14,9 +14,9 @@ type Durable = turn.Durable
 var errNothingLeft = errors.New("nothing was interrupted")
 
 // Continue resumes an exchange that an earlier process did not finish, from the events of Options.Replay, up to its
-// outcome. Calls with a result are not repeated: a command that was running is found again, any other started tool
-// gets OutcomeUnknown, and a call that had not started does not run, but the model may call it again. It is for
-// callers that do not use Start.
+// outcome. Calls with a result are not repeated: a command that was running is found again, any other started call gets
+// the result OutcomeUnknown, and a call that had not started does not run, but the model may call it again. Continue is
+// for callers that do not use Start.
 func (r *Runtime) Continue(ctx context.Context) (Result, error) {
 	r.tasks.mu.Lock()
 	recovery := r.tasks.recovery

@@ -25,7 +25,7 @@ func newInbox() *inbox {
 	return b
 }
 
-// put adds a command. It returns an error for the first command that is dropped.
+// put adds a command. If the inbox is full, it drops the command; only the first dropped one returns an error.
 func (b *inbox) put(c event.Command) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

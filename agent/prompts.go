@@ -109,8 +109,8 @@ func (s *tasks) typed(c event.Submit) {
 	})
 }
 
-// beginTyped starts a main task for a line that a person typed and that no model reads as a prompt. If a task runs,
-// the line is rejected with the text refused.
+// beginTyped starts a main task for a line that a person typed and that no model reads as a prompt. If a task runs, the
+// line is rejected; the error starts with the text in refused.
 func beginTyped(s *tasks, line, refused string, do work) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

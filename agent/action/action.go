@@ -75,15 +75,15 @@ type Action struct {
 	FileReach
 }
 
-// FileReach holds effects of an Action on files that a diff does not show.
+// FileReach holds what a diff does not show about the files that an Action changes.
 type FileReach struct {
 	OtherNames int  `json:"other_names,omitempty"` // number of other names (hard links) that change as well
 	ReadOnly   bool `json:"read_only,omitempty"`   // the owner of a file made it read-only
 }
 
-// MCPTool identifies the tool of an MCP server that an Action calls.
+// MCPTool identifies the MCP server's tool that an Action calls.
 type MCPTool struct {
-	Definition string `json:"definition,omitempty"` // hash of its definition by the server
+	Definition string `json:"definition,omitempty"` // hash of the definition that the server sent
 	Changed    bool   `json:"changed,omitempty"`    // the definition changed since it was approved
 	Hinted     bool   `json:"hinted,omitempty"`     // the person trusts the server's hints about it
 }
@@ -94,17 +94,17 @@ type TargetCwd struct {
 	Cwd    string `json:"cwd,omitempty"` // start folder there, if known
 }
 
-// ShortHost limits a host inside a sentence, in bytes.
+// ShortHost limits the length of a host name inside a sentence, in bytes.
 const ShortHost = 40
 
-// To returns the part of a that connects to one of its hosts. host includes the port.
+// To returns the action limited to a connection with one of its hosts. host includes the port.
 func (a Action) To(host string) Action {
 	name, _, _ := strings.Cut(host, ":")
 	a.Host, a.Hosts = name, []string{host}
 	return a
 }
 
-// On returns the part of a that runs on one of its targets.
+// On returns the action limited to one of its targets.
 func (a Action) On(p TargetCwd) Action {
 	a.Target, a.Cwd, a.Targets = p.Target, p.Cwd, nil
 	return a
@@ -128,8 +128,8 @@ type Verdict struct {
 	Rule     string   `json:"rule,omitempty"`
 }
 
-// OwnKeys is the rule for actions on the files with buddy's own keys. It asks in every mode; only a rule of the
-// user that names such a file allows them.
+// OwnKeys names the built-in rule for the files that hold buddy's own keys. Actions on such a file need approval in
+// every mode, unless a rule of the user names the file and allows them.
 const OwnKeys = "buddy's own keys"
 
 // Mode sets what happens to actions that need approval.
@@ -171,14 +171,14 @@ func Stricter(a, b Mode) Mode {
 	return b
 }
 
-// worktreeMark separates the machine from the worktree in the name of a subagent's own worktree. No name of a configured
-// target contains it.
+// worktreeMark starts the target name of a subagent's own worktree. No configured target has a name with this start.
 const worktreeMark = "local+"
 
-// InWorktree returns the name, as a target, of a subagent's own worktree on this machine.
+// InWorktree returns the target name of a subagent's own worktree on this machine.
 func InWorktree(name string) string { return worktreeMark + name }
 
-// MachineOf returns the target whose rules apply to a target: this machine for a subagent's own worktree.
+// MachineOf returns the target whose rules apply to the given target: this machine for a subagent's own worktree,
+// otherwise the target itself.
 func MachineOf(target string) string {
 	if strings.HasPrefix(target, worktreeMark) {
 		return "local"

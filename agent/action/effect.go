@@ -12,10 +12,10 @@ import (
 type Effect struct {
 	Subject string   `json:"subject,omitempty"` // git reset --hard; "" is the action itself
 	Verb    string   `json:"verb,omitempty"`    // in the third person: deletes
-	Object  string   `json:"object,omitempty"`  // dist/old; "" with Names
+	Object  string   `json:"object,omitempty"`  // dist/old; "" if Names is set
 	Count   int      `json:"count,omitempty"`   // number of Units; 0 if not counted
 	Unit    string   `json:"unit,omitempty"`    // in the singular: file
-	Names   []string `json:"names,omitempty"`   // some of the counted ones
+	Names   []string `json:"names,omitempty"`   // some of the counted units
 	Final   bool     `json:"final,omitempty"`   // it can't be undone
 }
 

@@ -33,14 +33,15 @@ var fieldTools = []struct {
 	{"tool_search", "ToolSearch", nil},
 }
 
-// patchTool edits and writes files like Edit and Write of other agents, which have no name for it.
+// patchTool names buddy's tool that edits and writes files. Other agents have no name for it, so their Edit and Write
+// include it.
 const patchTool = "apply_patch"
 
 // mcpPrefix starts the name of every tool of an MCP server: mcp__SERVER__TOOL.
 const mcpPrefix = "mcp__"
 
-// FieldTool returns buddy's tools for a name used by other agents or by buddy. Edit and Write also mean
-// apply_patch. mcp__SERVER__TOOL means itself; mcp__SERVER and mcp__SERVER__* mean all tools of the server, written
+// FieldTool returns buddy's tools for a name used by other agents or by buddy. Edit and Write also mean apply_patch.
+// mcp__SERVER__TOOL means itself; mcp__SERVER and mcp__SERVER__* mean all tools of the server and are returned as
 // mcp__SERVER__*. ok is false for any other name.
 func FieldTool(name string) (ours []string, ok bool) {
 	if strings.HasPrefix(name, mcpPrefix) {
@@ -73,7 +74,7 @@ func FieldName(ours string) string {
 	return ours
 }
 
-// mcpTools returns the tool name in a rule for one tool of an MCP server, or for all of them.
+// mcpTools returns the tool name that a rule has for one tool of an MCP server, or for all its tools.
 func mcpTools(name string) ([]string, bool) {
 	server, tool, one := strings.Cut(strings.TrimPrefix(name, mcpPrefix), "__")
 	if !one {
@@ -93,10 +94,10 @@ func isMCPName(s string) bool {
 
 // FieldRules parses a rule of other agents: Bash(git add *), Edit(src/**), Read(~/notes/*.md),
 // WebFetch(domain:go.dev), mcp__files__read, or a tool's name. A name of several tools yields several rules. No
-// rule matches more than the text: without an exact counterpart the text is an error with the reason.
+// rule matches more than the text does; a text without an exact counterpart is an error.
 //
-// Rules that allow reading and changing files by the tool's name alone cover the workspace. A rule that would allow
-// every command is refused.
+// A rule that allows reading or changing files by the tool's name alone covers only the workspace. A rule that would
+// allow every command is refused.
 func FieldRules(text string, d Decision, src Source) ([]Rule, error) {
 	if len(text) > maxFieldRule {
 		return nil, fmt.Errorf("a rule of %d bytes is too long (at most %d)", len(text), maxFieldRule)
@@ -117,7 +118,7 @@ func FieldRules(text string, d Decision, src Source) ([]Rule, error) {
 	return rules, nil
 }
 
-// readField fills in a rule from the text, except for the tool, and returns the tools.
+// readField fills in every field of a rule except the tool, and returns the tools that the text names.
 func readField(text string, r *Rule) (tools []string, err error) {
 	name, spec, hasSpec := strings.Cut(text, "(")
 	tools, ok := FieldTool(name)
@@ -197,8 +198,8 @@ func commandSpec(r *Rule, spec string) error {
 	return nil
 }
 
-// pathSpec fills in a rule from the pattern in Read(…), Edit(…) and Write(…), with the syntax of gitignore: without
-// a slash it matches a name at any depth. A pattern that asks or denies also matches everything below a folder of
+// pathSpec fills in a rule from the pattern in Read(…), Edit(…) and Write(…), with the syntax of gitignore: without a
+// slash it matches a name at any depth. The pattern of an ask or deny rule also matches everything below a folder of
 // that name.
 func pathSpec(r *Rule, spec string) error {
 	spec = strings.TrimSpace(spec)

@@ -48,10 +48,10 @@ func plainName(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
 }
 
-// MeantTools returns buddy's tools for a tool name in the spelling of any program: bash, run_shell_command, execute
-// and Bash mean the same tool. It is for hooks and for rules that deny. Names known to FieldTool are resolved by it.
-// For a tool that buddy does not have, the result is empty with ok true. SERVER/TOOL, @SERVER and SERVER_* are tools
-// of MCP servers. Use FieldTool alone for rules that allow: it does not guess.
+// MeantTools returns buddy's tools for a tool name in the spelling of any program: bash, run_shell_command, execute and
+// Bash mean the same tool. FieldTool resolves the names that it knows. For a tool that buddy does not have, the result
+// is empty and ok is true. SERVER/TOOL, @SERVER and SERVER_* are tools of MCP servers. MeantTools is for hooks and for
+// rules that deny; rules that allow must use FieldTool, which does not guess.
 func MeantTools(name string) (ours []string, ok bool) {
 	if ours, ok = FieldTool(name); ok {
 		return ours, true
@@ -73,8 +73,8 @@ func MeantTools(name string) (ours []string, ok bool) {
 	return mcpTools(mcpPrefix + strings.TrimPrefix(server, "mcp_"))
 }
 
-// FieldDenials returns rules that deny the calls that a rule of other agents names. Without an exact counterpart they
-// deny more: all calls of the tools in the text, in the spelling of any program.
+// FieldDenials returns rules that deny the calls named by a rule of another agent. If the rule has no exact
+// counterpart, they deny more: all calls of the tools in the text, in the spelling of any program.
 func FieldDenials(text string, src Source) ([]Rule, error) {
 	rules, err := FieldRules(text, Deny, src)
 	if err == nil {

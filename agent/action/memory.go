@@ -12,13 +12,14 @@ type Memory struct {
 	Noted  []string `json:"noted,omitempty"`  // entries in the project's files, possibly written by others, each with its place and id
 	Scopes []string `json:"scopes,omitempty"` // where the reason of a denial can be stored; none if it can't
 	Begins string   `json:"begins,omitempty"` // start of the stored reason: "Not `npm install`: "
-	Only   string   `json:"only,omitempty"`   // the only target for the entry, "" for all
+	Only   string   `json:"only,omitempty"`   // the only target that the entry applies to, "" for all
 }
 
 // MaxTaught limits the stored text of a denial, in characters.
 const MaxTaught = 200
 
-// Taught returns the text to store for a denial with a reason, "" for none. begins is as in [Memory].
+// Taught returns the text to store for a denial with a reason; "" without a reason. begins is the Begins field of
+// [Memory].
 func Taught(begins, reason string) string {
 	if reason = strings.TrimRight(strings.TrimSpace(texts.OneLine(reason)), ".!"); reason == "" {
 		return ""

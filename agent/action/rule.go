@@ -17,7 +17,7 @@ const (
 	FromSession Source = "session"
 )
 
-// Shape limits what may follow the prefix of a rule, and which hosts its host covers.
+// Shape limits what may follow the prefix of a rule, and whether the rule's host includes subdomains.
 type Shape string
 
 // The shapes.
@@ -165,7 +165,7 @@ func folderName(dir, workspace string) string {
 	}
 }
 
-// Quote joins words as a shell reads them.
+// Quote joins words into a command line, quoted where a shell needs it.
 func Quote(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
@@ -179,24 +179,24 @@ func Quote(words []string) string {
 // ApprovalContext holds the facts that a person needs to decide about an Action.
 type ApprovalContext struct {
 	Why          string   `json:"why"`                // why it needs approval
-	Risk         Risk     `json:"risk"`               // the policy's estimate, or a higher one of the model
+	Risk         Risk     `json:"risk"`               // the policy's estimate, or the model's if that is higher
 	Mutation     bool     `json:"mutation,omitempty"` // changes something
 	Privesc      bool     `json:"privesc,omitempty"`  // runs with more rights than the person
 	Reversible   bool     `json:"reversible"`         // can be undone
-	Undo         string   `json:"undo,omitempty"`     // how
+	Undo         string   `json:"undo,omitempty"`     // how it can be undone
 	Failed       string   `json:"failed,omitempty"`   // the error of the tool's last run in this exchange
 	Changed      string   `json:"changed,omitempty"`  // who changed the call before the approval, and the difference
 	Memory       Memory   `json:"memory,omitzero"`    // entries about the action, and what a denial may add
 	AskedBy      string   `json:"asked_by,omitempty"` // the hook that asks in any mode; "" if none
-	Because      string   `json:"because,omitempty"`  // why it needs approval, if not for its effect: a rule, a hook
+	Because      string   `json:"because,omitempty"`  // a rule or a hook that requires approval, whatever the effect
 	Effect       Effect   `json:"effect,omitzero"`    // its most important effect
 	Production   bool     `json:"production,omitempty"`
-	Loses        []string `json:"loses,omitempty"` // uncommitted or unpublished work that would be lost, or that this is unknown
+	Loses        []string `json:"loses,omitempty"` // work that would be lost: uncommitted or unpublished; or that it is unknown
 	Consequences []string `json:"consequences,omitempty"`
 	Alternatives []string `json:"alternatives,omitempty"`
 	Kept         []string `json:"kept,omitempty"`    // what protects the target from commands, approved or not
 	Outside      bool     `json:"outside,omitempty"` // if approved, it runs outside the sandbox of auto mode
-	// Unseen lists files changed without asking, for a command outside the sandbox; nil: none.
+	// Unseen lists files that were changed without approval, if the command runs outside the sandbox; nil: none.
 	Unseen  *Unseen  `json:"unseen,omitempty"`
 	Rule    string   `json:"rule,omitempty"`    // the rule that decided
 	Similar string   `json:"similar,omitempty"` // the rule that "allow similar" would add

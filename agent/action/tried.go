@@ -9,7 +9,7 @@ type Try struct {
 
 // Tried describes a command that was tried, for the person who decides whether to apply its changes.
 type Tried struct {
-	Running   bool        `json:"running,omitempty"` // it has not ended yet, and only Limit is set
+	Running   bool        `json:"running,omitempty"` // it has not ended yet, and only LimitMS is set
 	LimitMS   int64       `json:"limit_ms,omitempty"`
 	Code      int         `json:"code"` // exit code
 	TookMS    int64       `json:"took_ms"`
@@ -22,7 +22,7 @@ type Tried struct {
 	Names     []string    `json:"names,omitempty"`     // hosts that the sandbox refused
 	Doubts    []string    `json:"doubts,omitempty"`    // clauses that say why a real run may do something else
 	Stopped   string      `json:"stopped,omitempty"`   // the limit that ended it, as a clause
-	Conflicts []string    `json:"conflicts,omitempty"` // paths that others have changed since
+	Conflicts []string    `json:"conflicts,omitempty"` // paths that others have changed since the command started
 }
 
 // TriedFile describes one change: a line with the facts, and a diff unless the file is no text or may hold secrets.

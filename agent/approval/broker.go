@@ -40,7 +40,7 @@ const (
 	Reopened = "not answered before" // an earlier process asked without getting an answer
 )
 
-// ErrSuperseded is the cause that ends waiting approvals because the person sent a prompt.
+// ErrSuperseded is the cancellation cause of approvals that end because the person sent a prompt.
 var ErrSuperseded = errors.New("the user sent a prompt instead")
 
 // Broker decides about calls by the policy under the current mode, and asks the person for approval where needed. It
@@ -99,7 +99,7 @@ type Request struct {
 	Most       action.Mode    // the loosest mode for the call; "" is no limit
 	AskedBy    string         // the hook that requires approval in every mode; "" is none
 	Hook       *Hook          // set if a hook requires the approval; nil: the policy does
-	Tried      *action.Tried  // the command was tried: what the person decides about; else nil
+	Tried      *action.Tried  // the result of trying the command, which the person decides about; nil if it was not tried
 	Untried    string         // why trying the command failed, as a clause; "" if it was not tried
 }
 
@@ -114,7 +114,7 @@ type ask struct {
 	Request
 	answer chan event.ApprovalAnswered // buffered: 1
 	unseen []unseen.Mark               // marks of the changes that the request shows
-	tries  bool                        // it may be tried, first or once more
+	tries  bool                        // the command may be tried, for the first time or again
 }
 
 // raised reports whether the request needs approval although the policy allows the call.
@@ -122,8 +122,8 @@ func (q *ask) raised() bool {
 	return q.Verdict.Rule == Injected || q.Verdict.Rule == Reopened || q.Hook != nil
 }
 
-// New returns a broker that publishes requests in a stream; target is the session's first one. Until SetInteractive
-// it denies calls that need approval.
+// New returns a broker that publishes requests in a stream; target is the session's first target. Until SetInteractive
+// is called, the broker denies calls that need approval.
 func New(s *stream.Stream, p policy.Policy, target string, m action.Mode, now func() time.Time) *Broker {
 	rest := action.ModeAsk
 	if slices.Contains([]action.Mode{action.ModeNone, action.ModePlan, action.ModeStrict}, m) {
@@ -136,7 +136,7 @@ func New(s *stream.Stream, p policy.Policy, target string, m action.Mode, now fu
 	return &Broker{stream: s, policy: p, target: target, modeFor: modeFor{mode: m, stood: true}, before: before, rest: rest, now: now, open: make(map[string]*ask)}
 }
 
-// Judge applies the policy under the current mode, or under most if that is stricter; "" is no limit. Judge also ends a
+// Judge applies the policy under the stricter of two modes: the current mode, and most unless it is "". It also ends a
 // mode whose time limit is over.
 func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
 	b.mu.Lock()
@@ -167,8 +167,7 @@ func (b *Broker) Grantable(act action.Action, most action.Mode) bool {
 }
 
 // Certainty returns how sure the policy is of an action's effect, and what could be done instead, see
-// [policy.Certainty]. most is as in
-// [Broker.Judge].
+// [policy.Certainty]. most is as in [Broker.Judge].
 func Certainty(b *Broker, act action.Action, most action.Mode) (confidence string, alternatives []string) {
 	p, mode := b.rules(most)
 	return policy.Certainty(p, act, mode)
@@ -180,7 +179,7 @@ func (b *Broker) context(act action.Action, most action.Mode) action.ApprovalCon
 	return p.Context(act, mode)
 }
 
-// rules returns the current policy and mode, or most if that is stricter; "" is no limit.
+// rules returns the current policy, and the stricter of the current mode and most; "" is no limit.
 func (b *Broker) rules(most action.Mode) (policy.Policy, action.Mode) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -195,7 +194,7 @@ func (b *Broker) Free(target string) string {
 	return p.Free(target)
 }
 
-// Mode returns the current mode and when it ends; zero is never.
+// Mode returns the current mode and when it ends; the zero time means never.
 func (b *Broker) Mode() (action.Mode, time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -240,8 +239,8 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	}
 }
 
-// tried adds what is known from trying the command to the details of a request, and reports whether it may be tried, first
-// or once more.
+// tried adds the result of trying the command to the details of a request, and reports whether the command may be
+// tried, for the first time or again.
 func tried(known *action.ApprovalContext, req Request) bool {
 	if req.Untried != "" {
 		known.Try = action.Try{Why: req.Untried}
@@ -410,7 +409,8 @@ func (b *Broker) isOpen(id string) bool {
 	return b.open[id] != nil
 }
 
-// addSimilar adds the rule that an open request proposes for the rest of the session.
+// addSimilar adds, for the rest of the session, the rules that an open request offers, and reports whether it did. If a
+// hook made the offer, it executes the hook's choice.
 func (b *Broker) addSimilar(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -30,15 +30,15 @@ func Count(b *Broker, t Tally) {
 	b.tally = Tally{b.tally.Inside + t.Inside, b.tally.Asked + t.Asked, b.tally.Denied + t.Denied}
 }
 
-// Counted returns the counts since the process began.
+// Counted returns the counts since the process started.
 func Counted(b *Broker) Tally {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.tally
 }
 
-// CanFence returns why auto mode is not available on the session's first target, with the next step; nil if it is.
-// The first call may take some milliseconds.
+// CanFence returns nil if auto mode is available on the session's first target, otherwise an error with the reason and
+// the next step. The first call may take some milliseconds.
 func CanFence(b *Broker) error {
 	b.mu.Lock()
 	p := b.policy

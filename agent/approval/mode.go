@@ -9,8 +9,8 @@ import (
 	"buddy/texts"
 )
 
-// SetMode changes the mode, with a time limit if d is not 0. Plan mode lasts until a plan is approved or a person
-// sets another mode. screen is where the person is, "" if unknown.
+// SetMode changes the mode, with a time limit if d is not 0. Plan mode lasts until a plan is approved or a person sets
+// another mode. screen identifies the screen that the person used, "" if unknown.
 func (b *Broker) SetMode(m action.Mode, d time.Duration, screen string) {
 	switch {
 	case !slices.Contains(action.Modes, m):
@@ -36,8 +36,8 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration, screen string) {
 	b.reviewMode(m)
 }
 
-// turnTo changes the mode for a task, 0 for none, and publishes the change. Plan mode returns to the old mode if that
-// counts. Entering plan mode twice changes nothing. The caller holds b.mu.
+// turnTo changes the mode on behalf of a task, 0 for none, and publishes the change. If the old mode counts, plan mode
+// will return to it. Entering plan mode twice changes nothing. The caller holds b.mu.
 func (b *Broker) turnTo(task int, to modeFor) {
 	now, planned := b.now(), b.mode == action.ModePlan
 	was := b.follows(b.modeFor)
@@ -92,10 +92,10 @@ func (b *Broker) AfterPlan() action.Mode {
 	return b.follows(b.before).mode
 }
 
-// EndPlan ends plan mode with e and returns the new mode: edits if the person chose that, otherwise the one before plan
-// mode, or its successor if its time limit is over. The new mode is never looser than most, which the person was shown.
-// If a person has already left plan mode, the current mode stays. If an earlier process has already ended it with this
-// plan, nothing is published.
+// EndPlan publishes e, ends plan mode and returns the new mode: edits if the person chose it, otherwise the mode before
+// plan mode, or the mode that follows it if its time limit is over. The new mode is never looser than most, the mode
+// that the person saw. If a person has already left plan mode, the current mode stays. If an earlier process has
+// already ended plan mode with this plan, nothing is published.
 func (b *Broker) EndPlan(task int, e event.PlanExited, most action.Mode) action.Mode {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,7 +120,7 @@ func (b *Broker) EndPlan(task int, e event.PlanExited, most action.Mode) action.
 	return b.mode
 }
 
-// follows returns m, or its successor if its time limit is over. The caller holds b.mu.
+// follows returns m, or the mode that replaces m if its time limit is over. The caller holds b.mu.
 func (b *Broker) follows(m modeFor) modeFor {
 	switch {
 	case !m.ended(b.now()):

@@ -18,7 +18,7 @@ type Questions struct {
 
 	mu     sync.Mutex // guards the fields below
 	open   map[string]openQuestion
-	stored map[string]Answered // by call: the newest question that an earlier process asked for it, until its result
+	stored map[string]Answered // by call without a result: the newest question of an earlier process
 }
 
 // Answered is a question of an earlier process with its answer, both without secrets.

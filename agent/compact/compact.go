@@ -1,5 +1,5 @@
 // Package compact keeps conversations within the context window of their model: it clears old results, replaces old
-// messages by a summary, a digest or nothing, and reports when nothing more may be sent.
+// messages by a summary or a digest (a line per operation) or drops them, and reports when nothing more may be sent.
 //
 // Its invariant: if the size of the context window is only assumed, no message is removed before the provider reports
 // that a request was too long. No history contains requests for summaries.
@@ -70,9 +70,9 @@ func (c *Compactor) For(s *selection.Selection, most action.Mode) *Compactor {
 // Room holds the state of one conversation's compactions. It is safe for concurrent use; the zero value is ready.
 type Room struct {
 	mu       sync.Mutex   // guards the fields below
-	asked    bool         // a person requested one before the next request
+	asked    bool         // a compaction was requested and has not started
 	wanted   string       // the person's wishes for the next or last summary; "" for none
-	manual   bool         // a person requested the last one
+	manual   bool         // a person or the provider requested the last one
 	refused  bool         // a hook refused the last one
 	failures int          // failed summaries in a row
 	turns    []int        // of the last automatic compactions
@@ -87,7 +87,7 @@ func (m *Room) Ask(wanted string) {
 	m.asked, m.wanted = true, wanted
 }
 
-// Retry allows summaries again after too many failures.
+// Retry allows summaries again after too many failures in a row.
 func (m *Room) Retry() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,7 +101,7 @@ func (m *Room) Asked() bool {
 	return m.asked
 }
 
-// takeAsked starts a compaction, and reports whether a person requested it.
+// takeAsked marks the start of a compaction, and reports whether it was requested.
 func (m *Room) takeAsked() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,7 +159,7 @@ func (m *Room) fails() bool {
 	return m.failures > 0
 }
 
-// warns reports whether a task needs a warning about a grade, and records it.
+// warns reports whether a task still needs a warning about a context of this grade, and records the warning.
 func (m *Room) warns(task int, grade event.Health) bool {
 	if grade != event.Warned && grade != event.Critical {
 		return false
@@ -175,7 +175,7 @@ func (m *Room) warns(task int, grade event.Health) bool {
 
 const (
 	maxSummaryFailures = 3 // in a row; after that no summary is tried
-	thrashTurns        = 3 // so many compactions with at most so many turns between them are too many
+	thrashTurns        = 3 // this many compactions, with at most this many turns between them, are too many
 )
 
 // thrashes reports whether recent compactions did not help. The caller holds m.mu.
@@ -217,7 +217,7 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 	if c.o.Strategy != settings.Keep && !c.o.KeepResults {
 		w.Conv.ClearOld(w.Task, known && w.Conv.Tokens() >= percent(window, c.o.HintAt))
 	}
-	asked := c.due(w, turn) // the hooks are asked too
+	asked := c.due(w, turn) // if true, Condense asks the hooks
 	if asked {
 		if did := c.Condense(ctx, w); did != nil {
 			return Moved, did
@@ -265,7 +265,7 @@ func (c *Compactor) warn(w Work, used, window int) {
 	c.p.Stream.Publish(w.Task, 0, event.Warning{Text: text + fill(used, window), Code: "context", NextStep: nextStep(grade)})
 }
 
-// nextStep returns the person's options for a context of a grade, "" for a healthy one.
+// nextStep returns the person's options for a context of this grade, "" for a healthy one.
 func nextStep(grade event.Health) string {
 	if grade == event.Healthy {
 		return ""
@@ -302,7 +302,7 @@ func (c *Compactor) Replay(e event.Event) {
 	}
 }
 
-// Percent returns the used part of a window, rounded, as people see it.
+// Percent returns the used part of a window as a rounded percentage.
 func Percent(used, window int) int { return (used*100 + window/2) / window }
 
 func fill(used, window int) string {
@@ -352,8 +352,8 @@ func (c *Compactor) due(w Work, turn int) bool {
 	return true
 }
 
-// Condense replaces old messages by the strategy, and returns the compaction; nil if the history is not shorter.
-// Without a summary it uses the digest if a person requested the compaction.
+// Condense shortens the conversation with the configured strategy, and returns the compaction; nil if the history is
+// not shorter. If the strategy removes nothing, it uses a digest, but only if a compaction was requested.
 func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacted {
 	return c.condense(ctx, w, false)
 }
@@ -427,7 +427,7 @@ func (c *Compactor) digest(ctx context.Context, w Work, target int, asked, all b
 	return &e
 }
 
-// blocked asks the hooks about a compaction, and publishes a refusal.
+// blocked asks the hooks about a compaction and publishes a refusal. It reports whether the compaction must not happen.
 func (c *Compactor) blocked(ctx context.Context, w Work) bool {
 	mode, _ := c.p.Approvals.Mode()
 	m := c.p.Hooks.Tell(ctx, hooks.Where{Task: w.Task, Mode: mode}, hooks.PreCompact, w.Room.Trigger(), map[string]any{"trigger": w.Room.Trigger(), "custom_instructions": w.Room.Wanted()})

@@ -8,14 +8,14 @@ import (
 	"buddy/agent/settings"
 )
 
-// Strategy decides when a conversation is compacted, and what stays of it. [Sliding] is one; the others of
-// [settings.Strategy] are built in, because they use the model. Its methods are called from one goroutine per
-// conversation, before a request.
+// Strategy decides when a conversation is compacted, and what remains of it. [Sliding] implements it; the other
+// strategies of [settings.Strategy] are part of the Compactor, because they use the model. The methods are called from
+// one goroutine per conversation, before a request.
 type Strategy interface {
 	// ShouldCompact reports whether old messages must be removed before the next request.
 	ShouldCompact(now State) bool
-	// Compact returns what stays. It is also called when the person or the provider asks for a compaction. After an
-	// error nothing is removed by it; three errors in a row end its use until a person asks for a compaction.
+	// Compact returns what stays. It is also called when the person or the provider asks for a compaction. An error
+	// removes nothing; after three errors in a row the strategy is not used until a person asks for a compaction.
 	Compact(ctx context.Context, now State) (Kept, error)
 }
 
@@ -26,9 +26,9 @@ type State struct {
 	Window   int // of the model, in tokens; 0 is unknown
 }
 
-// Kept describes what stays of a conversation: at most so many of the newest messages, with at most so many tokens; 0 is
-// no limit. Calls stay together with their results; the first prompt, pinned messages, and the last answer with its
-// results always stay.
+// Kept describes what stays of a conversation: the newest messages, at most Messages of them with at most Tokens
+// tokens; 0 is no limit. Calls stay together with their results; the first prompt, pinned messages, and the last answer
+// with its results always stay.
 type Kept struct {
 	Messages int
 	Tokens   int
@@ -37,9 +37,9 @@ type Kept struct {
 
 // Sliding keeps the newest messages and drops the others.
 type Sliding struct {
-	Messages int // of which Compact keeps so many; twice as many are too many
-	Tokens   int // more are too many; Compact keeps Keep percent of them
-	Keep     int // percent
+	Messages int // number of messages that Compact keeps; a compaction is due when there are more than twice as many
+	Tokens   int // a compaction is due above this number; Compact keeps Keep percent of it
+	Keep     int // percentage of Tokens
 }
 
 // ShouldCompact reports whether there are too many messages or tokens.
@@ -52,7 +52,7 @@ func (s Sliding) Compact(context.Context, State) (Kept, error) {
 	return Kept{Messages: s.Messages, Tokens: percent(s.Tokens, s.Keep)}, nil
 }
 
-// messageFactor is the multiple of Sliding.Messages at which it compacts.
+// messageFactor is the multiple of Sliding.Messages above which a compaction is due.
 const messageFactor = 2
 
 // own returns the strategy that replaces summaries, nil if summaries are used.
@@ -80,7 +80,7 @@ func (c *Compactor) state(w Work) State {
 // unlimited is a number of tokens that no conversation has.
 const unlimited = 1 << 40
 
-// apply makes the cut of a strategy, and returns the compaction; nil if nothing was removed.
+// apply removes the messages that a strategy does not keep, and returns the compaction; nil if nothing was removed.
 // asked means that the person or the provider wants a shorter conversation.
 func (c *Compactor) apply(ctx context.Context, w Work, own Strategy, asked bool) *event.ContextCompacted {
 	by := ByStrategy

@@ -113,9 +113,9 @@ func (c *Compactor) askSummary(ctx context.Context, w Work, prompt string) (stri
 	return c.p.Redact.Text(text), nil
 }
 
-// summaryRequest returns the prompt for a summary. It quotes the conversation as text, so that the model does not
-// take calls or results for its own, and every protocol accepts it without tools. It has at most limit bytes of
-// conversation, without the oldest messages if necessary. wanted has the person's wishes for the summary.
+// summaryRequest returns the prompt for a summary. It quotes the conversation as text, so that the model does not take
+// calls or results for its own, and every protocol accepts it without tools. It quotes at most limit bytes and leaves
+// out the oldest messages first. wanted has the person's wishes for the summary.
 func summaryRequest(wanted, earlier string, old []model.Message, limit int) string {
 	var parts []string
 	size := 0
@@ -165,7 +165,8 @@ func quoted(m model.Message) string {
 	return b.String()
 }
 
-// Inert changes tags in a text that would end the conversation, the summary or the person's wishes.
+// Inert changes tags in a text, so that the text can't end the conversation, the summary or the person's wishes around
+// it.
 func Inert(s string) string {
 	return strings.NewReplacer("<focus", "< focus", "</focus", "< /focus", "<conversation", "< conversation", "</conversation", "< /conversation", "<summary", "< summary", "</summary", "< /summary").Replace(s)
 }
@@ -196,8 +197,8 @@ func scrub(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// restore reads files again that the removed messages contained, unless they are still visible. It reads like the
-// model, and only what needs no approval.
+// restore reads again the files that the removed messages contained, unless they are still visible. It uses the model's
+// tool, and reads only files that need no approval.
 func (c *Compactor) restore(ctx context.Context, reads, visible []history.Read, window int) string {
 	tool, err := c.p.Selection.Tools().Lookup("read_file")
 	if err != nil || c.o.Restore == settings.NoFiles {

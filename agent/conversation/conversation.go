@@ -45,8 +45,8 @@ type Conversation struct {
 // Branch returns the number of the conversation, 0 for the main one.
 func (c *Conversation) Branch() int { return c.branch }
 
-// Enter adds a person's prompt to the history. An opening prompt carries today's date unless the model already has
-// it; "" is no date.
+// Enter adds a person's prompt to the history. If the prompt is an opening one, it carries today's date unless today is
+// "" or the model already has the date.
 func (c *Conversation) Enter(task int, p event.PromptSubmitted, kind event.PromptKind, today string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,7 +76,7 @@ func (c *Conversation) Enqueue(p event.PromptSubmitted) {
 	c.stream.PublishOn(c.branch, p)
 }
 
-// Requeue puts a prompt back into the queue that waited when an earlier process ended.
+// Requeue puts back a prompt that was queued when an earlier process ended.
 func (c *Conversation) Requeue(p event.PromptSubmitted) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,8 +142,8 @@ func (c *Conversation) Attach(task, turn int, e event.ReminderAttached) {
 	c.attach(task, turn, e)
 }
 
-// attach is Attach: it inserts the reminder before a person's unanswered prompt, so that the prompt stays last, and
-// otherwise appends it. Kinds that are switched off are skipped. The caller holds c.mu.
+// attach implements Attach: it inserts the reminder before a person's unanswered prompt, so that the prompt stays last;
+// if there is none, it appends the reminder. Kinds that are switched off are skipped. The caller holds c.mu.
 func (c *Conversation) attach(task, turn int, e event.ReminderAttached) {
 	if c.off != nil && !slices.ContainsFunc(e.Kinds, func(kind string) bool { return !c.off(kind) }) {
 		return
@@ -209,7 +209,7 @@ func (c *Conversation) Injected() string {
 func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, part bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m, _ = c.stream.Keys().Hidden(m).(model.Message) // without keys, as after a restart
+	m, _ = c.stream.Keys().Hidden(m).(model.Message) // with secrets hidden, as after a restart
 	m = history.Grown(c.hist, m)
 	if !c.hist.Assistant(m) {
 		return false
@@ -237,7 +237,7 @@ func StorePrefix(c *Conversation, task, turn int, m model.Message) {
 // Prefixed reports whether the history ends with the start of an answer that StorePrefix added.
 func Prefixed(c *Conversation) bool { return read(c, history.Grows) }
 
-// StoreResult adds the result of a call to the history. The call becomes one of the tool e.Name with these arguments,
+// StoreResult adds the result of a call to the history. The call gets the tool name e.Name and these arguments,
 // whatever name the model used.
 func (c *Conversation) StoreResult(task, turn int, arguments string, e event.ToolResult) {
 	c.mu.Lock()
@@ -268,7 +268,7 @@ func (c *Conversation) Shorten(task, turn int, e event.ResultSpilled) {
 	c.stream.Publish(task, turn, e)
 }
 
-// read calls get with the history, under the lock.
+// read returns the result of calling get with the history, under the lock.
 func read[T any](c *Conversation, get func(*history.History) T) T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -327,7 +327,7 @@ func (c *Conversation) Calibrate(tokens int) {
 	c.hist.Calibrate(tokens)
 }
 
-// Pin protects an exchange from compactions, or ends that. It reports whether the exchange exists.
+// Pin protects an exchange from compactions, or removes the protection. It reports whether the exchange exists.
 func (c *Conversation) Pin(p event.Pin) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

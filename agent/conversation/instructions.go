@@ -22,12 +22,12 @@ const instructionTime = 5 * time.Second
 // maxFolders limits the folders searched for instruction files of one conversation between two compactions.
 const maxFolders = 200
 
-// below holds the instruction files of subfolders that a conversation has since its last compaction.
+// below holds the subfolders' instruction files that a conversation has got since its last compaction.
 type below struct {
 	dirs map[string]bool // folders that were searched
 	set  instructions.Set
 	used []string // files for which instructions were added
-	lost bool     // a compaction removed the instructions for used and for the files in use
+	lost bool     // a compaction removed the instructions for the files in used and in the working memory
 }
 
 // clone returns an independent copy for a fork.
@@ -76,8 +76,8 @@ type Instructions struct {
 	warned   map[string]bool // warnings the person has had, by path and reason
 }
 
-// NewInstructions returns instructions without any files yet. The conversations of the tree get here, which describes
-// where their models work, followed by the instructions. Background reads end with ctx and are counted by work.
+// NewInstructions returns instructions without any files yet. Each conversation of the tree gets the text here, which
+// describes where its model works, followed by the instructions. Background reads end with ctx and are counted by work.
 func NewInstructions(ctx context.Context, work *sync.WaitGroup, s *stream.Stream, t *Tree, here string, from Sources) *Instructions {
 	i := &Instructions{whole: ctx, work: work, from: from, tree: t, stream: s, here: here, done: make(chan struct{})}
 	i.apply()
@@ -193,7 +193,7 @@ func readFiles(set instructions.Set) event.InstructionsRead {
 	return e
 }
 
-// Below adds instruction files of the subfolders that hold files, which the model has just used, and the rules for
+// Below adds the rules for files that the model has just used, and the instruction files of the subfolders that hold
 // these files. Each is added once per conversation until a compaction.
 func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn int, files []string) {
 	if i.from.ReadBelow == nil || len(files) == 0 || c.off != nil && c.off(reminder.Instructions) {
@@ -213,7 +213,7 @@ func (i *Instructions) Again(ctx context.Context, c *Conversation, task, turn in
 	}
 }
 
-// lost returns the files of target whose instructions a compaction has removed, once.
+// lost returns, once, the files on a target whose instructions a compaction has removed.
 func lost(c *Conversation, target string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -231,8 +231,8 @@ func lost(c *Conversation, target string) []string {
 	return files
 }
 
-// attachFor adds the instructions for files to a conversation. The model has just read the files inHand, so they are
-// skipped.
+// attachFor adds the instructions for files to a conversation. It skips instruction files in inHand, because the model
+// has just read them.
 func (i *Instructions) attachFor(ctx context.Context, c *Conversation, task, turn int, files, inHand []string) {
 	set := i.readBelow(ctx, c, files)
 	i.mu.Lock()
@@ -248,7 +248,7 @@ func (i *Instructions) attachFor(ctx context.Context, c *Conversation, task, tur
 	i.warn(task, added)
 }
 
-// unknown returns the instructions that a conversation does not have yet, from those just read and the rules for
+// unknown returns the instructions that a conversation does not have yet, among those just read and the rules for these
 // files, and records them as known. The caller holds i.mu.
 func (i *Instructions) unknown(c *Conversation, read instructions.Set, files, inHand []string) instructions.Set {
 	c.mu.Lock()
@@ -288,7 +288,7 @@ func (i *Instructions) readBelow(ctx context.Context, c *Conversation, files []s
 	return set
 }
 
-// newFolders returns the folders of files that were not searched yet for a conversation, and records them as
+// newFolders returns those folders of these files that were not searched yet for a conversation, and records them as
 // searched.
 func newFolders(c *Conversation, workspace string, files []string) (dirs []string) {
 	c.mu.Lock()
@@ -316,7 +316,7 @@ func (i *Instructions) Injected() string {
 	return i.injected
 }
 
-// Sizes returns the number of characters of the files before the first prompt, and these files.
+// Sizes returns the instruction files that precede the first prompt, and the number of characters of their text.
 func (i *Instructions) Sizes() (chars int, files []event.InstructionFile) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

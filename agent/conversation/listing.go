@@ -91,8 +91,8 @@ func (l Listing) difference(before map[string]string) string {
 	return text
 }
 
-// LoadSkill records that the model has got the text of a skill. A skill called by the person brings its text along;
-// one called by the model is the result of its call.
+// LoadSkill records that the model has got the text of a skill. If the person called the skill, the event holds the
+// text; if the model called it, the text is the result of the call.
 func (c *Conversation) LoadSkill(task, turn int, e event.SkillLoaded) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"buddy/agent/reminder"
 )
 
-// PlanState holds the plan mode reminders of a model since the last compaction.
+// PlanState records the plan mode reminders that a model has got since the last compaction.
 type PlanState struct {
 	On      bool // the last one said that plan mode is on
 	Times   int  // number of reminders

@@ -48,7 +48,8 @@ func (t *Tree) Rewind(p *Past, publish func()) {
 	}
 }
 
-// in returns a copy with only those files whose text a history still has. It has no folders, so all are searched again.
+// in returns a copy with only those files whose text a history still has. The copy has no folders, so all folders are
+// searched again.
 func (b *below) in(h *history.History) below {
 	files := slices.DeleteFunc(slices.Clone(b.set.Files), func(f instructions.File) bool { return !holds(h.Messages(), f.Text) })
 	return below{set: instructions.Set{Files: files}}

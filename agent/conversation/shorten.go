@@ -16,8 +16,8 @@ type Plan struct {
 	Before  int             // estimated tokens of the history
 }
 
-// PlanCut plans a cut that keeps the newest messages: about so many tokens, and at most so many messages, 0 for any
-// number.
+// PlanCut plans a cut that keeps the newest messages: about the given number of tokens, and at most the given number of
+// messages, 0 for any number.
 func (c *Conversation) PlanCut(tokens, messages int) Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,9 +60,8 @@ func Digestible(c *Conversation, target int, all bool) bool {
 	})
 }
 
-// Digest replaces old exchanges and turns by lines about them until the history has target tokens, and reports
-// whether it changed anything. all also allows it to remove all exchanges but the newest, and then the newest
-// results.
+// Digest replaces old exchanges and turns by lines about them until the history has target tokens, and reports whether
+// it changed anything. If all is true, it may also remove all exchanges but the newest, and then the newest results.
 func (c *Conversation) Digest(task, target int, all bool) (e event.ContextCompacted, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

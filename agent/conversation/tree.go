@@ -46,8 +46,7 @@ type Readers interface {
 	// See records files that a conversation has read or written in an earlier process. call is the id of the call; ""
 	// means that a reminder reported a change of the files.
 	See(branch int, call string, files []action.SeenFile)
-	// ForkReader copies the records of a conversation, from, to its fork, to. Files read by calls that are under way
-	// are left out.
+	// ForkReader copies a conversation's records to its fork. It leaves out files read by calls that are under way.
 	ForkReader(from, to int, underWay func(call string) bool)
 	// Unread removes the files that these calls have read or written last.
 	Unread(branch int, by func(call string) bool)
@@ -111,8 +110,8 @@ func (t *Tree) fork() *Conversation {
 	return c
 }
 
-// Begin starts a subagent's conversation, which a call in another one requested. It has its own system prompt and the
-// text about where it works.
+// Begin starts the conversation of a subagent that a call in another conversation requested. It has its own system
+// prompt and the text about where the subagent works.
 func (t *Tree) Begin(from *Conversation, system string) *Conversation {
 	t.mu.Lock()
 	defer t.mu.Unlock()

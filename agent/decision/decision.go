@@ -1,6 +1,6 @@
 // Package decision explains tool calls with the model's own words and the rules that decided. Confidence and
-// alternatives come from lines with these labels in the model's text. What the model does not say comes from the
-// policy, and the explanation marks it.
+// alternatives come from lines with these labels in the model's text. The policy adds what the model did not state; the
+// explanation marks these parts as computed.
 //
 //	e, ok := decision.Explain(call, act.Why, decision.Output{Text: text}, rules, redact, computed)
 //	if ok { publish(e) }

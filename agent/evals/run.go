@@ -62,7 +62,7 @@ func (o *outcome) add(p outcome) {
 	o.cost += p.cost
 }
 
-// newHarness creates the folder. The paths of programs and files may be relative.
+// newHarness creates the folder of the runs. The paths of programs and files in o may be relative.
 func newHarness(ctx context.Context, o options) (*harness, error) {
 	program, err := exec.LookPath(o.buddy)
 	if err != nil && !errors.Is(err, exec.ErrDot) {

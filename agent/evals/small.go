@@ -63,7 +63,7 @@ func judgeSmall(t task, r *result) error {
 	return errors.Join(err, r.unchanged(slices.Compact(changed)...))
 }
 
-// has returns an error unless a file has this text, ignoring line ends at its end.
+// has returns an error unless a file has this text, ignoring newlines at its end.
 func (r *result) has(name, text string) error {
 	got, err := os.ReadFile(filepath.Join(r.dir, name))
 	if err == nil && strings.TrimRight(string(got), "\n") != strings.TrimRight(text, "\n") {

@@ -19,7 +19,7 @@ const (
 	Similar Decision = "similar" // approves, and adds a rule for the session
 	Edit    Decision = "edit"    // approves with changed arguments
 	Deny    Decision = "deny"
-	Try     Decision = "try"  // runs the command in a sandbox that collects its changes, and asks again; while that runs: for longer
+	Try     Decision = "try"  // runs the command in a sandbox, or lets it continue there; then asks again
 	Keep    Decision = "keep" // applies the tried command's changes
 )
 
@@ -27,9 +27,9 @@ const (
 const RememberNothing = "nothing"
 
 type (
-	// Submit sends a prompt. While a task runs, the prompt is queued; with Background it starts its own task on a
-	// fork of the conversation. With Shell, Text is a command typed after "!", whose output the model sees with the
-	// next prompt. With Task, the prompt steers that subagent.
+	// Submit sends a prompt. While a task runs, the prompt is queued; with Background it starts its own task on a fork of
+	// the conversation. With Shell, Text is a command typed after "!", whose output the model sees with the next prompt.
+	// With Task, the prompt steers the subagent of that task.
 	Submit struct {
 		Text       string        `json:"text,omitempty"`
 		Images     []model.Image `json:"images,omitempty"`
@@ -56,8 +56,8 @@ type (
 		Nobody   bool     `json:"nobody,omitempty"`
 		Screen   string   `json:"screen,omitempty"`
 	}
-	// Answer replies to a question of the model. Edited means that Text is a plan as the person changed it. Nobody
-	// means that there is no person to ask. Screen is as in AnswerApproval.
+	// Answer replies to a question of the model. Edited means that Text is a plan that the person has edited. Nobody means
+	// that there is no person to ask. Screen is as in AnswerApproval.
 	Answer struct {
 		ID     string `json:"id,omitempty"`
 		Text   string `json:"text,omitempty"`
@@ -104,7 +104,8 @@ type (
 	ChangeGoal struct {
 		To GoalState `json:"to,omitempty"` // GoalPaused, GoalActive or GoalOff
 	}
-	// RemoveRule removes a rule of the session, or of the settings: then the sender has already changed the file.
+	// RemoveRule removes a rule of the session or of the settings. For the settings, the sender has already changed the
+	// file.
 	RemoveRule struct {
 		Rule action.Rule `json:"rule"`
 	}
@@ -132,8 +133,9 @@ type (
 	Rename struct {
 		Title string `json:"title,omitempty"`
 	}
-	// Undo restores the files that the agent changed for the last Steps prompts that changed files. Steps 0 is the
-	// last one, but does nothing if prompts came after it. Without Force it does nothing if a file was changed since.
+	// Undo restores the files that the agent changed for the last Steps prompts that changed files. Steps 0 means the last
+	// of these prompts, and does nothing if other prompts came after it. Without Force, Undo does nothing if a file was
+	// changed since.
 	Undo struct {
 		Steps int  `json:"steps,omitempty"`
 		Force bool `json:"force,omitempty"`
@@ -143,7 +145,7 @@ type (
 	Rewind struct {
 		ToSeq        uint64 `json:"to_seq,omitempty"`
 		Conversation bool   `json:"conversation,omitempty"`
-		Files        bool   `json:"files,omitempty"` // restores all files that file tools changed since
+		Files        bool   `json:"files,omitempty"` // restores all files that file tools changed since that prompt
 		Force        bool   `json:"force,omitempty"`
 	}
 	// Redo reverts the newest Undo or Rewind. Without Force it does nothing if one of the files was changed since,
@@ -173,7 +175,7 @@ type (
 	SaveWorkflow struct {
 		Name string `json:"name,omitempty"`
 	}
-	// WatchPanes selects the panes with PaneScreen events; it replaces the previous list.
+	// WatchPanes selects the panes for which PaneScreen events are sent; it replaces the previous list.
 	WatchPanes struct {
 		IDs []string `json:"ids,omitempty"`
 	}
@@ -188,8 +190,8 @@ type (
 		Pane string `json:"pane,omitempty"`
 		Text string `json:"text,omitempty"`
 	}
-	// FitPane resizes a pane to its view, in cells, while the person types into it here; zeros restore its size. It
-	// does nothing while a person is attached.
+	// FitPane resizes a pane, in cells, to the view in which the person types into it; zeros restore the pane's own size.
+	// It does nothing while a person is attached to the pane.
 	FitPane struct {
 		Pane string `json:"pane,omitempty"`
 		W    int    `json:"w,omitempty"`

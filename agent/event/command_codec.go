@@ -65,10 +65,10 @@ func EncodeCommand(c Command) (name string, payload json.RawMessage, err error) 
 	return name, payload, err
 }
 
-// IsCommand reports whether a command has that name.
+// IsCommand reports whether a command has this name on the wire.
 func IsCommand(name string) bool { return commands[name] != nil }
 
-// DecodeCommand returns the command with a name. It ignores unknown fields.
+// DecodeCommand returns the command with this name on the wire. It ignores unknown fields.
 func DecodeCommand(name string, payload json.RawMessage) (Command, error) {
 	empty, ok := commands[name]
 	if !ok {

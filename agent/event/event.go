@@ -3,7 +3,7 @@
 // nothing else.
 //
 // Facts are named in the past tense by family ("tool.started"). Durable events are in the journal before anyone
-// sees them. Transient ones are never in the journal; neighbours may be merged, but never reordered.
+// sees them. Transient ones are never in the journal; adjacent ones may be merged, but never reordered.
 //
 //	env := event.Envelope{Seq: 7, Time: now.UnixMilli(), Session: id, Payload: event.TaskStarted{ID: 1}}
 //	line, err := json.Marshal(env) // {"seq":7,…,"type":"task.started","payload":{"id":1}}
@@ -112,7 +112,7 @@ func (u Unknown) MarshalJSON() ([]byte, error) {
 	return u.Raw, nil
 }
 
-// NextSeq returns the first number for a process that continues a session with last as the last stored number: the
+// NextSeq returns the first number for a process that continues a session, given the session's last stored number: the
 // next multiple of 1,000,000. The gap covers events that an earlier process showed but did not store.
 func NextSeq(last uint64) uint64 {
 	const step = 1_000_000

@@ -38,7 +38,7 @@ type SessionResumed struct {
 type SessionForked struct {
 	From     string `json:"from"`     // id of that session
 	FromSeq  uint64 `json:"from_seq"` // the last copied event
-	Exchange int    `json:"exchange"` // its exchange, from 1
+	Exchange int    `json:"exchange"` // number of the last copied exchange, from 1
 }
 
 // SessionRenamed changes the session's title; the last one wins.
@@ -91,8 +91,8 @@ type PromptWithdrawn struct {
 // ForSubagent is the Why of a branch for a subagent.
 const ForSubagent = "agent"
 
-// BranchStarted marks a fork of a conversation, or the new conversation of a subagent. Its number is in the
-// envelopes of its events.
+// BranchStarted marks a fork of a conversation, or the new conversation of a subagent. The envelopes of its events have
+// its number.
 type BranchStarted struct {
 	Branch     int    `json:"branch"`
 	FromBranch int    `json:"from_branch,omitempty"`
@@ -231,13 +231,14 @@ type Checkpoint struct {
 type OpenText Checkpoint
 
 // ModelPrefix holds the start of an answer that still streams, because its calls have started or have results. The next
-// ModelMessage of the turn replaces it, whether the answer was completed or broke off. If buddy ends before, it stays.
+// ModelMessage of the turn replaces it, whether the answer was completed or broke off. If buddy ends before that, the
+// prefix stays.
 type ModelPrefix struct {
 	Message model.Message `json:"message"`
 }
 
-// ModelMessage holds a complete answer, including opaque fields. Partial means that the stream was cut off.
-// Reasoning is the reasoning trace as text, for display.
+// ModelMessage holds a complete answer, including the provider's opaque fields. Partial means that the stream was cut
+// off. Reasoning is the reasoning trace as text, for display.
 type ModelMessage struct {
 	Message   model.Message `json:"message"`
 	Reasoning string        `json:"reasoning,omitempty"`
@@ -287,8 +288,9 @@ type ModelStalled struct {
 	TimeoutMS int64 `json:"timeout_ms"`
 }
 
-// ModelFallback marks that the profile To answers this request and all later ones of the task in place of From, and
-// those of the tasks in the next minutes, until a FallbackEnded. It discards the part of the answer from From.
+// ModelFallback marks that the profile To answers in place of From: this request, all later requests of the task, and
+// those of all tasks in the next minutes, until a FallbackEnded. The part of the answer that From has sent is
+// discarded.
 type ModelFallback struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
@@ -328,9 +330,9 @@ type TargetSwitched struct {
 	Cwd  string `json:"cwd,omitempty"`
 }
 
-// ResultSpilled marks that the full result of a call is in a file (overflow), because it is too long; the model
-// reads its beginning and end. Result is that shortened text if it replaces an earlier result, because all results
-// of an answer were too long together.
+// ResultSpilled marks that the full result of a call is in a file (overflow), because it is too long; the model reads
+// its beginning and end. If a result was shortened only because all results of an answer together were too long, Result
+// holds the shortened text, which replaces the earlier one.
 type ResultSpilled struct {
 	CallID string `json:"call_id"`
 	Path   string `json:"path,omitempty"` // "": it could not be saved
@@ -346,13 +348,13 @@ type ModeChanged struct {
 	Screen string `json:"screen,omitempty"` // terminal of the user who chose it, as in ApprovalAnswered
 }
 
-// RuleAdded adds a rule for the session.
+// RuleAdded adds a rule for the session, or until the next prompt.
 type RuleAdded struct {
 	Rule  action.Rule `json:"rule"`
-	Scope string      `json:"scope"` // session
+	Scope string      `json:"scope"` // session or prompt
 }
 
-// RuleRemoved removes a rule of the session, or of the settings, where it was removed from the file, too.
+// RuleRemoved removes a rule of the session, or one of the settings, which was removed from the file as well.
 type RuleRemoved struct {
 	Rule  action.Rule `json:"rule"`
 	Scope string      `json:"scope"` // session or settings

@@ -45,9 +45,9 @@ type ContextCompacting struct {
 	Focus string `json:"focus,omitempty"` // the person's wishes for the summary
 }
 
-// ContextCompacted marks that a summary replaced old messages for the model; the session keeps them. Positions
-// count the messages after the leading system messages, the last summary and the files restored with it. The
-// messages from Boundary on and the Kept ones before it stay.
+// ContextCompacted marks that old messages were removed for the model, usually in favour of a summary; the session
+// keeps them. Boundary and Kept are positions among the messages after the leading system messages, the last summary
+// and the files restored with it. The messages from Boundary on stay, and before Boundary those in Kept.
 type ContextCompacted struct {
 	By       string `json:"by"`                 // summary, digest, window, strategy or server
 	Summary  string `json:"summary,omitempty"`  // replaces the removed messages
@@ -98,7 +98,7 @@ type ReminderAttached struct {
 	Names  []string      `json:"names,omitempty"`  // skills whose texts it repeats after a compaction
 	// States identify, by kind, what the model knows, so that reminders are not repeated.
 	States map[string]string `json:"states,omitempty"`
-	// Seen lists the files in the reminder, and changed files.
+	// Seen lists the files that the reminder contains or whose change it reports.
 	Seen []action.SeenFile `json:"seen,omitempty"`
 	// Before puts the reminder before the person's last message instead of after it.
 	Before bool `json:"before,omitempty"`

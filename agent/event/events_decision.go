@@ -3,7 +3,8 @@ package event
 import "slices"
 
 // DecisionExplained explains a call and the decision about it: the model's own words and the rules that decided. What
-// the model did not state is computed from the policy's verdict, and Computed names it. It has at most 1 KiB.
+// the model did not state is computed from the policy's verdict, and Computed lists these fields. The event has at most
+// 1 KiB.
 type DecisionExplained struct {
 	CallID       string         `json:"call_id"`
 	Reasoning    string         `json:"reasoning,omitempty"`    // the model's reason, untrusted text

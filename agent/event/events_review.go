@@ -62,7 +62,7 @@ type ReviewFinished struct {
 	Cost     model.Money `json:"cost,omitempty"` // 0 = unknown
 }
 
-// ReviewStarted is the code of the notice that a review has found its change, and a subagent looks at it.
+// ReviewStarted is the code of the notice that a subagent starts to look at the change to review.
 const ReviewStarted = "review"
 
 // DiffWasCut warns that the end of a change was not reviewed.
@@ -100,7 +100,7 @@ func (f Finding) String() string {
 	return line
 }
 
-// What describes the reviewed change, with its machine unless that is this one.
+// What describes the reviewed change, and names its target unless that is this machine.
 func (r ReviewFinished) What() string {
 	if r.Target != "" {
 		return r.Of + " on " + r.Target

@@ -22,7 +22,8 @@ type ToolRequested struct {
 	Target    string            `json:"target,omitempty"`
 }
 
-// Counted returns the tool that a call counts for: the tool called by use_tool, or its own name.
+// Counted returns the name of the tool that a call counts for: with use_tool the tool that it called, otherwise its own
+// name.
 func (t ToolRequested) Counted() string {
 	if t.Name == "use_tool" && t.Action.Tool != "" {
 		return t.Action.Tool
@@ -84,8 +85,8 @@ type ToolOutput struct {
 	BytesTotal int64  `json:"bytes_total"`
 }
 
-// SubagentBackgrounded marks that a subagent works in the background: the call that started it has ended. The file gets
-// the subagent's whole result at its end.
+// SubagentBackgrounded marks that a subagent works in the background: the call that started it has ended. OutputFile
+// gets the subagent's whole result when the subagent ends.
 type SubagentBackgrounded struct {
 	ID         int    `json:"id"` // of its task
 	Agent      string `json:"agent"`
@@ -105,8 +106,8 @@ type ToolWaits struct {
 	Waits  bool   `json:"waits"`
 }
 
-// ToolResult holds the result text for the model, and separate fields for people and programs: nothing parses the
-// text.
+// ToolResult holds the result text for the model, and separate fields for people and programs, so that nothing has to
+// parse the text.
 type ToolResult struct {
 	CallID     string             `json:"call_id"`
 	Name       string             `json:"name"`
@@ -137,7 +138,7 @@ func (r ToolResult) Text() string {
 	return text
 }
 
-// Failed reports whether the call failed, or its command.
+// Failed reports whether the call or its command failed.
 func (r ToolResult) Failed() bool { return r.IsError || r.ExitCode != nil && *r.ExitCode != 0 }
 
 // TargetConnecting reports that connecting to a target started or ended.
@@ -163,7 +164,7 @@ type HookRan struct {
 	MS      int64  `json:"ms"`
 }
 
-// FileKept stores the content of files before a call changes them, or what a command has changed, for /undo.
+// FileKept stores, for /undo, the content of files before a call changes them, or the changes that a command has made.
 type FileKept struct {
 	CallID  string     `json:"call_id"`
 	Target  string     `json:"target"` // target of the files
@@ -185,7 +186,7 @@ type KeptFile struct {
 }
 
 // FileRestoring announces that files will be restored. FileRestored or FileUnchanged follows; otherwise the process
-// ended and some of the files may be restored.
+// ended, and some of the files may have been restored.
 type FileRestoring struct {
 	Calls  []string   `json:"calls"`            // the calls whose changes are undone
 	Target string     `json:"target,omitempty"` // target of the files
@@ -210,13 +211,13 @@ type FileUnchanged struct {
 	CallID string `json:"call_id,omitempty"` // the call that failed; empty for FileRestoring
 }
 
-// FileRestored marks that a person undid changes of files, or with Redo that the newest undo was reverted.
+// FileRestored marks that a person undid changes of files or, with Redo, that the newest undo was reverted.
 type FileRestored struct {
 	Calls   []string   `json:"calls"`             // the calls whose changes were undone
 	Paths   []string   `json:"paths"`             // web:/etc/hosts if not on the first target; with List only the first ones
 	Steps   int        `json:"steps"`             // number of prompts undone
 	Prompts []string   `json:"prompts,omitempty"` // first words of the newest ones, oldest first; untrusted
-	Agents  []string   `json:"agents,omitempty"`  // subagents with changes among them, such as explore #5
+	Agents  []string   `json:"agents,omitempty"`  // subagents that made some of these changes, such as explore #5
 	Target  string     `json:"target,omitempty"`  // target of the files
 	Kept    []KeptFile `json:"kept,omitempty"`    // content of the files before they were restored
 	List    string     `json:"list,omitempty"`    // instead of Kept, if commands changed files: see [FileKept]

@@ -15,7 +15,7 @@ const (
 	WorkflowCancelled WorkflowState = "cancelled"
 )
 
-// The answers to a gate. Any other denies it, with the answer as the reason.
+// The answers to a gate. Any other answer denies the step and is the reason for the denial.
 const (
 	GatePass = "approve"
 	GateDeny = "deny"
@@ -69,8 +69,8 @@ type WorkflowStepDef struct {
 	Why  string `json:"why,omitempty"`
 }
 
-// WorkflowStepped reports the state of a step, or with Item above 0 of one of its items. When a step with items
-// starts, Items lists them all.
+// WorkflowStepped reports the state of a step or, if Item is above 0, of one of the step's items. When a step with
+// items starts, Items lists them all.
 type WorkflowStepped struct {
 	Run     int           `json:"run"`
 	Step    string        `json:"step"`

@@ -7,8 +7,8 @@ type InstructionsRead struct {
 	Injection string            `json:"speaks,omitempty"`
 }
 
-// InstructionFile is one instruction file. Sent counts its bytes sent to the model; Why explains a lower count than
-// its size.
+// InstructionFile is one instruction file. Sent is the number of its bytes that the model gets; if that is less than
+// Bytes, Why gives the reason.
 type InstructionFile struct {
 	Path  string `json:"path"`
 	From  string `json:"from"` // person or project

@@ -12,7 +12,7 @@ import (
 // envelope starts the tool results of old sessions, which were JSON: a time and a payload.
 const envelope = `{"harness_timestamp"`
 
-// payload holds the used fields of such a result.
+// payload holds those fields of such a result that are still used.
 type payload struct {
 	Stdout, Stderr, Content, Entries, Files, Matches *string
 	Lines, Decision                                  string
@@ -29,8 +29,8 @@ type payload struct {
 	}
 }
 
-// known fills in fields of a result from an old session that only its text contains. The text itself stays, because
-// a model has read it.
+// known fills in the fields that a result from an old session has only in its text. The text itself stays, because a
+// model has read it.
 func known(r ToolResult) ToolResult {
 	var e struct{ Result payload }
 	switch {

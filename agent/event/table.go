@@ -4,8 +4,8 @@ package event
 // types of this package have a kind.
 type Event interface{ kind() kind }
 
-// Remark is an event that only tells the person something. The screen, plain mode and exports print its Line, and nothing
-// else has to handle it.
+// Remark is an event that only informs the person. The screen, plain mode and exports print its Line, and nothing else
+// has to handle it.
 type Remark interface {
 	Event
 	Line() string
@@ -29,8 +29,8 @@ func Type(e Event) string { return e.kind().name }
 // Durable reports whether an event is stored in the journal before anyone sees it.
 func Durable(e Event) bool { return e.kind().durable }
 
-// Named returns the zero value of the event type with a name on the wire, an Unknown for a name that is not in All,
-// and nil for "". A type switch on it identifies an event before its payload is parsed.
+// Named returns the zero value of the event type with this name on the wire, an Unknown for a name that is not in All,
+// and nil for "". A type switch on the value identifies an event before its payload is parsed.
 func Named(name string) Event {
 	if zero, ok := named[name]; ok || name == "" {
 		return zero

@@ -12,14 +12,13 @@ const (
 	keepFailures = 3 // most recent failures whose exchanges are kept
 )
 
-// Cut is the result of one compaction. Indexes are those in the history before the cut, counted from the first
-// message after the leading system messages, the summary, the message about where the model works and the restored
-// message.
+// Cut is the result of one compaction. Indexes refer to the history before the cut, counted from the first message
+// after the leading system messages, the summary, the message about where the model works and the restored message.
 type Cut struct {
 	Summary  string // replaces the removed messages; "" for nothing
-	Restored string // a user message before the summary with what the model should keep; "" for nothing
+	Restored string // a user message before the summary, with text that the model should keep; "" for nothing
 	Boundary int    // all messages from this index on are kept
-	Kept     []int  // indexes before it that are kept as well, ascending
+	Kept     []int  // indexes before Boundary that are kept as well, ascending
 }
 
 // Report describes a compaction. Zero Messages means that nothing could be removed.
@@ -30,8 +29,8 @@ type Report struct {
 	Turns         int // removed exchanges
 }
 
-// unit is an exchange: a prompt, the reminders right before it and everything up to the next exchange. Messages before
-// the first prompt belong to it.
+// unit is an exchange: a prompt, the reminders right before it and everything up to the next exchange. The first
+// exchange includes the messages before the first prompt.
 type unit struct{ from, to int } // indexes, to is exclusive
 
 // Compact replaces the oldest exchanges by one summary after the leading system messages,
@@ -69,10 +68,10 @@ func CompactUnsent(h *History) Report {
 // reminds reports whether a message is a reminder.
 func reminds(m model.Message) bool { return m.Role == model.User && m.Kind == model.Reminder }
 
-// removal selects what a compaction may remove, in this order.
+// removal selects what a compaction may remove: first exchanges, then inner.
 type removal struct {
 	exchanges []unit
-	inner     []unit         // inside others
+	inner     []unit         // parts of exchanges that stay
 	stays     func(int) bool // reports whether a message stays, by index
 	summary   int            // maximum characters of the summary; 0 = any number
 }
@@ -126,7 +125,7 @@ func compact(h *History, target int, r removal) Report {
 	return report
 }
 
-// without estimates the tokens of the history minus room characters, plus the summary.
+// without estimates the tokens of the history after room characters were removed and the summary was added.
 func (g *gauge) without(room int, summary string) int {
 	chars := g.chars + g.fixed - room
 	if summary != "" {
@@ -146,8 +145,8 @@ func failures(results []result, n int) map[string]bool {
 	return calls
 }
 
-// Apply repeats the cut of a Compact on replay. For a cut that does not fit this history it returns an error and
-// changes nothing.
+// Apply makes a cut that Compact or Older returned, also on replay. For a cut that does not fit this history it returns
+// an error and changes nothing.
 func (h *History) Apply(c Cut) error {
 	start, body := h.start(), h.body()
 	if c.Boundary < 0 || c.Boundary > len(body) {
@@ -273,7 +272,7 @@ func opens(m model.Message) bool { return m.Role == model.User && m.Kind == mode
 // prompted reports whether a message was written by the person.
 func prompted(m model.Message) bool { return m.Role == model.User && m.Kind != model.Reminder }
 
-// Removable reports whether CompactTurns would remove anything from h for a lower target.
+// Removable reports whether CompactTurns with a low enough target would remove anything from h.
 func Removable(h *History) bool { return len(h.removable()) > 0 || len(turns(h)) > 0 }
 
 // turns returns the parts that may be removed inside an exchange, oldest first: answers that called tools, each with

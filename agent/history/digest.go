@@ -62,8 +62,8 @@ func succeeded(line string) bool {
 	return strings.HasSuffix(before, "["+success)
 }
 
-// text returns a summary that replaces room characters of history: completely, as one line, or "" if even that would
-// save nothing.
+// text returns a summary that takes less space than room characters of history: the complete text, one line if that is
+// too long, or "" if even one line would save nothing.
 func (d *digest) text(room int) string {
 	one := fmt.Sprintf(omittedForm, d.omitted+len(d.lines))
 	full := summaryTitle + "\n" + strings.Join(d.lines, "\n")

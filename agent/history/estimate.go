@@ -53,9 +53,9 @@ func (h *History) Tokens() int { return h.gauge.scaled(h.Estimate()) }
 // Sent stores the estimate of the request that goes to the current model now.
 func (h *History) Sent() { h.gauge.sent = h.Estimate() }
 
-// Calibrate compares the estimate stored by Sent with the tokens that the model reported, 0
-// for none. The ratio is limited to 0.5 to 2.5; the first four samples weigh 0.35, later ones
-// 0.15. It is not kept between sessions.
+// Calibrate compares the estimate stored by Sent with the tokens that the model reported, 0 for none, and corrects
+// later estimates by the ratio. The ratio is limited to 0.5 to 2.5 and is not kept between sessions; the first four
+// samples weigh 0.35, later ones 0.15.
 func (h *History) Calibrate(observed int) {
 	g := &h.gauge
 	estimated := g.sent

@@ -8,10 +8,9 @@
 //	h.Result(id, "run_shell", out, history.Worked)
 //	req.Messages = h.Messages()
 //
-// When it grows too long, MicroCompact clears results that no longer matter, Compact replaces
-// old exchanges by a digest of them, and Older selects messages for a summary by a model. All
-// return their decisions as data, so that ApplyMicro and Apply repeat them when a session is
-// replayed.
+// When a history grows too long, MicroCompact clears results that no longer matter, Compact replaces old exchanges by a
+// digest (a line per operation), and Older selects messages for a summary by a model. All return their decisions as data,
+// so that ApplyMicro and Apply repeat them when a session is replayed.
 //
 // A History is not safe for concurrent use.
 package history
@@ -39,7 +38,7 @@ type History struct {
 	ids     map[string]bool  // of all calls ever made
 	meant   meanings         // calls translated to buddy's tools
 	results []result         // of the remaining messages, in order of arrival
-	seen    int              // results that the model has answered
+	seen    int              // number of results that the model has answered
 	pins    map[int]bool     // indexes of pinned messages; for a result, the index of the message with its call
 	gauge   gauge
 }
@@ -303,7 +302,7 @@ func Unsay(h *History, text string) bool {
 	return false
 }
 
-// Unremind removes from h the newest reminder with a text.
+// Unremind removes from h the newest reminder with this text.
 func Unremind(h *History, text string) {
 	for i := len(h.msgs) - 1; i >= h.start(); i-- {
 		if m := h.msgs[i]; m.Kind == model.Reminder && m.Content == text {
@@ -313,7 +312,7 @@ func Unremind(h *History, text string) {
 	}
 }
 
-// Reminds reports whether h has a reminder with a text.
+// Reminds reports whether h has a reminder with this text.
 func Reminds(h *History, text string) bool {
 	return slices.ContainsFunc(h.msgs[h.start():], func(m model.Message) bool { return m.Kind == model.Reminder && m.Content == text })
 }

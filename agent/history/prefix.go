@@ -9,8 +9,8 @@ import (
 )
 
 // Prefix appends the start of an answer that still streams, whose calls may already run, and reports whether it did. A
-// longer start of the same answer replaces it, and so does the answer, or as much of it as arrives: the next call of
-// Assistant. Results of its calls stay.
+// later Prefix replaces it with a longer start of the same answer; the next Assistant replaces it with the answer, or
+// as much of it as arrived. Results of its calls stay.
 func Prefix(h *History, m model.Message) bool {
 	grows := h.Assistant(m)
 	h.grows = h.grows || grows
@@ -20,8 +20,8 @@ func Prefix(h *History, m model.Message) bool {
 // Grows reports whether the history ends with the start of an answer.
 func Grows(h *History) bool { return h.grows }
 
-// Grown returns an answer with what the start of it has and the answer lacks: calls, which may have run, and text.
-// Without such a start it returns the answer.
+// Grown returns the answer m with the calls and the text that only its start in the history has, because these calls
+// may have run. Without such a start it returns m.
 func Grown(h *History, m model.Message) model.Message {
 	if !h.grows {
 		return m

@@ -6,11 +6,11 @@ import (
 	"buddy/agent/model"
 )
 
-// Older plans a cut that keeps the newest messages: those with at most tokens tokens, and at most messages of them
-// (0: any number), but always the last answer with its results. The cut may be inside a long exchange, between two
-// answers; then the person's messages of that exchange are kept. The first prompt and pinned messages are kept too.
-// Older changes nothing: the caller adds a summary of the removed messages to the cut and applies it. No removed
-// messages means that nothing can be removed.
+// Older plans a cut that keeps the newest messages: as many as fit into the given number of tokens, and at most the
+// given number of messages (0: any number), but always the last answer with its results. The cut may be inside a long
+// exchange, between two answers; then the person's messages of that exchange are kept. The first prompt and pinned
+// messages are kept too. Older changes nothing: the caller adds a summary of the removed messages to the cut and
+// applies it. No removed messages means that nothing can be removed.
 func (h *History) Older(tokens, messages int) (c Cut, removed []model.Message) {
 	body := h.body()
 	c.Boundary = h.gauge.border(body, tokens, messages)

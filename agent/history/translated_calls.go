@@ -14,8 +14,8 @@ func (m meanings) of(c model.ToolCall) model.ToolCall {
 	return c
 }
 
-// Meant stores the tool and the arguments that a call means, before its result. It may precede the answer with the
-// call.
+// Meant stores the tool and the arguments that a call means. It must be called before the call gets its result, and may
+// be called before Assistant adds the call.
 func (h *History) Meant(id, name, arguments string) {
 	h.meant[id] = model.ToolCall{Name: name, Arguments: arguments}
 }

@@ -20,7 +20,7 @@ type Entry struct {
 	Hook    json.RawMessage `json:"hook"`
 }
 
-// otherEvents maps event names of other programs, as frontmatter.Plain writes them.
+// otherEvents maps event names of other programs, as frontmatter.Plain writes them, to buddy's events.
 var otherEvents = map[string]Event{
 	"beforetool": PreToolUse, "aftertool": PostToolUse, "beforeagent": UserPromptSubmit, "afteragent": Stop, "precompress": PreCompact,
 	"userpromptsubmitted": UserPromptSubmit, "beforesubmitprompt": UserPromptSubmit, "agentstop": Stop,
@@ -148,7 +148,7 @@ func guardBelow(table map[string]json.RawMessage) bool {
 	return false
 }
 
-// moments reads the hooks of those events in a table that wanted accepts.
+// moments reads the hooks of a table's events, except events whose names wanted rejects.
 func (f *entryReader) moments(events map[string]json.RawMessage, wanted func(string) bool) {
 	place := func(name string) int { e, _ := eventOf(name); return slices.Index(Events, e) }
 	names := slices.SortedFunc(maps.Keys(events), func(a, b string) int { // unknown ones first

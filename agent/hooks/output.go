@@ -14,8 +14,8 @@ import (
 	"buddy/texts"
 )
 
-// printed is one JSON object from a hook's output, in the format of any known program: its values by key as
-// frontmatter.Plain writes it, and those in hookSpecificOutput.
+// printed is one JSON object from a hook's output, in the format of any known program. top has its values and specific
+// those in its hookSpecificOutput, by key as frontmatter.Plain writes it.
 type printed struct{ top, specific map[string]json.RawMessage }
 
 // Limits of the search for objects in a hook's output. The rest is not parsed.
@@ -150,7 +150,7 @@ func (s printed) grants(e Event) bool {
 	return json.Unmarshal(word, &text) == nil && (text == "allow" || text == "approve" && e == PreToolUse)
 }
 
-// parse parses the output of a hook and returns its error. An answer that is not understood and may refuse
+// parse parses the output of a hook and returns an error text, or "". An answer that is not understood and may refuse
 // something is an error.
 func (a *answer) parse(output []byte) (wrong string) {
 	event := a.handler.Event
@@ -207,8 +207,8 @@ func readable(output []byte) []byte {
 // refusing matches a word that may refuse something.
 var refusing = texts.Regexp(`(?i)(?:^|[^a-z])(deny|denied|block|blocked|ask)(?:[^a-z]|$)`)
 
-// read applies one object. whole means that it is the whole output. It returns the parts that are not understood,
-// and an error text.
+// read applies one object. whole means that the object is the whole output. It returns the parts that are not
+// understood, and an error text.
 func (a *answer) read(s printed, whole bool) (odd, wrong string) {
 	event := a.handler.Event
 	if n := s.textOf("hookeventname"); n != "" {

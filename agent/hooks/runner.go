@@ -36,8 +36,8 @@ type Options struct {
 	// person trusted it. It is called before each run of a project's hook. nil trusts all.
 	Trusted func(Handler) (Handler, error)
 	Redact  *redact.Redactor
-	// Hold returns the sandbox for a hook, or nil if the mode has none: only auto mode does. It is not called for
-	// hooks that run outside anyway. nil: no sandbox.
+	// Hold returns the sandbox for a hook, or nil if the mode has none: only auto mode has one. It is not called for hooks
+	// that run outside anyway. nil: no sandbox.
 	Hold func(Handler) (child.Holder, error)
 }
 
@@ -95,8 +95,8 @@ func New(o Options) *Runner {
 	return r
 }
 
-// Replace sets the hooks for later events, with their trust check. Running hooks continue. A hook that stays keeps
-// its runs.
+// Replace sets the hooks for later events, with their trust check. Running hooks continue. A hook that was there before
+// keeps the record of its runs.
 func (r *Runner) Replace(s Set, trusted func(Handler) (Handler, error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +133,7 @@ func (r *Runner) Has(e Event) bool {
 	return false
 }
 
-// Wants reports whether there is a hook for a kind of an event without a call. It allocates nothing.
+// Wants reports whether there is a hook for this kind of an event that is not about a call. It allocates nothing.
 func (r *Runner) Wants(e Event, kind string) bool {
 	if r == nil {
 		return false
@@ -231,8 +231,8 @@ func (h Handler) applies(p policy.Policy, a action.Action) bool {
 	return report.Dynamic || len(report.Commands) == 0
 }
 
-// Tell runs the hooks of an event without a call. Their matchers select the kind; facts are added to the object on
-// their standard input.
+// Tell runs the hooks of an event that is not about a call, if their matchers select the kind. facts are added to the
+// object on their standard input.
 func (r *Runner) Tell(ctx context.Context, at Where, e Event, kind string, facts map[string]any) Answer {
 	if !r.Has(e) {
 		return Answer{}
@@ -386,7 +386,7 @@ func (r *Runner) unwatched(at Where, of *list, i int, input []byte) {
 	}
 }
 
-// Later returns the texts of asynchronous hooks since the last call, for the model.
+// Later returns the texts for the model from asynchronous hooks that ended since Later was last called.
 func (r *Runner) Later() string {
 	if r == nil {
 		return ""

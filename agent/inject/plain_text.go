@@ -177,7 +177,7 @@ func (r *reader) letter(c byte) {
 	r.put(c)
 }
 
-// digitLetters are the letters that digits stand for in 1gn0re.
+// digitLetters maps digits to the letters that they resemble, as in 1gn0re.
 var digitLetters = map[byte]byte{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't'}
 
 // spellDigits replaces single digits before a letter of a word. Longer runs are real digits: base64, ed25519.

@@ -11,7 +11,7 @@ import (
 	"buddy/texts"
 )
 
-// rule matches a phrase. To keep ordinary text cheap, it is tried only at certain words.
+// rule matches a phrase. It is tried only at certain words, so that ordinary text is scanned fast.
 type rule struct {
 	words    string  // possible first words of the phrase
 	phrase   pattern // matches plain text from the first word on
@@ -21,7 +21,7 @@ type rule struct {
 	starts   bool     // only at the start of a line or sentence
 	encoded  bool     // high next to a long encoded text, even if quoted
 	needs    []string // a prefilter: every match contains one of them
-	wide     bool     // allows any text between its words; not retried soon after
+	wide     bool     // allows any text between its words; not retried within apart bytes
 	next     string   // a prefilter: the possible first two letters of the second word, separated by bars
 	claim    bool     // a statement: does not match after "if" or "when"
 }

@@ -76,10 +76,10 @@ type Source struct {
 type File struct {
 	Path  string
 	From  Origin
-	Bytes int    // of the file
+	Bytes int    // size of the file
 	Text  string // sent to the model; "" if nothing
 	Why   string // why Text is not the whole file, for display
-	Minor bool   // a name in another file, perhaps not a file name: Why needs no warning
+	Minor bool   // a name after an @ that may not be a file name, so Why needs no warning
 	// Found lists the high-severity prompt injections in it.
 	Found []inject.Finding
 }
@@ -90,7 +90,7 @@ type Set struct {
 	Rules []Rule // rules for certain files only
 }
 
-// Chain returns the folders from the root of dir's repository down to dir; only dir outside a repository.
+// Chain returns the folders from the root of dir's repository down to dir. Outside a repository it returns only dir.
 func Chain(ctx context.Context, files Files, dir string) ([]string, error) {
 	var chain []string
 	for at := path.Clean(dir); len(chain) < maxDirs; at = path.Dir(at) {
@@ -192,8 +192,8 @@ func (r *reader) file(ctx context.Context, s Source, name string, depth int) err
 	return r.follow(ctx, s, f, depth)
 }
 
-// load reads one file. ok is false if it is not used; then it is recorded with the reason unless it was read
-// already. The error is as in file.
+// load reads one file. ok is false if the file is not used; then the file is recorded with the reason, unless it was
+// read already. The error is as in file.
 func (r *reader) load(ctx context.Context, s Source, name string, depth int) (f File, ok bool, err error) {
 	real, data, err := s.Files.Peek(ctx, name, maxSize)
 	switch {
@@ -340,7 +340,7 @@ func mentionsIn(line string) []string {
 	return all
 }
 
-// fit cuts files that are too long together, the most general ones, which come first, before the others.
+// fit cuts files that together are too long, starting with the most general ones, which come first.
 func (r *reader) fit() {
 	room := MaxAll
 	for i := len(r.set.Files) - 1; i >= 0; i-- {
@@ -352,7 +352,7 @@ func (r *reader) fit() {
 	}
 }
 
-// cut returns whole lines of s, at most n bytes, or nothing if too little would remain.
+// cut returns the start of s, at most n bytes, without the last incomplete line unless that is more than half of them.
 func cut(s string, n int) string {
 	s = s[:n]
 	if i := strings.LastIndexByte(s, '\n'); i > n/2 {
@@ -400,7 +400,7 @@ func (s Set) body() string {
 	return b.String()
 }
 
-// inert escapes the end marker in a file's text.
+// inert escapes the markers of instructions and reminders in a file's text.
 func inert(s string) string {
 	return reminder.Inert(strings.NewReplacer("<instructions", "< instructions", "</instructions", "< /instructions").Replace(s))
 }

@@ -111,7 +111,7 @@ func (r *reader) rule(ctx context.Context, s Source, base, name string) error {
 	return r.follow(ctx, s, f, 0)
 }
 
-// For returns the rules that match any of some files, given by absolute paths.
+// For returns the files of the rules that match at least one of these files, which are given by absolute paths.
 func (s Set) For(files []string) []File {
 	var all []File
 	for _, rule := range s.Rules {
@@ -122,7 +122,7 @@ func (s Set) For(files []string) []File {
 	return all
 }
 
-// Fit cuts files that are too long together, as Read does.
+// Fit cuts files that together are too long, as Read does.
 func (s Set) Fit() Set {
 	r := reader{set: s}
 	r.fit()

@@ -122,7 +122,7 @@ func hasAlias(n *yaml.Node) bool {
 	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, hasAlias)
 }
 
-// checked validates step n of a list of some steps and returns it.
+// checked validates step n of a list with the given number of steps, and returns the step.
 func (s step) checked(n, of int) (event.PlanStep, error) {
 	wrong := func(format string, args ...any) (event.PlanStep, error) {
 		return event.PlanStep{}, fmt.Errorf("steps: step %d: %s", n, fmt.Sprintf(format, args...))

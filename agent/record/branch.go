@@ -119,8 +119,8 @@ func (a *answer) dropOpen(task int) {
 	}
 }
 
-// since returns the text after the last checkpoint as an event, for a reader that has all events up to a number; ok
-// is false if there is none.
+// since returns the text after the last checkpoint as an event, for a reader that has all events up to a number; ok is
+// false if there is no such text.
 func (a *answer) since(after uint64) (env event.Envelope, ok bool) {
 	env = a.first // the start, for a reader that has nothing of it
 	if env.Seq <= after {

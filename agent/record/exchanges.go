@@ -14,8 +14,8 @@ type Exchange struct {
 	Outcome event.Outcome // "" while it is running
 }
 
-// Interrupted is the outcome of an exchange or a task whose process ended before it did. No event has it: the next
-// process infers it.
+// Interrupted is the outcome of an exchange or a task that was unfinished when its process ended. No event has it: the
+// next process infers it.
 const Interrupted event.Outcome = "interrupted"
 
 // Exchanges returns the exchanges of the main conversation, oldest first, without those removed by a rewind. The
@@ -29,7 +29,7 @@ type exchanges struct {
 	waits   bool                  // the task was interrupted, and can be continued
 	typed   int                   // task of the last typed command, which belongs to the exchange before
 	before  event.Outcome         // outcome of the exchange before the command
-	rewound map[uint64][]Exchange // exchanges before a rewind, by its event, which /redo restores
+	rewound map[uint64][]Exchange // by event of a rewind: the exchanges before it, which /redo restores
 }
 
 func (x *exchanges) apply(env event.Envelope) {

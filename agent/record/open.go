@@ -8,8 +8,8 @@ import (
 	"buddy/agent/event"
 )
 
-// Open returns the durable events that a screen needs to show a session from its end, in order: the start of all open
-// work, and the newest of events that replace each other.
+// Open returns the durable events that a screen needs to show a session without reading its past, in order: the start
+// of all open work, and the newest of events that replace each other.
 func (r *Record) Open() []event.Envelope {
 	all := slices.Concat(slices.Collect(maps.Values(r.latest)), slices.Collect(maps.Values(r.panes)), slices.Collect(maps.Values(r.Asked)), slices.Collect(maps.Values(r.Queued)))
 	for _, t := range r.Tasks {
@@ -47,9 +47,9 @@ func (c *Call) open() (all []event.Envelope) {
 	return all
 }
 
-// Transient returns the state that no durable event has yet, by number, for a reader that has all events up to after:
-// answers since their last checkpoint, the end of the output of running calls, the newest screen of each pane, the
-// newest list of commands, and the error of the journal.
+// Transient returns the state that no durable event has yet, by number, for a reader that has all events up to the
+// given number: answers since their last checkpoint, the end of the output of running calls, the newest screen of each
+// pane, the newest list of commands, and the error of the journal.
 func (r *Record) Transient(after uint64) []event.Envelope {
 	all := slices.Concat(r.broken, slices.Collect(maps.Values(r.progress)), slices.Collect(maps.Values(r.screens)))
 	if env, ok := r.latest[event.Type(event.CommandsListed{})]; ok {

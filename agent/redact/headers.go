@@ -80,7 +80,7 @@ func (cookie) match(s string, i, hint int, end bool) match {
 	return match{from: b + name + 1, to: e, is: true}
 }
 
-// skip returns the index after at most maxGap characters of any.
+// skip returns the index of the first character from i on that is not in the set any, at most i+maxGap.
 func skip(s string, i int, any string) int {
 	for end := i + maxGap; i < len(s) && i < end && strings.IndexByte(any, s[i]) >= 0; {
 		i++
@@ -91,7 +91,7 @@ func skip(s string, i int, any string) int {
 // maxGap is the largest distance between a name and its value, in bytes.
 const maxGap = 24
 
-// skipNot returns the index of the first character of any, or the limit i+most.
+// skipNot returns the index of the first character from i on that is in the set any, at most i+most.
 func skipNot(s string, i int, any string, most int) int {
 	for end := i + most; i < len(s) && i < end && strings.IndexByte(any, s[i]) < 0; {
 		i++
@@ -136,7 +136,7 @@ type login struct{}
 
 func (login) hints() []string { return []string{" -p", " -u", " --user"} }
 
-// commands take a password with the option -p.
+// commands lists parts of command lines in which the option -p takes a password.
 var commands = []string{"mysql", "mariadb", "sshpass", " login", "mongo", "redis-cli", "smbclient", "ldapsearch", "7z "}
 
 func (login) match(s string, i, hint int, end bool) match {

@@ -57,7 +57,7 @@ func lead(s string, i int) string {
 	return line
 }
 
-// pemBody matches the lines of a key from b on, the end of its first line. first is the prefix of the first line.
+// pemBody matches the lines of a key after its first line, which ends at b. first is the prefix of the first line.
 func pemBody(s, first string, b int, end bool) match {
 	e, bytes := b, 0
 	for e < len(s) && e-b < maxPEM {
@@ -91,7 +91,7 @@ func pemSoFar(s string, b, e, bytes int, open bool) match {
 	return match{from: b, to: trimEnd(s, b, e), is: bytes >= 16, more: open}
 }
 
-// trimEnd excludes the line ends after a key.
+// trimEnd returns the end of a key without the line ends after it.
 func trimEnd(s string, b, e int) int {
 	for e > b {
 		switch {

@@ -16,7 +16,7 @@ func newFinder() *finder {
 	return f
 }
 
-// after returns a text followed by each character of next, as the prefixes of a shape.
+// after returns prefixes for a shape: the text followed by each character of next.
 func after(text, next string) string {
 	var b strings.Builder
 	for _, c := range next {
