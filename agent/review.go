@@ -54,7 +54,7 @@ func (set *subagentSet) replayReview(e event.Event) {
 	}
 }
 
-// ofReview reports whether a subagent reviews a change. All others are started by a call.
+// ofReview reports whether a subagent reviews a change. All other subagents are started by a call.
 func ofReview(p event.TaskStarted) bool { return p.Kind == event.SubagentTask && p.Call == "" }
 
 // delegate implements [turn.Delegate]. Where the definition names no model or tools, it uses those of the main agent.

@@ -26,7 +26,7 @@ type border struct {
 	text string
 }
 
-// wayBack holds the data for a rewind, from the stored events.
+// wayBack holds the data for a rewind, collected from the stored events.
 type wayBack struct {
 	rewinds event.Rewinds
 	borders []border // oldest first, including removed prompts
@@ -135,7 +135,7 @@ type way struct {
 	goBack []func()            // one per driver; rewinds it to the border
 }
 
-// rewindTo rewinds to before a prompt.
+// rewindTo rewinds to the state before a prompt.
 func rewindTo(r *Runtime, c event.Rewind) {
 	if err := mayRewind(r, c); err != nil {
 		r.reject("%v", err)
@@ -246,7 +246,8 @@ func beginWay(r *Runtime, w *way, prepare func() error) {
 	})
 }
 
-// rests is like idle, but for the main conversation only.
+// rests is tasks.idle for the main conversation: it calls the function do unless a task runs there; then it returns
+// that task.
 func rests(s *tasks, do func()) *task {
 	s.mu.Lock()
 	defer s.mu.Unlock()

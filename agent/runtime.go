@@ -1,6 +1,6 @@
 // Package agent runs conversations: commands go in, one ordered stream of events comes out. It asks a model, runs the
-// tools that the model calls once the policy or a person has allowed them, and repeats until there is an answer. It
-// has no screen.
+// tools that the model calls, once the policy or a person has allowed the calls, and repeats this until there is an
+// answer. It has no screen.
 //
 //	rt := agent.New(agent.Options{Session: id, Model: m, Tools: registry, Journal: j})
 //	events := rt.Subscribe(ctx)
@@ -8,8 +8,8 @@
 //	rt.Send(event.Submit{Text: "why do the tests fail?"})
 //	for env := range events { … }
 //
-// A program without a screen or a person drives it directly, with [Runtime.Run], [Runtime.RunText],
-// [Runtime.RunStream] or [Runtime.RunStep]; a [turn.Hook] watches and stops it:
+// A program without a screen or a person drives a runtime directly, with [Runtime.Run], [Runtime.RunText],
+// [Runtime.RunStream] or [Runtime.RunStep]; a [turn.Hook] can watch and stop it:
 //
 //	rt := agent.New(agent.Options{Model: m, Tools: registry})
 //	res, err := rt.RunText(ctx, "why do the tests fail?")
@@ -58,17 +58,17 @@ import (
 type Panes interface {
 	// Watch sets the panes whose screens are published.
 	Watch(names []string)
-	// Pane returns the session and the id of the pane with a name.
+	// Pane returns the session and the id of the pane with this name.
 	Pane(name string) (at PaneSession, id string, err error)
 }
 
-// PaneSession handles the commands for the panes of one target; a *tmux.Session is one.
+// PaneSession handles the commands for the panes of one target; *tmux.Session implements it.
 type PaneSession interface {
 	// Type sends bytes to a pane as a terminal would. They may be a password, so nothing records them.
 	Type(ctx context.Context, pane string, p []byte) error
 	// Paste sends text to a pane as a paste. Nothing records it either.
 	Paste(ctx context.Context, pane, text string) error
-	// Fit sets the size of a pane in cells, or with zeros its own size; it reports whether the size was set.
+	// Fit sets the size of a pane in cells; zeros restore its own size. It reports whether the size was set.
 	Fit(ctx context.Context, pane string, w, h int) (bool, error)
 	// History returns the newest lines of a pane, up to the end of its screen.
 	History(ctx context.Context, pane string) ([]string, error)
@@ -134,8 +134,8 @@ type Prompts struct {
 	// Instructions reads the instruction files; nil: there are none. It is called before the first request and after
 	// each compaction, and must return within a few seconds.
 	Instructions func(context.Context) (instructions.Set, error)
-	// InstructionsOf reads those of folders below Policy.Workspace where the model has used a file; nil: they are not
-	// read.
+	// InstructionsOf reads the instruction files of folders below Policy.Workspace in which the model has used a file;
+	// nil: they are not read.
 	InstructionsOf func(ctx context.Context, dirs []string) (instructions.Set, error)
 	Memory         Memory
 	// Strategy decides when and how the conversation is compacted; nil: Context.Strategy.
@@ -277,19 +277,19 @@ func (r *Runtime) Subscribe(ctx context.Context) <-chan event.Envelope {
 	return r.stream.Subscribe(ctx)
 }
 
-// Join returns the events with numbers above after, in batches: the stored ones, the open parts of the answer and of
-// running tools, and then all new ones. every is the least time between two batches of streamed events; with 0 they come
-// immediately. A reader that stops may join again without missing events.
+// Join returns the events with numbers above the given one, in batches: the stored ones, the open parts of the answer
+// and of running tools, and then all new ones. every is the minimum interval between two batches of streamed events;
+// with 0 they come immediately. A reader that stops may join again without missing events.
 func (r *Runtime) Join(ctx context.Context, after uint64, every time.Duration) <-chan []event.Envelope {
 	return r.stream.Join(ctx, after, every)
 }
 
-// Look calls read with the open state of this process. read must not block, use the runtime, or keep anything of the
-// record. Any goroutine may call it.
+// Look calls the given function with the open state of this process. The function must not block, use the runtime, or
+// keep anything of the record. Any goroutine may call Look.
 func (r *Runtime) Look(read func(*record.Record)) { r.stream.Look(read) }
 
-// Observe calls seen with each event from now on, in order, before subscribers get it. seen must not block or use the
-// runtime.
+// Observe calls the given function with each event from now on, in order, before subscribers get the event. The
+// function must not block or use the runtime.
 func (r *Runtime) Observe(seen func(event.Envelope)) { r.stream.Observe(seen) }
 
 // Start publishes the session, settles interrupted work, and starts to handle commands. Call it once, after the first

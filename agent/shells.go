@@ -163,11 +163,11 @@ const runShell = "run_shell"
 
 // reviver is a tool whose background work outlives the process.
 type reviver interface {
-	// Revive follows the task with a number that an earlier process started.
+	// Revive follows a task that an earlier process started; id is the number of the task.
 	Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error)
 }
 
-// revive follows the commands again that an earlier process left running, with the offered tools.
+// revive resumes following the commands that an earlier process left running. It uses the offered tools.
 func (s *shells) revive(open map[int]event.TaskStarted, offered *tools.Registry) {
 	tool, err := offered.Lookup(runShell)
 	rev, ok := tool.(reviver)

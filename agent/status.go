@@ -166,7 +166,7 @@ func windowText(tokens int) string {
 	return texts.Count(tokens) + " tokens"
 }
 
-// remembered adds the memory of earlier sessions.
+// remembered adds a line about the memory of earlier sessions to a section.
 func remembered(r *Runtime, to *Section) {
 	if report := r.opts.Memory.Report; report != nil {
 		to.add("Memory", report())
@@ -183,7 +183,7 @@ func ModeOf(r *Runtime) action.Mode {
 // they may have changed. Any goroutine may call it.
 func Subagents(ctx context.Context, r *Runtime) subagents.Set { return r.tasks.agents.book.Set(ctx) }
 
-// folderText returns a folder, and in a worktree that buddy made its short name first.
+// folderText returns a folder, preceded by its short name if it is a worktree that buddy made.
 func folderText(dir string) string {
 	if label := texts.Worktree(dir); label != "" {
 		return label + ": " + dir

@@ -34,11 +34,12 @@ type Agents struct {
 	// Model returns the model of a profile, or of subagent.SmallModel; nil: the caller's.
 	Model func(profile string) model.Model
 
-	// Review reviews the difference from a base on a target, and returns at its end; nil: there is nothing to review.
+	// Review reviews the difference from a base on a target, and returns when the review has ended; nil: there is nothing
+	// to review.
 	Review func(ctx context.Context, target, base string, by turn.Delegate) event.ReviewFinished
 
-	// Isolate makes a folder of its own for a subagent that works on a title, and returns the caller's tools for that
-	// folder; nil: no subagent can have one.
+	// Isolate creates a separate folder for the subagent with this title, and returns the caller's tools for that folder;
+	// nil: no subagent can have its own folder.
 	Isolate func(ctx context.Context, title string, all *tools.Registry) (Isolated, error)
 
 	Limits settings.Agents // 0 fields have defaults
@@ -66,7 +67,7 @@ type subagentSet struct {
 	durable      Durable
 	redact       *redact.Redactor
 
-	began int // subagents in the session
+	began int // number of subagents in the session so far
 	used  []agentUse
 	line  agentLine
 }
@@ -153,7 +154,7 @@ func (set *subagentSet) runAgent(ctx context.Context, by turn.Caller, call tools
 	return set.run(working, t, run).result()
 }
 
-// inBackground lets a subagent work, and returns the result of the call that started it.
+// inBackground starts the work of a subagent, and returns the result of the call that requested the subagent.
 func (set *subagentSet) inBackground(working context.Context, t *task, run *subagentRun) tools.Result {
 	set.tasks.life.work.Go(func() { set.announceEnd(run, t.id, set.run(working, t, run)) })
 	note := "do something else; you get a message when it ends"
@@ -317,8 +318,8 @@ func (set *subagentSet) closes(b *branch) bool {
 // quiet limits the time that a subagent may do nothing visible without a notice to the person.
 const quiet = 10 * time.Minute
 
-// watch notifies the person when a subagent has done nothing visible for a while, once each time. Events of agents
-// that it called count too. The caller holds the lock of tasks.
+// watch notifies the person when a subagent has done nothing visible for a while, once for each such pause. Events of
+// agents that it called count too. The caller holds the lock of tasks.
 func (set *subagentSet) watch(parent int, t *task, run *subagentRun) {
 	run.quiet = time.AfterFunc(quiet, func() {
 		text := fmt.Sprintf("the agent %s (task #%d, %q) has done nothing for %v: it may be waiting for your answer; /kill %d ends it", run.Name, t.id, t.title, quiet, t.id)

@@ -115,7 +115,8 @@ func agentNews(id int, name, title, how, file, text string) string {
 	return line + " It is the agent's own text, not the user's:\n" + compact.Clip(text, maxAgentNews)
 }
 
-// isolate gives a subagent a folder of its own. It returns the tools for it, and the prompt with a note about it.
+// isolate gives a subagent its own folder. It returns the tools for the folder, and the prompt with a note about the
+// folder.
 func (set *subagentSet) isolate(ctx context.Context, run *subagentRun, all *tools.Registry, prompt string) (*tools.Registry, string, error) {
 	if set.o.Isolate == nil {
 		return nil, "", fmt.Errorf("the agent %s needs a git worktree of its own (isolation: worktree), which this session can't make. Do not retry", run.Name)
@@ -128,7 +129,7 @@ func (set *subagentSet) isolate(ctx context.Context, run *subagentRun, all *tool
 	return own.Tools, prompt + "\n\n" + own.Note, nil
 }
 
-// leave ends the use of the agent's own folder, once.
+// leave closes the agent's own folder, once, and returns a sentence about what the agent leaves there; "" for nothing.
 func (r *subagentRun) leave(ctx context.Context) string {
 	if r.end == nil {
 		return ""

@@ -11,7 +11,7 @@ import (
 )
 
 // agentLine holds the queue of subagents that wait for room, and the agents that do not count as working because they
-// wait for an agent that they called. Without the latter, nested agents could wait for each other forever.
+// wait for an agent that they called. If those counted, nested agents could wait for each other forever.
 type agentLine struct {
 	moved  sync.Cond // uses the lock of tasks; signals that there may be room, or that the queue has moved
 	last   int       // last number in the queue
@@ -29,8 +29,9 @@ func (set *subagentSet) works() (n int) {
 	return n
 }
 
-// await waits until one more subagent may work. The caller must start it before it releases the lock. It returns the
-// error of may, or the cause if ctx ends. The caller holds the lock of tasks, which await releases while it waits.
+// await waits until one more subagent may work. The caller must start it before it releases the lock. await returns the
+// error of the function may, or the cause if ctx ends. The caller holds the lock of tasks, which await releases while
+// it waits.
 func (set *subagentSet) await(ctx context.Context, may func() error) error {
 	l := &set.line
 	l.last++

@@ -51,8 +51,8 @@ func (set *subagentSet) dropAll(shells *shells) {
 	}
 }
 
-// drop ends one of these subagents. It does not continue, because nobody knows how much of its work is done. Its
-// commands that may still run become tasks of the main agent. The caller holds the lock of tasks.
+// drop ends a subagent that was interrupted. The subagent does not continue, because nobody knows how much of its work
+// is done. Its commands that may still run become tasks of the main agent. The caller holds the lock of tasks.
 func (set *subagentSet) drop(b *branch, l *record.Branch, shells *shells) {
 	id := l.Agent.ID
 	set.tasks.stream.Bind(id, b.conv.Branch())

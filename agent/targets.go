@@ -19,8 +19,8 @@ type Targets interface {
 	Switch(name string) (cwd string, ok bool)
 }
 
-// switchTarget changes the target of calls without one. The model learns it with its next request, so the provider's
-// cache stays valid.
+// switchTarget changes the target of calls that name no target. The model learns of the change with its next request,
+// so the provider's cache stays valid.
 func (r *Runtime) switchTarget(name string) {
 	if r.opts.Targets == nil {
 		r.reject("there is no other target")

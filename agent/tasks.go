@@ -109,8 +109,8 @@ func (s *tasks) busy() []*task {
 	return all
 }
 
-// idle calls do while no task runs or can start, and returns nil. If a task runs, idle returns the first one and does
-// not call do.
+// idle calls the function do while no task runs or can start, and returns nil. If a task runs, idle returns the first
+// one and does not call do.
 func (s *tasks) idle(do func()) *task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +208,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	defer s.life.work.Done()
 	defer t.cancel(nil)
 	s.approvals.DenyTask(t.id)
-	if turn.LeaveFallback(s.loop, t.x); outage(err) { // perhaps of the fallback
+	if turn.LeaveFallback(s.loop, t.x); outage(err) { // perhaps an outage of the fallback model
 		turn.Recall(s.loop)
 	}
 	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
@@ -263,8 +263,8 @@ func outage(err error) bool {
 	return ok && e.Passes()
 }
 
-// startFollowing starts the work after a task of the main conversation; again means that a driver wants another task.
-// The caller holds s.mu.
+// startFollowing starts the work that follows a task of the main conversation; again means that a driver wants another
+// task. The caller holds s.mu.
 func (s *tasks) startFollowing(t *task, outcome event.Outcome, response string, again bool) {
 	b := s.main
 	if s.life.ended() {
@@ -348,8 +348,8 @@ func (s *tasks) continueInterrupted() {
 	}
 }
 
-// onMain calls do with the exchange of the main task. If there is none, or do returns false, it rejects the command
-// with the text none.
+// onMain calls the function do with the exchange of the main task. If there is no main task, or do returns false, it
+// rejects the command with the text in none.
 func (s *tasks) onMain(do func(*turn.Exchange) bool, none string) {
 	s.mu.Lock()
 	t := s.main.task

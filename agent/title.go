@@ -58,7 +58,7 @@ func (t *titles) replay(e event.Event) {
 	}
 }
 
-// rename sets the title from a person.
+// rename sets a title that a person chose.
 func (t *titles) rename(title string) {
 	if err := t.stream.StoreError(); err != nil {
 		t.stream.Reject("the session was not renamed, because it can't be saved: %v", err)
@@ -91,7 +91,7 @@ func (t *titles) generate(msgs []model.Message, answer string) {
 	})
 }
 
-// titleRequest returns the request for a title of the first prompt and the last answer.
+// titleRequest returns the prompt that asks for a title. It quotes the conversation's first prompt and the answer.
 func titleRequest(msgs []model.Message, answer string) string {
 	prompt := ""
 	for _, m := range msgs {

@@ -8,7 +8,7 @@ import (
 	"buddy/agent/undo"
 )
 
-// Files reverts changes of files on one target; a *file.Workspace is one.
+// Files reverts changes of files on one target; *file.Workspace implements it.
 type Files = undo.Files
 
 // undo restores the files that the last prompts changed, while other commands are handled: the target may be slow or
@@ -56,8 +56,9 @@ func (r *Runtime) waitsForUndo(c event.Command) bool {
 	return true
 }
 
-// Changes returns how the files that the agent changed in this session differ from their earlier contents, except for
-// restored ones: for each file a line with its name after mark, then a unified diff. files is their number.
+// Changes returns how the files that the agent changed in this session differ from their earlier contents, without
+// restored files. diff has for each file a line that consists of mark and the file's name, then a unified diff. files
+// is the number of files.
 func (r *Runtime) Changes(ctx context.Context, mark string) (diff string, files int, err error) {
 	return r.changes.Diff(ctx, mark)
 }

@@ -30,8 +30,8 @@ func (o *output) add(env event.Envelope, p event.ToolOutput) {
 	}
 }
 
-// trim drops the beginning of the output. It does so only once per half of the kept size, so that the cost of a piece
-// does not depend on the length of the output.
+// trim drops the beginning of the output, so that the kept size remains. add calls trim only at twice that size, so
+// that the cost of a piece does not depend on the length of the output.
 func (o *output) trim() {
 	keep := o.start + int64(len(o.text)-min(len(o.text), keptOutput))
 	n := max(len(o.pieces)-keptPieces, 0)

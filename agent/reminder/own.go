@@ -44,7 +44,7 @@ func (l Level) crossed() int {
 	return 0
 }
 
-// urgent is the percentage from which the model should save.
+// urgent is the percentage of the context window from which the model is asked to save room.
 const urgent = 75
 
 // Steps describes the model's todo list.

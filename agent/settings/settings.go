@@ -114,7 +114,7 @@ type Limits struct {
 	MaxIterations int         // turns, which are a request and its calls
 	MaxRepeats    int         // how often in a row an answer may repeat the same text before it is cut off
 	MaxCost       model.Money // as far as prices are known
-	WarnAt        int         // percent of MaxIterations and MaxCost for one warning; 100 disables it
+	WarnAt        int         // percentage of MaxIterations and MaxCost that causes one warning; 100 disables it
 }
 
 // WarnAt is the default of [Limits.WarnAt].

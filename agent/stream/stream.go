@@ -32,7 +32,7 @@ import (
 type Journal interface {
 	// Append stores env before anyone sees it. After an error nothing more can be stored.
 	Append(env event.Envelope) error
-	// Range calls f for every stored event with a number above after, in order, until f returns false.
+	// Range calls f for every stored event with a number above the given one, in order, until f returns false.
 	Range(after uint64, f func(event.Envelope) bool) error
 }
 
@@ -122,7 +122,8 @@ func (s *Stream) publish(branch, task, turn int, p event.Event) error {
 	return s.broken
 }
 
-// Watch calls happened at each later event of a task; nil stops the calls. happened must not block or use the stream.
+// Watch calls the given function at each later event of a task; nil stops the calls. The function must not block or use
+// the stream.
 func (s *Stream) Watch(task int, happened func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,15 +175,16 @@ func (s *Stream) Resume(last uint64) {
 	s.seq = event.NextSeq(last)
 }
 
-// Look calls read with the open state of this process. read must not block, use the stream, or keep anything of the
-// record.
+// Look calls the given function with the open state of this process. The function must not block, use the stream, or
+// keep anything of the record.
 func (s *Stream) Look(read func(*record.Record)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	read(&s.record)
 }
 
-// Observe calls seen with each later event, in order and without a queue. seen must not block or use the stream.
+// Observe calls the given function with each later event, in order and without a queue. The function must not block or
+// use the stream.
 func (s *Stream) Observe(seen func(event.Envelope)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,11 +225,11 @@ func (s *Stream) Subscribe(ctx context.Context) <-chan event.Envelope {
 	return out
 }
 
-// Join returns the events with numbers above after, without a gap, in batches: first those in the journal, then the
-// open parts of running work, then new events. every is the least time between two batches of transient events; with
-// 0 they come immediately, as durable ones always do, and if it is negative they are left out. A reader may stop at
-// any time and join again after the last number that it got. The channel is closed after the last event, or when ctx
-// ends. The reader owns the batch.
+// Join returns the events with numbers above the given one, without a gap, in batches: first those in the journal, then
+// the open parts of running work, then new events. every is the minimum interval between two batches of transient
+// events; with 0 they come immediately, as durable ones always do, and if it is negative they are left out. A reader
+// may stop at any time and join again after the last number that it got. The channel is closed after the last event, or
+// when ctx ends. The reader owns the batch.
 func (s *Stream) Join(ctx context.Context, after uint64, every time.Duration) <-chan []event.Envelope {
 	out := make(chan []event.Envelope)
 	s.add(&subscriber{gone: ctx.Done(), every: every, end: func() { close(out) }, hand: func(batch []event.Envelope) bool {
@@ -261,7 +263,7 @@ func (s *Stream) add(q *subscriber, after *uint64) {
 	}()
 }
 
-// remove drops a subscriber without a reader.
+// remove drops a subscriber whose reader has stopped.
 func (s *Stream) remove(q *subscriber) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -98,7 +98,7 @@ func (q *subscriber) put(env event.Envelope) {
 	}
 }
 
-// skips reports whether the reader gets only durable events, and env is not one.
+// skips reports whether the reader gets only durable events and env is transient.
 func (q *subscriber) skips(env event.Envelope) bool {
 	return q.every < 0 && !event.Durable(env.Payload)
 }
@@ -129,8 +129,8 @@ func (q *subscriber) add(env event.Envelope) {
 	q.count(env, 1)
 }
 
-// full reports whether drop would free enough. Without a journal only transient events count: searching the many
-// durable events at each new one would be slow.
+// full reports whether drop must be called. Without a journal only transient events count, because drop would be slow
+// if it searched the many durable events at each new one.
 func (q *subscriber) full() bool {
 	if q.stream.journal == nil {
 		return q.waiting.transient > maxWaiting
@@ -235,7 +235,7 @@ func rowSize(r string) int          { return len(r) + 16 }
 func imageSize(i model.Image) int   { return len(i.Data) }
 func callSize(c model.ToolCall) int { return len(c.Arguments) }
 
-// merged returns a followed by b as one event, if they are parts of the same text.
+// merged returns one event for a followed by b, if they are parts of the same text.
 func merged(a, b event.Event) (event.Event, bool) {
 	switch a := a.(type) {
 	case event.TextDelta:
@@ -261,7 +261,7 @@ func merged(a, b event.Event) (event.Event, bool) {
 	return nil, false
 }
 
-// more returns e as a T, and whether it can be appended to text in one event.
+// more returns e as a T, and whether its text can be appended to the given text in one event.
 func more[T event.Event](text string, e event.Event) (T, bool) {
 	t, ok := e.(T)
 	return t, ok && len(text) < mergeSize

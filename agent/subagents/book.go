@@ -33,8 +33,8 @@ type Set struct {
 	Problems []extensions.Problem
 }
 
-// Book holds the definitions of a session. As a part it lists them for the model. It is safe for concurrent use; use
-// NewBook.
+// Book holds the definitions of a session. As a [turn.Part] it lists them for the model. It is safe for concurrent use;
+// use NewBook.
 type Book struct {
 	turn.Nothing
 	read func(context.Context) (Set, error)

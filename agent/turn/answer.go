@@ -85,8 +85,8 @@ func (l *Loop) ask(ctx context.Context, x *Exchange, turn int) (a answer, err er
 	}
 }
 
-// addEphemeral adds messages to one request only: the reminders in now, before the person's prompt if the history
-// ends with one, and as the last message a hint about what was wrong with the last answer.
+// addEphemeral adds messages to one request only: the reminders, before the person's prompt if the history ends with
+// one, and as the last message a hint about what was wrong with the last answer.
 func addEphemeral(req *model.Request, now []model.Message, hint string) {
 	stays := len(req.Messages)
 	if len(now) > 0 {
@@ -190,7 +190,7 @@ func finished(a answer, first, duration time.Duration) event.ResponseFinished {
 	return f
 }
 
-// keep stores a complete answer. The error is why the answer cannot be used.
+// keep stores a complete answer. The error explains why the answer cannot be used.
 func (p *partial) keep() (answer, error) {
 	message := *p.done.Message
 	p.batch.text = decision.Output{Text: message.Content, Reasoning: p.reasoning.String()}
@@ -217,8 +217,8 @@ func (p *partial) keep() (answer, error) {
 	return a, err
 }
 
-// emptyAgain returns the error of an answer that is empty although the model was asked again: nil, with a warning, if the
-// model ended it normally.
+// emptyAgain returns nil, with a warning, instead of the error err if the answer is empty although the model was asked
+// again and ended the answer normally.
 func emptyAgain(p *partial, err error) error {
 	switch {
 	case !p.again || !errors.Is(err, errEmpty) && !errors.Is(err, errNoCall):
@@ -252,7 +252,7 @@ func (p *partial) finish() string {
 	return p.done.Finish
 }
 
-// known reports whether buddy knows a finish reason. No reason is a normal end.
+// known reports whether buddy knows a finish reason. "" is a normal end.
 func known(finish string) bool {
 	switch finish {
 	case "", model.FinishStop, model.FinishToolCalls, model.FinishLength, model.FinishContentFilter, model.FinishContext, model.FinishCompaction:

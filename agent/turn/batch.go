@@ -71,7 +71,7 @@ type job struct {
 	changed  []tools.Before       // files that the call changes
 	hosts    *hostAsks            // host approvals of a command in the sandbox
 	rules    []event.DecisionRule // rules that decided about the call
-	trial    Trial                // the call keeps its changes instead of running; nil: it runs
+	trial    Trial                // its changes are kept instead of running the call; nil: the call runs
 
 	// Set by [Asking.Teaches].
 	known  func(action.Action) action.Memory
@@ -206,7 +206,7 @@ func (b *batch) request(j *job) {
 // alone runs a call while no other call of the batch runs.
 func (b *batch) alone(j *job) { b.aloneUnless(b.whole, j) }
 
-// aloneUnless is alone for a call that may start only while ctx is open. ctx ends with the exchange or earlier.
+// aloneUnless runs a call like alone, but starts it only while ctx is open. ctx ends with the exchange or earlier.
 func (b *batch) aloneUnless(ctx context.Context, j *job) {
 	res := b.admit(ctx, j)
 	if res == nil {

@@ -22,10 +22,10 @@ type Driver interface {
 	// Run runs a main task up to its outcome; "" leaves the task to others. again means that the task continues one
 	// that has ended or was interrupted.
 	Run(ctx context.Context, x *Exchange, again bool) (event.Outcome, error)
-	// Ended is called with the end of a main task, and reports whether another one follows.
+	// Ended is called with the end of a main task, and reports whether another main task follows.
 	Ended(outcome event.Outcome, err error) (again bool)
-	// Left gets the recovery state of the main conversation, nil for none. It reports whether the driver continues
-	// all of it itself when it gets [event.Continue].
+	// Left gets the recovery state of the main conversation, nil for none. It reports whether the driver itself continues
+	// all of the interrupted work when it gets [event.Continue].
 	Left(l *record.Branch) bool
 	// Waits returns a text for the person that describes what [event.Continue] continues, "" if nothing.
 	Waits() string

@@ -13,9 +13,9 @@ import (
 	"buddy/tools"
 )
 
-// early holds the calls of an answer that streams. Calls start in their order. Those that change nothing and need no
-// approval overlap; one with side effects that needs no approval starts when nothing else runs. The first call that has
-// to wait for the whole answer, because it needs an approval, a hook or a person, makes all later ones wait, too.
+// early holds the calls of an answer that streams. Calls start in their order. Calls that change nothing and need no
+// approval overlap; a call with side effects that needs no approval starts when nothing else runs. The first call that
+// has to wait for the whole answer, because it needs an approval, a hook or a person, makes all later ones wait, too.
 //
 // Before a call with side effects starts, and before the first result is stored, the answer up to that call is stored.
 // From then on the attempt is never retried: what ran stays in the conversation, whatever becomes of the answer.
@@ -27,9 +27,9 @@ type early struct {
 	mu      sync.Mutex // guards the fields below, and the fields kept of jobs
 	all     []*job     // started calls, in order
 	ended   bool       // the answer is complete, or broke off
-	stored  int        // so many of all are in the conversation
+	stored  int        // number of calls, from the start of all, that are in the conversation
 	running int        // jobs without a result
-	alone   bool       // one of them has side effects
+	alone   bool       // a running call has side effects
 }
 
 // waiting is a call that has not started.
@@ -89,14 +89,14 @@ func startsEarly(b *batch, j *job) bool {
 	if j.parallel {
 		return true
 	}
-	if b.loop.o.Durable != nil || len(b.loop.o.Hooks) > 0 { // their order is that of whole answers
+	if b.loop.o.Durable != nil || len(b.loop.o.Hooks) > 0 { // both get the calls in the order of the whole answer
 		return false
 	}
 	return !tools.IsPatient(j.tool, j.call) && b.judge(j.call.Planned).Decision == action.Allow
 }
 
-// free reports whether a call may start next to those that run, and adds it to them. It stores the answer up to a call
-// with side effects.
+// free reports whether a call may start while the others run and, if so, counts it as running. It stores the answer up
+// to a call with side effects.
 func free(b *batch, j *job) bool {
 	e := &b.early
 	e.mu.Lock()
@@ -147,8 +147,8 @@ func storedEarly(b *batch) bool {
 	return b.early.stored > 0
 }
 
-// reports waits until the result of an early call can be stored, and reports whether it can: its call is in the whole
-// answer, or in the stored part of one that broke off.
+// reports waits until the result of an early call can be stored, and reports whether it can: the call is in the whole
+// answer, or in the stored part of an answer that broke off.
 func reports(b *batch, j *job) bool {
 	e := &b.early
 	e.mu.Lock()

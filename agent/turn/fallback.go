@@ -14,8 +14,8 @@ type fallback struct {
 	model model.Model
 }
 
-// stay limits how long a fallback also answers the exchanges that start after it. Without it, each of them would wait for
-// the overloaded model again.
+// stay limits how long a fallback also answers later exchanges. Without the fallback, each of them would wait for the
+// overloaded model again.
 const stay = 5 * time.Minute
 
 // resting holds the fallback of a session's model while that model rests. It is safe for concurrent use.
@@ -42,8 +42,8 @@ func (r *resting) of(profile string) *fallback {
 	return r.now
 }
 
-// end ends the rest, unless it lasts beyond now, and returns its fallback; the zero time ends it in any case. It returns
-// nil if no rest ended.
+// end ends the model's rest if its time is over, or in any case if now is the zero time, and returns the fallback; nil
+// if no rest ended.
 func (r *resting) end(now time.Time) *fallback {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,7 +79,8 @@ func EndFallback(l *Loop, x *Exchange, turn int) {
 	publishEnd(l, x.task, turn, f)
 }
 
-// LeaveFallback ends the fallback of an exchange that ends. In the next minutes, it answers the next exchanges, too.
+// LeaveFallback ends the fallback of an exchange that ends. In the next minutes, the fallback still answers new
+// exchanges.
 func LeaveFallback(l *Loop, x *Exchange) {
 	f := take(x, &x.fallback)
 	if f == nil || l.n.rest.of(f.from.Profile) == f && l.n.rest.end(l.o.Now()) == nil {

@@ -22,7 +22,7 @@ func runHeld(ctx context.Context, b *batch, j *job) tools.Result {
 		return res
 	}
 	defer j.marked()
-	j.after = b.around(ctx, j) // now it may write
+	j.after = b.around(ctx, j) // now the call may write
 	return j.tool.Run(ctx, j.call)
 }
 

@@ -67,7 +67,7 @@ func (g *growing) String() string { return string(g.buf) }
 // tail returns at most the last n+1 bytes; n+1 bytes mean that the text is longer than n.
 func (g *growing) tail(n int) string { return string(g.buf[max(0, len(g.buf)-n-1):]) }
 
-// unsaved returns the text since the last call, and its offset.
+// unsaved returns the text since unsaved was last called, and its offset.
 func (g *growing) unsaved() (text string, at int) {
 	text, at = string(g.buf[g.saved:]), g.saved
 	g.saved = len(g.buf)
@@ -152,13 +152,13 @@ func (p *partial) consume(d model.Delta) {
 	}
 }
 
-// brokenOff is the error of an attempt that may not be retried, because calls of it have started.
+// brokenOff is the error of an attempt that may not be retried, because some of its calls have started.
 type brokenOff struct{ why string }
 
 // Error describes what happened.
 func (e *brokenOff) Error() string { return "the answer broke off: " + e.why }
 
-// ends returns the error of an attempt that another one would follow, if calls of it have started.
+// ends returns an error if another attempt would follow this one, but calls of this one have started.
 func (p *partial) ends(d model.Delta) error {
 	if d.Kind != model.Retry && d.Kind != model.Fallback || !storedEarly(p.batch) {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// errFiltered is returned when the provider stopped the answer because of its content, or that of the request.
+// errFiltered is returned when the provider stopped the answer because of the content of the answer or the request.
 var errFiltered = errors.New("the provider's content filter stopped the answer")
 
 // refusedContent reports whether a provider's content policy ended a request.
@@ -19,9 +19,9 @@ func refusedContent(err error) bool {
 	return ok && e.Policy() || errors.Is(err, errFiltered)
 }
 
-// withhold removes content that a provider's policy refused from later requests, which would be refused, too: the new
-// results of calls, or prompts that have no answer yet. It returns the error for the exchange, which ends: nothing is
-// sent before the next prompt.
+// withhold keeps content that a provider's policy refused out of later requests, which would be refused, too. The
+// content is the new results of calls, or prompts that have no answer yet. It returns the error for the exchange, which
+// ends: nothing is sent before the next prompt.
 func withhold(l *Loop, x *Exchange, turn int, unread []string, err error) error {
 	if len(unread) > 0 {
 		text := l.model(x).Info().Model + " refused the last result: it won't be sent again"

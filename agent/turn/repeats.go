@@ -43,8 +43,8 @@ type repeats struct {
 	unit   int     // smallest multiple of the period with leastRepeated characters; 0: not known yet
 }
 
-// over checks the new end of text and reports whether the text ends with the same text the given number of times; 0
-// disables the check. end is the end of the first repetition.
+// over checks the bytes added to a text, and reports whether the text now ends with the same passage, repeated the
+// given number of times; 0 disables the check. end is the offset at which the first repetition ends.
 func (r *repeats) over(text []byte, times int) (end int, yes bool) {
 	if times == 0 || len(text) < repeatsMin {
 		return 0, false

@@ -23,7 +23,8 @@ const (
 	dropped    = "Not run: it was waiting for the user's approval when buddy ended, and the user sent a prompt instead."
 )
 
-// KeepPartial stores the text of an interrupted answer, with the calls that started while it streamed; turn is 0 for one of an earlier process.
+// KeepPartial stores the text of an interrupted answer, with the calls that started while it streamed; turn is 0 for an
+// answer of an earlier process.
 func (l *Loop) KeepPartial(x *Exchange, turn int, p event.ModelMessage) {
 	if p.Message.Content == "" && !conversation.Prefixed(x.conv) {
 		return

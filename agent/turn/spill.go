@@ -30,9 +30,9 @@ type given struct {
 	full  *action.FullOutput
 }
 
-// spill saves a result that is too long to a file of the session and keeps its beginning, its end and the path. The
-// event and the history store the shortened text, so the cached prefix never changes. Without a file the rest is
-// lost, and the result says so.
+// spill writes a result that is too long to a file of the session, and keeps only the beginning, the end and the path
+// of the file. The event and the history store this shortened text, so the cached prefix never changes. If the file
+// can't be written, the rest of the result is lost, and the text says so.
 func (b *batch) spill(j *job, res *tools.Result) {
 	most := max(spillResult, b.loop.page()+spillRoom)
 	if len(res.Content) <= most {
@@ -46,8 +46,8 @@ func (b *batch) spill(j *job, res *tools.Result) {
 	res.Content, res.Aside = text, text[strings.LastIndexByte(text, '\n'):]
 }
 
-// shortened returns the beginning and the end of a result, about limit bytes, and the file with all of it; nil if it
-// could not be saved.
+// shortened returns the beginning and the end of a result, about limit bytes, and the file with the whole result; nil
+// if it could not be saved.
 func (j *job) shortened(whole string, full *action.FullOutput, limit int) (string, *action.FullOutput) {
 	if full == nil {
 		path, err := j.saveResult(whole)

@@ -24,9 +24,9 @@ type Trial interface {
 	Began() time.Time
 	// Tried describes the command and its changes for the person.
 	Tried() action.Tried
-	// Conflicts returns the changed paths that others have changed since.
+	// Conflicts returns the changed paths that others have changed since the command started.
 	Conflicts() ([]string, error)
-	// Keep makes exactly these changes. After an error, whose text says so, not all of them are made.
+	// Keep makes exactly these changes. After an error not all of them may have been made; its text says so.
 	Keep() error
 	// Result returns what the command printed, as the result of the call.
 	Result() tools.Result
@@ -53,8 +53,8 @@ func tryFirst(ctx context.Context, b *batch, j *job, req approval.Request) event
 	}
 }
 
-// try tries the command of a call, and sets in the request what the person has to know. ended is the answer of a person
-// who did not wait for the end, or says that the exchange has ended. After a failure there is neither of both.
+// try tries the command of a call, and adds what the person has to know to the request. ended is set if a person
+// decided before the command ended, or if the exchange has ended. After a failed try, trial and ended are nil.
 func try(ctx context.Context, b *batch, j *job, req *approval.Request) (trial Trial, ended *event.ApprovalAnswered) {
 	trying, stop := context.WithCancel(ctx)
 	defer stop()
@@ -62,7 +62,7 @@ func try(ctx context.Context, b *batch, j *job, req *approval.Request) (trial Tr
 		asked := *req
 		asked.Tried = &so
 		answer := b.loop.p.Approvals.Request(ctx, asked)
-		if answer.Decision != event.Try && answer.By != "cancel" { // by the end of the command
+		if answer.Decision != event.Try && answer.By != "cancel" { // cancel: the command ended while the person was asked
 			ended = &answer
 			stop()
 		}
@@ -98,7 +98,8 @@ func try(ctx context.Context, b *batch, j *job, req *approval.Request) (trial Tr
 	return trial, nil
 }
 
-// afterTry asks the person about a command that was tried, until the changes can be kept if that is the answer.
+// afterTry asks the person about a command that was tried. If the answer is to keep changes that can't be kept, it asks
+// again.
 func afterTry(ctx context.Context, b *batch, req *approval.Request, trial Trial) event.ApprovalAnswered {
 	b.loop.notify(b.x, b.turn, "permission_prompt", "buddy has tried a command and needs your decision")
 	for {

@@ -74,8 +74,7 @@ type Parts struct {
 	Changes      *undo.Log
 	// Begin turns background work of a call into a task, and returns its number.
 	Begin func(conv *conversation.Conversation, w tools.Task) (task int)
-	// Running returns the background work without the task whose number is but: first prompts, then commands. It never
-	// returns nil.
+	// Running returns the background work except for the given task: first prompts, then commands. It never returns nil.
 	Running func(but int) []hooks.BackgroundTask
 	// RunAgent runs a subagent for a call and returns the call's result. It returns when the work is done, or at once
 	// if the subagent works in the background.
@@ -165,7 +164,7 @@ type Exchange struct {
 	failed   map[string]failed // calls that failed, by name and arguments
 	setbacks setbacks
 	results  results
-	dialogs  int               // about hosts
+	dialogs  int               // number of dialogs about hosts
 	waits    map[string]func() // moves a running call to the background, by id
 }
 
@@ -183,7 +182,7 @@ func NewExchange(task int, conv *conversation.Conversation, room *compact.Room, 
 	return &Exchange{task: task, conv: conv, room: room, stop: stop, ids: make(map[string]bool), waits: make(map[string]func()), failed: make(map[string]failed), setbacks: setbacks{last: make(map[string]string), row: make(map[string]int), hinted: make(map[string]bool)}}
 }
 
-// Say adds prompts that are already in the conversation, for the prompt hooks.
+// Say passes prompts that are already in the conversation to the prompt hooks.
 func (x *Exchange) Say(prompts []event.PromptSubmitted) { x.prompts = append(x.prompts, prompts...) }
 
 // Tell adds a text of a kind to the conversation.
@@ -209,7 +208,8 @@ func (x *Exchange) Turns() int { return x.turns }
 // Used returns the usage of the exchange.
 func (x *Exchange) Used() *usage.Task { return &x.used }
 
-// CountUnder makes the exchange's usage count for above, too. maxTurns limits its turns, 0 for no limit.
+// CountUnder makes the exchange's usage count for the task above, too. maxTurns limits its turns, 0 is the ledger's
+// limit.
 func (x *Exchange) CountUnder(above *usage.Task, maxTurns int) { x.used.CountUnder(above, maxTurns) }
 
 // TakeCompacted returns the compaction of the last step once, nil if there was none.
@@ -339,7 +339,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 	if err == nil {
 		finished.StopReason, finished.Usage = answer.finish, answer.usage
 		done = !answer.called && answer.finish != model.FinishCompaction
-		if answer.finish == model.FinishCompaction { // by the provider, which does not report how much
+		if answer.finish == model.FinishCompaction { // the provider compacted, and does not report how much
 			x.compacted = &event.ContextCompacted{}
 		}
 		answer.batch.execute(answer.calls)

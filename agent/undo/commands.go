@@ -14,7 +14,8 @@ import (
 	"buddy/tools/file"
 )
 
-// Commands is the part of a [Log] for what commands change in the folders of a tree on this machine.
+// Commands is the part of a [Log] that records what commands change in the folders of a [snapshot.Tree] on this
+// machine.
 type Commands struct {
 	log    *Log
 	tree   *snapshot.Tree // nil: commands are not covered
@@ -62,7 +63,7 @@ func (c *Commands) Ran(task, turn int, call tools.Call, changes []snapshot.Chang
 	return nil
 }
 
-// byTool reports whether a file tool has made a change, while a command ran in the background.
+// byTool reports whether a change was made by a file tool, while a command ran in the background.
 func byTool(steps []step, c snapshot.Change) bool {
 	searched := 0
 	for _, s := range slices.Backward(steps) {
@@ -235,7 +236,7 @@ func (u *Undo) announceTree(changes []snapshot.Change) error {
 	return u.announce()
 }
 
-// explainGit says which branches the undone commands had moved, because git's files are not restored.
+// explainGit tells the person which branches the undone commands had moved, because git's files are not restored.
 func (u *Undo) explainGit() {
 	if u.redo != nil {
 		return
@@ -298,8 +299,8 @@ func (c *Commands) diff(ctx context.Context, on Files, steps, later []step, mark
 	return out.String(), count, nil
 }
 
-// compare returns the difference between a path before a change and its state then: a stored state, or else the
-// present one.
+// compare returns the difference between the state of a path before a change and a later state: then if stored is true,
+// otherwise the present state.
 func (c *Commands) compare(ctx context.Context, on Files, one snapshot.Change, then snapshot.State, stored bool, mark string) (string, error) {
 	files := func(s snapshot.State) bool { return s.Kind == snapshot.File || s.Kind == snapshot.None }
 	name := filepath.ToSlash(c.tree.Name(one.Path))
@@ -321,7 +322,7 @@ func (c *Commands) compare(ctx context.Context, on Files, one snapshot.Change, t
 	return text, err
 }
 
-// stored returns the content of a stored state. Data is nil if its copy is gone.
+// stored returns the content of a stored state. Data is nil if the store has no copy any more.
 func (c *Commands) stored(s snapshot.State) file.Content {
 	data, _ := c.tree.Content(s) // without a copy, only the sizes are compared
 	return file.Content{Exists: s.Kind == snapshot.File, Size: s.Size, Data: data}

@@ -62,8 +62,8 @@ func (i *interrupted) forget(l *Log) {
 	}
 }
 
-// replaced returns the content of a file before an interrupted undo restored it, if the undo did. The caller holds
-// l.mu.
+// replaced returns the content that a file had before an interrupted undo restored it, and whether the undo did. The
+// caller holds l.mu.
 func (l *Log) replaced(target string, now tools.Before) (event.KeptFile, bool) {
 	if !l.half.undo() || l.half.target != target || now.Lost {
 		return event.KeptFile{}, false

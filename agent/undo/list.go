@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Step describes the changes for one prompt that can be undone.
+// Step describes the changes that were made for one prompt and can be undone.
 type Step struct {
 	Prompt string   // its first words
 	Paths  []string // of the changes, at most maxPaths of each command
-	Count  int      // changed paths; one that several calls have changed counts for each command
+	Count  int      // number of changed paths; those beyond Paths count for each command that changed them
 	By     []string // the commands and, for file tools, the files
 	Git    []string // how the commands moved branches
 }
@@ -42,8 +42,8 @@ func Steps(l *Log) (all []Step) {
 	return all
 }
 
-// DiffOf is [Log.Diff] for the newest n steps without the newest later ones of them. later above 0 needs a log that
-// covers commands.
+// DiffOf is [Log.Diff] for the newest n steps except the very newest ones, whose number is later. If later is above 0,
+// the log must cover commands.
 func DiffOf(ctx context.Context, l *Log, n, later int, mark string) (diff string, count int, err error) {
 	l.mu.Lock()
 	end := max(0, len(l.steps)-later)

@@ -34,7 +34,7 @@ type taken struct {
 // LaterError means that other prompts came after the prompt whose changes would be undone.
 type LaterError struct {
 	Prompt string   // first words of the prompt that would be undone
-	Agents []string // subagents with changes among them
+	Agents []string // subagents that made some of these changes
 	Since  int      // number of later prompts
 }
 
@@ -53,9 +53,9 @@ func (e *LaterError) Error() string {
 
 var errNothing = errors.New("nothing to undo: neither file tools nor commands have changed a file")
 
-// Begin prepares to undo the changes of the newest n prompts that changed files; 0 is the newest one, or a
-// [LaterError] if other prompts came after it. It is under way until End; ctx, Cancel and a time limit end the wait
-// for the target.
+// Begin prepares to undo the changes of the newest n prompts that changed files. 0 means the newest of them, or a
+// [LaterError] if other prompts came after it. The Undo is under way until [Undo.End]; ctx, [Log.Cancel] and a time
+// limit end the wait for the target.
 func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -82,7 +82,8 @@ func (c *Change) count(diff string) {
 	}
 }
 
-// PathsSince returns the files that were changed since a prompt and not restored, named as in [Undo].
+// PathsSince returns the files that were changed since a prompt and not restored. Names of files on other targets than
+// the first include the target: web:/etc/hosts.
 func (l *Log) PathsSince(prompt int) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -53,7 +53,7 @@ func (l *Log) promptOf(task int) int {
 	}
 }
 
-// first returns a file before the step.
+// first returns the state of a file before the step; false if the step has not changed the file.
 func (s *step) first(path string) (event.KeptFile, bool) {
 	for _, e := range s.kept {
 		for _, f := range e.Files {
@@ -125,7 +125,7 @@ func writeCopy(path string, data []byte) error {
 type filesOn struct {
 	target   string
 	files    []tools.Before
-	commands bool // commands have changed files, too: see treeChanges
+	commands bool // commands have changed files, too: see treeUndo
 }
 
 // filesBefore returns the contents of files before steps, and their expected contents now, by target.

@@ -30,7 +30,7 @@ import (
 	"buddy/tools"
 )
 
-// Files reverts changes of files on one target; a *file.Workspace is one.
+// Files reverts changes of files on one target; *file.Workspace implements it.
 type Files interface {
 	// Restore restores all files or none. changed are the files that somebody changed since, because of which nothing
 	// was done; force restores them as well.
@@ -80,7 +80,7 @@ type prompts struct {
 }
 
 // New returns an empty log. files returns the files of a target; nil: changes can't be undone, and nothing is kept.
-// File names on the first target do not have its name. Contents that an undo replaces are kept below dir.
+// Names of files on the first target do not include the target. Contents that an undo replaces are kept below dir.
 func New(s *stream.Stream, files func(ctx context.Context, target string) (Files, error), first, dir string) *Log {
 	l := &Log{stream: s, files: files, first: first, dir: dir, works: make(map[int]agent), titles: make(map[int]string)}
 	l.Commands = &Commands{log: l}
@@ -143,8 +143,8 @@ func (l *Log) Replay(env event.Envelope) {
 	}
 }
 
-// Keep stores the files that a call is about to change, and publishes that ([tools.Call].Keep). After an error
-// nothing may be changed.
+// Keep stores the present contents of the files that a call is about to change, and publishes the event. It implements
+// [tools.Call].Keep. After an error nothing may be changed.
 func (l *Log) Keep(task, turn int, call tools.Call, files []tools.Before) error {
 	if l.files == nil || call.Dir == "" {
 		return nil
@@ -179,8 +179,8 @@ func (l *Log) Keep(task, turn int, call tools.Call, files []tools.Before) error 
 	return nil
 }
 
-// Diff returns how the files in the log differ from their earlier contents: for each a line with its name after mark,
-// then a unified diff. count is their number.
+// Diff returns how the files in the log differ from their earlier contents. For each file, diff has a line that
+// consists of mark and the file's name, then a unified diff. count is the number of files.
 func (l *Log) Diff(ctx context.Context, mark string) (diff string, count int, err error) {
 	l.Commands.Settle(ctx)
 	l.mu.Lock()

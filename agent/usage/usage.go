@@ -51,12 +51,12 @@ type Task struct {
 	own      model.Money // without the tasks that it called
 	unpriced int         // requests of unknown cost
 	tools    toolUses
-	refused  toolUses // those of calls that did not run, which are in tools, too
+	refused  toolUses // results of calls that did not run; tools counts them, too
 	warned   map[event.BudgetKind]bool
 }
 
-// CountUnder adds the usage of a task to that of above, too, and limits its turns; 0 is the ledger's limit. Call it
-// before the first usage.
+// CountUnder makes the usage of a task count for the task above, too, and limits the task's turns; 0 is the ledger's
+// limit. It must be called before the first usage.
 func (t *Task) CountUnder(above *Task, maxTurns int) { t.above, t.maxTurns = above, maxTurns }
 
 // New returns an empty ledger that publishes in a stream.

@@ -38,8 +38,8 @@ type entry struct {
 	State
 }
 
-// An index is a file with the entries of a tree in the order of a walk, after magic. Its time is that of the last scan.
-// It is read and written as a stream, so that a tree costs no memory between scans.
+// An index is a file with the entries of a tree in the order of a walk, after the text magic. Its modification time is
+// the time of the last scan. It is read and written as a stream, so that a tree costs no memory between scans.
 const magic = "buddy index 1\n"
 
 // before reports whether a walk visits path a before b: the content of a folder follows the folder.
@@ -152,7 +152,7 @@ func (r *indexReader) number() uint64 {
 	return n
 }
 
-// text reads a text into buf, which grows.
+// text reads a text into buf, which it enlarges if necessary.
 func (r *indexReader) text(buf []byte) []byte {
 	n := r.number()
 	if n > maxText {
@@ -249,7 +249,7 @@ func (w *indexWriter) copy(r *record) error {
 	return w.flush()
 }
 
-// end puts the index in place if err is nil, else it removes it.
+// end puts the new index in place if err is nil; otherwise it removes the temporary file.
 func (w *indexWriter) end(err error) error {
 	err = errors.Join(err, w.out.Flush(), w.f.Close())
 	if err == nil {

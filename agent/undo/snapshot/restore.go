@@ -23,9 +23,9 @@ type Restored struct {
 }
 
 // Restore puts back the state before some changes, all of it or none. Without force, nothing is restored if a path has
-// changed since. announce gets what will be restored, before the first path changes; after its error nothing changes.
-// A file that exists keeps its attributes; one that is gone comes back with content and permissions. Times are new,
-// because programs such as make take an older time for an older file.
+// changed since. announce gets what will be restored, before the first path changes; if it returns an error, nothing
+// changes. A file that exists keeps its attributes; a missing one is created with its content and permissions.
+// Modification times are new, because programs such as make take an older time for an older file.
 func (t *Tree) Restore(ctx context.Context, changes []Change, force bool, announce func([]Change) error) (Restored, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -154,8 +154,8 @@ func (r *restore) present(path string) (s State, err error) {
 	return s, err
 }
 
-// keepFolders leaves out folders that would be removed although they hold something else than the changes. What
-// .gitignore files exclude stays without a word; anything else was put there since.
+// keepFolders leaves out folders that would be removed although they contain other paths than the changes. Contained
+// paths that .gitignore files exclude are not reported; any others were put there since.
 func (r *restore) keepFolders() {
 	goes, left := make(map[string]bool), make(map[string]bool)
 	for _, c := range r.done.Changes {
@@ -225,8 +225,8 @@ func byPath(a, b Change) int {
 	return 1
 }
 
-// apply makes changes whose paths are sorted: what goes is removed, then folders are made, then files and links are
-// written, then folders get their permissions.
+// apply makes changes whose paths are sorted: first it removes paths, then it makes folders, then it writes files and
+// links, and last it sets the permissions of folders.
 func (r *restore) apply(changes []Change) error {
 	for _, c := range slices.Backward(changes) {
 		if c.Before.Kind != None && c.Before.Kind != c.After.Kind {
@@ -250,7 +250,7 @@ func (r *restore) apply(changes []Change) error {
 	return nil
 }
 
-// put makes a path what it has to be.
+// put gives one path its new state.
 func (r *restore) put(c Change) error {
 	switch c.After.Kind {
 	case Folder:
@@ -268,7 +268,7 @@ func (r *restore) put(c Change) error {
 	return nil
 }
 
-// many reports whether files reach the disk together: one by one, thousands take minutes.
+// many reports whether files are synced to disk together: one by one, thousands would take minutes.
 func (r *restore) many() bool { return len(r.done.Changes) > 50 }
 
 // write writes a file: an existing one keeps its attributes.

@@ -18,7 +18,7 @@ import (
 // granularity is the time within which two changes of a file can have the same times, on older kernels.
 const granularity = 100 * time.Millisecond
 
-// tick is by how much the time of a new file can be behind the clock.
+// tick limits how far the time of a new file can be behind the clock.
 const tick = 20 * time.Millisecond
 
 // scan is one run of Scan.
@@ -167,7 +167,7 @@ func (s *scan) visit(path string, st *unix.Stat_t, dir files.Folder, name string
 	s.diffs = append(s.diffs, diff{before: was, after: new(now)})
 }
 
-// same reports whether the next record of the index needs no second look.
+// same reports whether the next record of the index still describes the path, so that the path needs no second look.
 func (s *scan) same(now *entry) bool {
 	was := s.ahead
 	if was.kind() == Folder {
@@ -213,7 +213,8 @@ func throughLink(path string) bool {
 }
 
 // classify finds new paths that are older than the last scan: a rule that excluded them has gone, or they were moved or
-// linked from outside. They are recorded, but they are no changes: an undo would remove what the command did not make.
+// linked from outside. They are recorded but do not count as changes, because an undo would remove what the command did
+// not make.
 func (s *scan) classify() {
 	moved := make(map[[2]uint64]bool)
 	for _, d := range s.diffs {

@@ -9,9 +9,9 @@
 //	done, err := tree.Scan(ctx)    // after it: done.Changes is what it changed
 //	back, err := tree.Restore(ctx, done.Changes, false, announce)
 //
-// Covered are regular files, symbolic links and folders with their permissions. Left out are .git, .buddyx, what
-// .gitignore files exclude, other file systems, devices, sockets and pipes; owners, extended attributes and times are
-// not recorded. Shadow repositories (git add, git checkout) were measured and not chosen: git runs programs that the
+// A tree covers regular files, symbolic links and folders with their permissions. It leaves out .git, .buddyx, what
+// .gitignore files exclude, other file systems, devices, sockets and pipes. It does not record owners, extended attributes
+// and times. Shadow repositories (git add, git checkout) were tried and rejected: git runs programs that the
 // configuration of a nested repository names, and it loses modes, empty folders and the content of filtered files.
 package snapshot
 
@@ -251,7 +251,8 @@ type Scanned struct {
 // being copied, the remaining ones are not kept, which is no error.
 func (t *Tree) Scan(ctx context.Context) (Scanned, error) { return t.ScanSince(ctx, time.Time{}) }
 
-// ScanSince is Scan after a command that made its files elsewhere before the last scan, but not before a time.
+// ScanSince is Scan after a command that made files elsewhere, for example to move them here. Files made after the time
+// since count as its changes, even if they are older than the last scan.
 func (t *Tree) ScanSince(ctx context.Context, since time.Time) (Scanned, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -274,7 +275,7 @@ func (t *Tree) ScanSince(ctx context.Context, since time.Time) (Scanned, error) 
 	return done, err
 }
 
-// mark is a file that says that the folders were too large.
+// mark returns the path of the file whose existence means that the folders were too large.
 func (t *Tree) mark() string { return filepath.Join(t.o.Store, "too-large") }
 
 // Started reports whether an earlier scan of the session was recorded.
@@ -283,7 +284,7 @@ func (t *Tree) Started() bool {
 	return err == nil
 }
 
-// index is the file with the state at the last scan of the session, base the one at the end of the last session in the
-// same folders.
+// index returns the path of the index of the session's last scan; base returns that of the last scan of the previous
+// session in the same folders.
 func (t *Tree) index() string { return filepath.Join(t.o.State, "index") }
 func (t *Tree) base() string  { return filepath.Join(t.o.Store, "index") }

@@ -16,12 +16,12 @@ import (
 	files "buddy/tools/fs"
 )
 
-// object is the file of a content in the store.
+// object returns the path of a content in the store.
 func (t *Tree) object(sum string) string {
 	return filepath.Join(t.o.Store, "objects", sum[:2], sum[2:])
 }
 
-// Content returns a kept content. It fails if the content was removed or does not match its sum.
+// Content returns a stored content. It fails if the content was removed or does not match its sum.
 func (t *Tree) Content(s State) ([]byte, error) {
 	if len(s.Sum) != wholeSum {
 		return nil, errNotKept
@@ -103,9 +103,9 @@ func (t *Tree) keep(f io.Reader, size int64, buf *[]byte) (sum string, err error
 	return t.Add(b[:n])
 }
 
-// Sweep makes the index of the session the start for the next one, and removes the oldest contents while the store is
-// over its limit. Contents of the present files and of the session's lists stay, and all contents while another session
-// uses the store. Call it at the end of a session.
+// Sweep makes the index of the session the base of the next one, and removes the oldest contents while the store is
+// over its limit. Contents of the present files and of the session's lists stay; if another session uses the store, all
+// contents stay. Call it at the end of a session.
 func (t *Tree) Sweep() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -227,7 +227,7 @@ func (t *Tree) needed() (map[string]bool, error) {
 	return all, nil
 }
 
-// copyFile replaces a file by a copy of another, which appears at once.
+// copyFile replaces a file atomically by a copy of another.
 func copyFile(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
