@@ -188,10 +188,10 @@ type ApprovalContext struct {
 	Changed      string   `json:"changed,omitempty"`  // who changed the call before the approval, and the difference
 	Memory       Memory   `json:"memory,omitzero"`    // entries about the action, and what a denial may add
 	AskedBy      string   `json:"asked_by,omitempty"` // the hook that asks in any mode; "" if none
-	Because      string   `json:"because,omitempty"`  // a rule or a hook that requires approval, whatever the effect
+	Because      string   `json:"because,omitempty"`  // why it needs approval, if its effect is not the reason
 	Effect       Effect   `json:"effect,omitzero"`    // its most important effect
 	Production   bool     `json:"production,omitempty"`
-	Loses        []string `json:"loses,omitempty"` // work that would be lost: uncommitted or unpublished; or that it is unknown
+	Loses        []string `json:"loses,omitempty"` // uncommitted or unpublished work that would be lost or may be lost
 	Consequences []string `json:"consequences,omitempty"`
 	Alternatives []string `json:"alternatives,omitempty"`
 	Kept         []string `json:"kept,omitempty"`    // what protects the target from commands, approved or not

@@ -353,7 +353,7 @@ func (c *Compactor) due(w Work, turn int) bool {
 }
 
 // Condense shortens the conversation with the configured strategy, and returns the compaction; nil if the history is
-// not shorter. If the strategy removes nothing, it uses a digest, but only if a compaction was requested.
+// not shorter. If the strategy fails or removes nothing, and a compaction was requested, it uses a digest.
 func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacted {
 	return c.condense(ctx, w, false)
 }

@@ -288,8 +288,8 @@ func (i *Instructions) readBelow(ctx context.Context, c *Conversation, files []s
 	return set
 }
 
-// newFolders returns those folders of these files that were not searched yet for a conversation, and records them as
-// searched.
+// newFolders returns the folders of these files, without those that were already searched for a conversation, and
+// records them as searched.
 func newFolders(c *Conversation, workspace string, files []string) (dirs []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -104,7 +104,7 @@ type (
 	ChangeGoal struct {
 		To GoalState `json:"to,omitempty"` // GoalPaused, GoalActive or GoalOff
 	}
-	// RemoveRule removes a rule of the session or of the settings. For the settings, the sender has already changed the
+	// RemoveRule removes a rule of the session or of the settings. In the second case the sender has already changed the
 	// file.
 	RemoveRule struct {
 		Rule action.Rule `json:"rule"`

@@ -68,7 +68,7 @@ func EncodeCommand(c Command) (name string, payload json.RawMessage, err error) 
 // IsCommand reports whether a command has this name on the wire.
 func IsCommand(name string) bool { return commands[name] != nil }
 
-// DecodeCommand returns the command with this name on the wire. It ignores unknown fields.
+// DecodeCommand decodes a command from its name on the wire and its JSON. It ignores unknown fields.
 func DecodeCommand(name string, payload json.RawMessage) (Command, error) {
 	empty, ok := commands[name]
 	if !ok {

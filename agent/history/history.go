@@ -9,8 +9,8 @@
 //	req.Messages = h.Messages()
 //
 // When a history grows too long, MicroCompact clears results that no longer matter, Compact replaces old exchanges by a
-// digest (a line per operation), and Older selects messages for a summary by a model. All return their decisions as data,
-// so that ApplyMicro and Apply repeat them when a session is replayed.
+// digest (a line per operation), and Older selects messages for a summary by a model. All return their decisions as
+// data, so that ApplyMicro and Apply repeat them when a session is replayed.
 //
 // A History is not safe for concurrent use.
 package history

@@ -20,8 +20,8 @@ func Prefix(h *History, m model.Message) bool {
 // Grows reports whether the history ends with the start of an answer.
 func Grows(h *History) bool { return h.grows }
 
-// Grown returns the answer m with the calls and the text that only its start in the history has, because these calls
-// may have run. Without such a start it returns m.
+// Grown returns the answer m with the calls and the text that only its stored start has, because these calls may have
+// run. Without a stored start it returns m.
 func Grown(h *History, m model.Message) model.Message {
 	if !h.grows {
 		return m

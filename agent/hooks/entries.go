@@ -148,7 +148,7 @@ func guardBelow(table map[string]json.RawMessage) bool {
 	return false
 }
 
-// moments reads the hooks of a table's events, except events whose names wanted rejects.
+// moments reads the hooks of those events in a table for which wanted returns true.
 func (f *entryReader) moments(events map[string]json.RawMessage, wanted func(string) bool) {
 	place := func(name string) int { e, _ := eventOf(name); return slices.Index(Events, e) }
 	names := slices.SortedFunc(maps.Keys(events), func(a, b string) int { // unknown ones first

@@ -352,7 +352,8 @@ func (r *reader) fit() {
 	}
 }
 
-// cut returns the start of s, at most n bytes, without the last incomplete line unless that is more than half of them.
+// cut returns the start of s, at most n bytes. It ends with a whole line, unless that would drop more than half of the
+// bytes.
 func cut(s string, n int) string {
 	s = s[:n]
 	if i := strings.LastIndexByte(s, '\n'); i > n/2 {

@@ -16,9 +16,9 @@ import (
 //
 // Its methods are called from several goroutines when calls overlap.
 type Durable interface {
-	// LLMCall returns the deltas of the function call or, after a crash, the deltas that were recorded for req.
+	// LLMCall runs call and returns its deltas or, after a crash, returns the deltas that were recorded for req.
 	LLMCall(ctx context.Context, req model.Request, call func(context.Context) iter.Seq2[model.Delta, error]) iter.Seq2[model.Delta, error]
-	// ToolCall returns the result of the function run or, after a crash, the result that was recorded for call.
+	// ToolCall calls run and returns its result or, after a crash, returns the result that was recorded for call.
 	ToolCall(ctx context.Context, call tools.Call, run func(context.Context) tools.Result) tools.Result
 }
 

@@ -191,8 +191,8 @@ func count(b *batch, j *job, refused bool) {
 	approval.Count(b.loop.p.Approvals, t)
 }
 
-// judge returns the policy's verdict. After a prompt injection it is stricter: of the actions that would run without
-// asking, only those that read files, or change nothing outside buddy, still do.
+// judge returns the policy's verdict. After a prompt injection it is stricter: only actions that read files, and
+// internal actions that change nothing, run without asking.
 func (b *batch) judge(act action.Action) action.Verdict {
 	v := b.loop.p.Approvals.Judge(act, b.loop.agent.Most)
 	if v.Decision != action.Allow || act.Kind == action.FileRead || act.Kind == action.Internal && !act.Mutation {

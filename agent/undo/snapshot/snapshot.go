@@ -10,8 +10,8 @@
 //	back, err := tree.Restore(ctx, done.Changes, false, announce)
 //
 // A tree covers regular files, symbolic links and folders with their permissions. It leaves out .git, .buddyx, what
-// .gitignore files exclude, other file systems, devices, sockets and pipes. It does not record owners, extended attributes
-// and times. Shadow repositories (git add, git checkout) were tried and rejected: git runs programs that the
+// .gitignore files exclude, other file systems, devices, sockets and pipes. It does not record owners, extended
+// attributes and times. Shadow repositories (git add, git checkout) were tried and rejected: git runs programs that the
 // configuration of a nested repository names, and it loses modes, empty folders and the content of filtered files.
 package snapshot
 
@@ -251,8 +251,8 @@ type Scanned struct {
 // being copied, the remaining ones are not kept, which is no error.
 func (t *Tree) Scan(ctx context.Context) (Scanned, error) { return t.ScanSince(ctx, time.Time{}) }
 
-// ScanSince is Scan after a command that made files elsewhere, for example to move them here. Files made after the time
-// since count as its changes, even if they are older than the last scan.
+// ScanSince is Scan after a command that made its files elsewhere and moved them here, such as a tried command. Files
+// created at the given time or later count as made by the command, even if they are older than the last scan.
 func (t *Tree) ScanSince(ctx context.Context, since time.Time) (Scanned, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
