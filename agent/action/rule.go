@@ -194,7 +194,7 @@ type ApprovalContext struct {
 	Loses        []string `json:"loses,omitempty"` // uncommitted or unpublished work that would be lost or may be lost
 	Consequences []string `json:"consequences,omitempty"`
 	Alternatives []string `json:"alternatives,omitempty"`
-	Kept         []string `json:"kept,omitempty"`    // what protects the target from commands, approved or not
+	Kept         []string `json:"kept,omitempty"`    // how commands are restricted, before and after approval
 	Outside      bool     `json:"outside,omitempty"` // if approved, it runs outside the sandbox of auto mode
 	// Unseen lists files that were changed without approval, if the command runs outside the sandbox; nil: none.
 	Unseen  *Unseen  `json:"unseen,omitempty"`

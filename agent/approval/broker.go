@@ -53,8 +53,8 @@ type Broker struct {
 	mu     sync.Mutex // guards the fields below
 	policy policy.Policy
 	modeFor
-	before      modeFor     // the last mode that counted; plan mode returns to it
-	rest        action.Mode // the mode after a time limit is over
+	before      modeFor     // the mode that plan mode returns to, see counts
+	rest        action.Mode // the mode that applies after a time limit
 	open        map[string]*ask
 	closed      bool
 	interactive bool               // a person can answer
@@ -433,8 +433,8 @@ func (b *Broker) addSimilar(id string) bool {
 	return ok
 }
 
-// reviewMode settles the open requests that the current rules and mode decide. set is the mode that a person has just
-// set, "" for none.
+// reviewMode settles the open requests that the current rules and mode decide without the person. set is the mode that
+// a person has just set, "" for none.
 func (b *Broker) reviewMode(set action.Mode) {
 	for _, id := range b.ids(func(*ask) bool { return true }) {
 		b.mu.Lock()

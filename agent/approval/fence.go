@@ -46,7 +46,7 @@ func CanFence(b *Broker) error {
 	return policy.CanFence(p, b.target)
 }
 
-// Fences reports whether a command runs in the sandbox after approval. most is as in Judge.
+// Fences reports whether a command, once approved, runs in the sandbox. most is as in Judge.
 func Fences(b *Broker, act action.Action, most action.Mode) bool {
 	p, mode := b.rules(most)
 	return policy.Fences(p, act, mode)
@@ -86,9 +86,9 @@ func Suspend(b *Broker, task int) {
 	}
 }
 
-// BeginUnseen marks the workspace before a call changes it without a person's approval: a command in the sandbox, or
-// a tool that writes files. After an error the call must not run; otherwise end must be called after it. most is as
-// in Judge.
+// BeginUnseen marks the workspace before a call changes it without a person's approval: a command in the sandbox, or a
+// tool that writes files. After an error the call must not run; otherwise the caller must call end when the call has
+// ended. most is as in Judge.
 func BeginUnseen(b *Broker, act action.Action, fenced bool, most action.Mode) (end func(), err error) {
 	p, mode := b.rules(most)
 	if !fenced && (act.Kind != action.FileWrite && act.Kind != action.FileDelete || policy.Elsewhere(p, act)) {

@@ -151,7 +151,7 @@ func (b *Broker) Replay(e event.Event) {
 }
 
 // Resume ends the replay. It restores plan mode if an earlier process ended in it and the person chose no other mode
-// for this one.
+// for this process.
 func (b *Broker) Resume(chosen bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -125,7 +125,7 @@ func (p pattern) find(elements []string) int {
 	return -1
 }
 
-// matches compares the pattern with the first elements of the path.
+// matches reports whether the pattern matches the first elements of a path.
 func (p pattern) matches(elements []string) bool {
 	for i, pattern := range p.elements {
 		if pattern == elements[i] {

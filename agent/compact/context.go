@@ -8,7 +8,7 @@ import (
 	"buddy/agent/settings"
 )
 
-// ordered returns the files to restore, by priority.
+// ordered returns the files to restore, the most important first.
 func ordered(reads []history.Read, by settings.Restore) []history.Read {
 	all := slices.Clone(reads)
 	slices.Reverse(all)

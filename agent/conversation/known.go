@@ -108,7 +108,7 @@ func (k *known) replay(e event.Event) {
 	case event.SkillLoaded:
 		k.load(p)
 	case event.ModelMessage:
-		k.calls, k.naming = nil, nil // the prompts before it are answered
+		k.calls, k.naming = nil, nil // earlier prompts are answered
 		k.plan.Answers++
 		k.steps.Quiet++
 		k.work.Answers++

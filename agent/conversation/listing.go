@@ -75,7 +75,7 @@ func (l Listing) whole(replaces bool) string {
 	return b.String()
 }
 
-// difference returns the changes against the lines that a model has.
+// difference returns the changes relative to the lines that a model has.
 func (l Listing) difference(before map[string]string) string {
 	gone := maps.Clone(before)
 	text := "The list of " + l.Kind + " has changed."

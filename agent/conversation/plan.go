@@ -8,7 +8,7 @@ import (
 
 // PlanState records the plan mode reminders that a model has got since the last compaction.
 type PlanState struct {
-	On      bool // the last one said that plan mode is on
+	On      bool // the last reminder said that plan mode is on
 	Times   int  // number of reminders
 	Answers int  // number of answers since the last reminder
 	Gone    bool // a compaction may have removed the plan; reported once

@@ -9,7 +9,7 @@ import (
 	"buddy/agent/record"
 )
 
-// Past rebuilds the main conversation at an earlier moment from stored events.
+// Past rebuilds the main conversation as it was at an earlier moment, from stored events.
 type Past struct {
 	was *Conversation
 	all record.Record

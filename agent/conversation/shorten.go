@@ -46,7 +46,7 @@ func (c *Conversation) Cut(task int, by string, p Plan) (event.ContextCompacted,
 	return e, nil
 }
 
-// ByDigest is the value of By for a compaction that replaced old exchanges by one line each.
+// ByDigest is the value of By for a compaction that replaced old exchanges by lines about them.
 const ByDigest = "digest"
 
 // Digestible reports whether Digest would remove anything.

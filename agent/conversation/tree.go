@@ -110,8 +110,8 @@ func (t *Tree) fork() *Conversation {
 	return c
 }
 
-// Begin starts the conversation of a subagent that a call in another conversation requested. It has its own system
-// prompt and the text about where the subagent works.
+// Begin starts the conversation of a subagent that a call in another conversation requested. The new conversation has
+// its own system prompt and the text about where the subagent works.
 func (t *Tree) Begin(from *Conversation, system string) *Conversation {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -221,7 +221,7 @@ func see(r Readers, env event.Envelope) {
 			call = AtFile
 		}
 		r.See(env.Branch, call, p.Seen)
-	case event.FileRestored: // the model was told to read the files again
+	case event.FileRestored: // a reminder asks the model to read the files again
 		for _, f := range p.Kept {
 			r.See(0, "", []action.SeenFile{{Target: p.Target, Path: f.Path}})
 		}

@@ -14,7 +14,7 @@ import (
 	"buddy/texts"
 )
 
-// MaxRead limits the bytes that are read of the answer before a call, and of the reasoning.
+// MaxRead limits how much is read of the answer before a call, and of the reasoning, in bytes.
 const MaxRead = 4 << 10
 
 // Limits of the parts of an explanation, in bytes or items.

@@ -140,8 +140,8 @@ type TaskStarted struct {
 	Kind     TaskKind `json:"kind"`
 	Title    string   `json:"title"`
 	Deadline int64    `json:"deadline,omitempty"` // Unix milliseconds
-	// Pane and Dir belong to a ShellTask: where it runs, and the folder to find it by after a crash. Dir of a
-	// SubagentTask is the folder for its result.
+	// Pane and Dir belong to a ShellTask: the pane in which it runs, and the folder that identifies it after a crash. Dir
+	// of a SubagentTask is the folder for its result.
 	Pane string `json:"pane,omitempty"`
 	Dir  string `json:"dir,omitempty"`
 	// The fields below belong to a SubagentTask.
@@ -332,7 +332,7 @@ type TargetSwitched struct {
 
 // ResultSpilled marks that the full result of a call is in a file (overflow), because it is too long; the model reads
 // its beginning and end. If a result was shortened only because all results of an answer together were too long, Result
-// holds the shortened text, which replaces the earlier one.
+// holds the shortened text, which replaces the result stored before.
 type ResultSpilled struct {
 	CallID string `json:"call_id"`
 	Path   string `json:"path,omitempty"` // "": it could not be saved

@@ -9,7 +9,7 @@ import (
 	"buddy/texts"
 )
 
-// GoalUse counts the resources of a goal, or limits them; 0 means no limit.
+// GoalUse counts the resources that a goal has used, or limits them; 0 means no limit.
 type GoalUse struct {
 	Turns  int         `json:"turns,omitempty"`
 	Cost   model.Money `json:"cost,omitempty"`    // as far as prices are known

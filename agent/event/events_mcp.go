@@ -29,7 +29,7 @@ type MCPCallStarted struct {
 	CallID string `json:"call_id"`
 }
 
-// MCPCallFinished marks the end of that request.
+// MCPCallFinished marks the end of a request to an MCP server.
 type MCPCallFinished struct {
 	Server  string `json:"server"`
 	Tool    string `json:"tool"`

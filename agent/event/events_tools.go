@@ -77,7 +77,7 @@ type ToolStarted struct {
 }
 
 // ToolOutput holds live output. Text may contain anything, including escape sequences; invalid UTF-8 was replaced.
-// BytesTotal counts the stream so far.
+// BytesTotal is the number of bytes in the stream so far.
 type ToolOutput struct {
 	CallID     string `json:"call_id"`
 	Stream     string `json:"stream"`

@@ -104,7 +104,7 @@ type BudgetExceeded struct {
 	TopTools []ToolUse  `json:"top_tools,omitempty"`
 }
 
-// MaxTurnsReached marks that an exchange used up its turns. In the main task, the command Continue grants as many
+// MaxTurnsReached marks that an exchange used up its turns. In the main task, the command Continue grants as many turns
 // again.
 type MaxTurnsReached struct {
 	Task     int       `json:"task"`

@@ -33,10 +33,9 @@ type Report struct {
 // exchange includes the messages before the first prompt.
 type unit struct{ from, to int } // indexes, to is exclusive
 
-// Compact replaces the oldest exchanges by one summary after the leading system messages,
-// until the history has at most target tokens or nothing more may be removed. The newest three
-// exchanges, those with the three most recent failures, the first prompt and pinned messages
-// are kept. Messages that were handed out do not change.
+// Compact replaces the oldest exchanges by one summary after the leading system messages, until the history has at most
+// target tokens or nothing more may be removed. The newest three exchanges, those with the three most recent failures,
+// the first prompt and pinned messages are kept. Slices that Messages returned earlier do not change.
 func (h *History) Compact(target int) Report {
 	return compact(h, target, removal{exchanges: h.removable(), stays: h.stays})
 }
@@ -210,8 +209,8 @@ func (h *History) recount() {
 	}
 }
 
-// paired checks that every call is followed by its result, in order, and every result has its
-// call. The calls of the last answer may lack up to open results.
+// paired checks that every call is followed by its result, in order, and every result has its call. In the last answer,
+// the given number of calls may lack their results.
 func paired(msgs []model.Message, open int) error {
 	for i := 0; i < len(msgs); i++ {
 		if msgs[i].Role == model.Tool {

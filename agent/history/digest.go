@@ -78,7 +78,7 @@ func (d *digest) text(room int) string {
 	return ""
 }
 
-// readDigest parses a summary, "" for none, to be merged into the next.
+// readDigest parses the previous summary, "" for none, so that the next one includes its lines.
 func readDigest(summary string) *digest {
 	d := &digest{}
 	for _, l := range strings.Split(summary, "\n") {

@@ -23,7 +23,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Unanswered is the result of calls that never got another one.
+// Unanswered is the result of calls that got no other result.
 const Unanswered = "operation cancelled by user"
 
 // History is a conversation. Create it with New.
@@ -68,8 +68,8 @@ func (h *History) SetSystem(text string) {
 }
 
 // SetHere replaces or adds the message before the first prompt: a reminder about where the model works, which no
-// compaction removes. It is not part of the system prompt, so that providers can cache that for all folders. An empty
-// text changes nothing.
+// compaction removes. It is not part of the system prompt, so that providers can cache the system prompt for all
+// folders. An empty text changes nothing.
 func SetHere(h *History, text string) {
 	if strings.TrimSpace(text) == "" {
 		return
@@ -91,7 +91,7 @@ func hereAt(h *History) int {
 	return h.system
 }
 
-// insert adds a message before another one. Messages that were handed out do not change.
+// insert adds a message before another one. Slices that Messages returned earlier do not change.
 func insert(h *History, at int, m model.Message) {
 	h.msgs = slices.Insert(slices.Clone(h.msgs), at, m)
 	pins := make(map[int]bool, len(h.pins))
@@ -105,14 +105,14 @@ func insert(h *History, at int, m model.Message) {
 	h.gauge.chars += size(m)
 }
 
-// replace replaces a message. Messages that were handed out do not change.
+// replace replaces a message. Slices that Messages returned earlier do not change.
 func replace(h *History, at int, m model.Message) {
 	h.gauge.chars += size(m) - size(h.msgs[at])
 	h.msgs = slices.Clone(h.msgs)
 	h.msgs[at] = m
 }
 
-// User appends a person's prompt, which opens an exchange. An empty one is ignored. Open calls are answered first.
+// User appends a person's prompt, which opens an exchange. An empty prompt is ignored. Open calls get a result first.
 func (h *History) User(text string, images ...model.Image) { h.Append(model.Prompt, text, images...) }
 
 // Append appends a message of the role user and any kind, with the rules of User.
@@ -223,8 +223,8 @@ func (h *History) Result(id, name, content string, end End) bool {
 	return true
 }
 
-// Shorten replaces a result by a shorter text and reports whether the result exists. Messages
-// that were handed out do not change.
+// Shorten replaces a result by a shorter text and reports whether the result exists. Slices that Messages returned
+// earlier do not change.
 func (h *History) Shorten(id, content string) bool {
 	i := slices.IndexFunc(h.msgs, func(m model.Message) bool { return m.Role == model.Tool && m.ToolCallID == id })
 	if i < 0 || content == "" {
@@ -317,7 +317,7 @@ func Reminds(h *History, text string) bool {
 	return slices.ContainsFunc(h.msgs[h.start():], func(m model.Message) bool { return m.Kind == model.Reminder && m.Content == text })
 }
 
-// remove deletes a message. Messages that were handed out do not change.
+// remove deletes a message. Slices that Messages returned earlier do not change.
 func remove(h *History, at int) {
 	h.gauge.chars -= size(h.msgs[at])
 	h.msgs = slices.Delete(slices.Clone(h.msgs), at, at+1)

@@ -58,7 +58,7 @@ func Items(h *History) []Item {
 	return items
 }
 
-// answerName names an answer by its text, or else by its first call.
+// answerName names an answer by its text, or by its first call if it has no text.
 func answerName(m model.Message) string {
 	if m.Content == "" && len(m.ToolCalls) > 0 {
 		return itemName("call of "+m.ToolCalls[0].Name, subject(m.ToolCalls[0].Arguments))

@@ -128,8 +128,8 @@ func sizeFrom(msgs []model.Message, id string) int {
 	return n
 }
 
-// ApplyMicro clears the results of these calls, as MicroCompact did. Unknown ids and cleared
-// results are skipped. Messages that were handed out do not change.
+// ApplyMicro clears the results of these calls, as MicroCompact did. Unknown ids and cleared results are skipped.
+// Slices that Messages returned earlier do not change.
 func (h *History) ApplyMicro(ids []string) { replaceResults(h, ids, Cleared) }
 
 // replaceResults replaces the results of these calls by a text.

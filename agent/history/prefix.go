@@ -49,7 +49,7 @@ func growing(h *History) int {
 	return at
 }
 
-// grow replaces the start of an answer. Messages that were handed out do not change.
+// grow replaces the start of an answer. Slices that Messages returned earlier do not change.
 func grow(h *History, m model.Message) bool {
 	m, at := Grown(h, m), growing(h)
 	h.grows = false

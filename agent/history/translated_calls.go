@@ -6,7 +6,7 @@ import "buddy/agent/model"
 // these, and compaction uses the translation.
 type meanings map[string]model.ToolCall
 
-// of returns the translation of a call.
+// of returns the translation of a call, or the call itself if it has none.
 func (m meanings) of(c model.ToolCall) model.ToolCall {
 	if meant, ok := m[c.ID]; ok {
 		c.Name, c.Arguments = meant.Name, meant.Arguments

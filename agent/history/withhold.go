@@ -20,8 +20,8 @@ func Unread(h *History) []string {
 	return ids
 }
 
-// Withhold replaces the results of these calls, and the pictures that came with or after them. Messages that were
-// handed out do not change.
+// Withhold replaces the results of these calls, and the pictures that came with or after them. Slices that Messages
+// returned earlier do not change.
 func Withhold(h *History, ids []string) {
 	replaceResults(h, ids, Withheld)
 	first := slices.IndexFunc(h.msgs, func(m model.Message) bool { return m.Role == model.Tool && slices.Contains(ids, m.ToolCallID) })

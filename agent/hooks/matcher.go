@@ -106,7 +106,7 @@ var ruleForm = texts.Regexp(`([A-Za-z_]\w*)(?:\([^()]*\))?(?:\s*[|,]\s*|$)`)
 //go:embed tools.txt
 var toolNames string
 
-// ownTools lists buddy's tools, those of features last: a pattern must match one of them.
+// ownTools lists buddy's tools, those of features last. A guard's pattern must match at least one of them.
 var ownTools = append(strings.Fields(toolNames), "mcp_resources", "mcp_read", "diagnostics", "workflow")
 
 // matches reports whether the matcher selects a kind of an event.

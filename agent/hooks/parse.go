@@ -39,8 +39,8 @@ func (p *Problem) guards() {
 	p.Guard, p.Quiet = true, false
 }
 
-// Unread returns the result for a hook file that can't be read: a lost guard for every call, because the file may
-// contain one.
+// Unread returns the result for a hook file that can't be read. Because the file may contain a guard, the result is a
+// guard that selects every call and can't run.
 func Unread(from Origin, reason string) Set {
 	problem := Problem{File: from.File, Reason: reason}
 	problem.guards()
@@ -211,7 +211,7 @@ func (d definition) check() error {
 	return nil
 }
 
-// read fills in a handler from its JSON, whose time limit is in units.
+// read fills in a handler from its JSON, whose time limit is a number of units.
 func (h *Handler) read(raw json.RawMessage, unit time.Duration) error {
 	var d definition
 	if err := json.Unmarshal(raw, &d); err != nil {

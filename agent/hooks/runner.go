@@ -147,7 +147,7 @@ func (r *Runner) Wants(e Event, kind string) bool {
 	return false
 }
 
-// Guards reports whether a hook decides before a call. It allocates nothing without PreToolUse hooks.
+// Guards reports whether a hook may decide about a call before it runs. It allocates nothing without PreToolUse hooks.
 func (r *Runner) Guards(c Call) bool {
 	if !r.Has(PreToolUse) {
 		return false

@@ -27,7 +27,7 @@ type exchanges struct {
 	all     []Exchange
 	running int                   // the running main task, 0 for none
 	waits   bool                  // the task was interrupted, and can be continued
-	typed   int                   // task of the last typed command, which belongs to the exchange before
+	typed   int                   // task of the last typed command, which belongs to the exchange before the command
 	before  event.Outcome         // outcome of the exchange before the command
 	rewound map[uint64][]Exchange // by event of a rewind: the exchanges before it, which /redo restores
 }

@@ -46,7 +46,7 @@ func (o *output) trim() {
 	o.start = keep
 }
 
-// since returns the output of the events with numbers above after. Consecutive pieces of one stream are joined.
+// since returns the output of the events with numbers above the given one. Consecutive pieces of one stream are joined.
 func (o *output) since(after uint64) (all []event.Envelope) {
 	from := o.start
 	for i, p := range o.pieces {

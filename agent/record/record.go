@@ -120,7 +120,7 @@ func (r *Record) session(env event.Envelope) {
 			r.broken = []event.Envelope{env}
 		}
 	case event.ContextUsage:
-		if env.Branch == 0 { // screens show only this one
+		if env.Branch == 0 { // screens show only that of the main conversation
 			put(&r.latest, event.Type(env.Payload), env)
 		}
 	default:

@@ -40,7 +40,7 @@ var (
 	}
 )
 
-// maxName is the length of the longest name.
+// maxName limits the length of a name, in bytes.
 const maxName = 64
 
 // class classifies the value after a name.
