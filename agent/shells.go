@@ -223,7 +223,7 @@ func (s *shells) adopt(began event.ToolStarted, act action.Action, offered *tool
 
 const errUnknownEnd = "buddy ended while it ran; its outcome is unknown"
 
-// others returns the background commands and agents, except one task, in the form for hooks.
+// others returns the background commands and agents, except one task, in the form that hooks get.
 func (r *Runtime) others(task int) []hooks.BackgroundTask {
 	all := []hooks.BackgroundTask{}
 	for _, t := range WorkOf(r).Running {

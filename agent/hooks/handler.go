@@ -3,8 +3,8 @@
 //
 // The files have the format of other agents (see docs/extensions.md). A hook can make a decision stricter: deny a
 // call, ask about it, or change it, so that it is judged again. Only a hook of the person can approve a call, and
-// only where the person could have approved it with one key. Hooks that can deny a call are guards: if a guard fails,
-// the person is asked, and nothing is approved.
+// only a call that the person could approve with one key press. Hooks that can deny a call are guards: if a guard
+// fails, the person is asked, and nothing is approved.
 //
 //	set := hooks.Parse(text, hooks.Origin{Source: hooks.Person, File: "hooks.json"})
 //	r := hooks.New(hooks.Options{Handlers: set.Handlers, Project: dir})

@@ -6,8 +6,8 @@ import (
 )
 
 // Stream removes secrets from text that arrives in pieces, including secrets split between pieces. Its whole output
-// equals [Redactor.Text] of the whole text. It shows a prompt at once: it holds back only bytes that may become a
-// secret, at most 4 KiB. It is not safe for concurrent use.
+// equals [Redactor.Text] of the whole text. It holds back only bytes that may become a secret, at most 4 KiB, so a
+// program's prompt for input is shown at once. It is not safe for concurrent use.
 //
 // One difference remains: the last lines of a private key without its beginning are recognized only at the end of
 // the key, when a Stream has already shown them.
@@ -101,7 +101,7 @@ func (s *Stream) scanText(b *strings.Builder, end bool) (free int) {
 	return free
 }
 
-// beginsValue returns the start of a partial given value at the end of the text, or the end.
+// beginsValue returns the index at which a given value may start at the end of the text, or the text's length.
 func (s *Stream) beginsValue(end bool) int {
 	at := len(s.text)
 	if end {

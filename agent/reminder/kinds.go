@@ -49,7 +49,7 @@ type Kind struct {
 	Stays bool   // in the conversation; otherwise it is added to one request only
 	Main  bool   // not for subagents
 	Fixed bool   // can't be switched off
-	Long  bool   // not for models that work in blocks, which are small
+	Long  bool   // not for models that call tools in text blocks, because they are small
 	Every int    // the least number of requests between two of them; 0: no minimum
 	What  string // what the reminder contains and when it is sent, for docs
 }

@@ -14,7 +14,7 @@ import (
 // Snapshot holds the state of a conversation just before a request. "" and 0 mean unknown.
 type Snapshot struct {
 	Subagent bool
-	Blocks   bool // the model works in blocks
+	Blocks   bool // the model calls tools in text blocks
 	Task     int  // number of the exchange
 	Turn     int  // number of the turn in the session
 	Mode     action.Mode

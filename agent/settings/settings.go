@@ -56,7 +56,7 @@ type Context struct {
 	KeepMessages  int  // maximum number of messages that Window keeps
 	KeepResults   bool // old results are not cleared
 	Cache         Cache
-	KeepTokens    int // Window compacts above so many tokens; 0 is CompactAt, or WindowTokens if the window is unknown
+	KeepTokens    int // Window compacts above this many tokens; 0 is CompactAt, or WindowTokens if the window is unknown
 	Restore       Restore
 	RestoreTokens int  // total tokens of restored files
 	Instructions  bool // whether instruction files such as AGENTS.md are read
@@ -65,7 +65,7 @@ type Context struct {
 // Cache selects what a provider is asked to cache.
 type Cache struct {
 	Off bool     // nothing
-	At  []string // the parts of the prompt that end a cached prefix, of [CacheParts]; none: the last part
+	At  []string // those of [CacheParts] that end a cached prefix; none: the last part
 }
 
 // CacheParts are the parts of the prompt that may end a cached prefix, in their order.
@@ -134,7 +134,7 @@ func (c Calls) WithDefaults() Calls {
 	return c
 }
 
-// Tokens returns the budgets of tools by name; nil for none. The last one of a name wins.
+// Tokens returns the budgets of tools by name; nil for none. If a name has several, the last one wins.
 func (c Calls) Tokens() map[string]int {
 	var all map[string]int
 	for _, b := range c.Budgets {

@@ -1,5 +1,5 @@
-// Package stream numbers the events of a session, stores the durable ones and delivers all of them to bounded
-// subscribers.
+// Package stream numbers the events of a session, stores the durable ones and delivers all of them to subscribers with
+// bounded queues.
 //
 // Its invariant: there is one order. An event gets its number, is in the journal if it is durable, and is in the
 // queue of every subscriber before the next event gets a number. One lock ensures this; it is held for at most one

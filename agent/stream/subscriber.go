@@ -59,7 +59,7 @@ type source struct {
 func sourceOf(env event.Envelope) (source, bool) {
 	s := source{task: env.Task, turn: env.Turn}
 	switch p := env.Payload.(type) {
-	case event.TextDelta, event.ReasoningDelta: // keep the order among themselves
+	case event.TextDelta, event.ReasoningDelta: // one source, to keep their order
 		s.kind = "answer"
 	case event.CallDelta:
 		s.kind, s.id = "call", p.CallID
@@ -185,7 +185,7 @@ func weight(e event.Event) int {
 	case event.PaneHistory:
 		n += sum(p.Rows, rowSize)
 	case event.ToolRequested:
-		n += 2 * len(p.Arguments) // twice, for the action
+		n += 2 * len(p.Arguments) // twice, because the action contains them, too
 	case event.ApprovalAsked:
 		n += len(p.Action.Command) + len(p.Action.Preview)
 	case event.ToolResult:

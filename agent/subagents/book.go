@@ -99,7 +99,7 @@ func (b *Book) Set(ctx context.Context) Set {
 	return set
 }
 
-// Find returns the definition with a name. Its error lists the available names.
+// Find returns the definition with this name. Its error lists the available names.
 func (b *Book) Find(ctx context.Context, name string) (subagent.Definition, error) {
 	set := b.Set(ctx)
 	name = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "@"))

@@ -217,8 +217,8 @@ func (p *partial) keep() (answer, error) {
 	return a, err
 }
 
-// emptyAgain returns nil, with a warning, instead of the error err if the answer is empty although the model was asked
-// again and ended the answer normally.
+// emptyAgain returns err, except for a second empty answer: if the model ended it normally, emptyAgain warns the person
+// and returns nil; if the finish reason is unknown, the error names it.
 func emptyAgain(p *partial, err error) error {
 	switch {
 	case !p.again || !errors.Is(err, errEmpty) && !errors.Is(err, errNoCall):

@@ -20,9 +20,9 @@ import (
 // Before a call with side effects starts, and before the first result is stored, the answer up to that call is stored.
 // From then on the attempt is never retried: what ran stays in the conversation, whatever becomes of the answer.
 type early struct {
-	starting sync.Mutex // taken before mu; guards the next two, and is held while calls start
+	starting sync.Mutex // taken before mu; guards queue and waits, and is held while calls start
 	queue    []*waiting // complete calls that have not started
-	waits    bool       // the first of them waits for the whole answer
+	waits    bool       // the first queued call waits for the whole answer
 
 	mu      sync.Mutex // guards the fields below, and the fields kept of jobs
 	all     []*job     // started calls, in order
@@ -36,7 +36,7 @@ type early struct {
 type waiting struct {
 	asked model.ToolCall // with the provider's id
 	id    string         // of the call in the session
-	text  string         // of the answer before it
+	text  string         // the answer's text before the call
 	said  decision.Output
 	job   *job // nil until it is planned
 }

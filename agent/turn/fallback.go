@@ -63,7 +63,7 @@ func fallBack(l *Loop, x *Exchange, n *model.FallbackNotice) {
 	f := &fallback{n.From, WithDurable(n.Model, l.o.Durable)}
 	x.mu.Lock()
 	x.fallback = f
-	own := x.model == nil // else another model than the session's rests
+	own := x.model == nil // otherwise the model that rests is not the session's
 	x.mu.Unlock()
 	if own {
 		l.n.rest.begin(f, l.o.Now().Add(stay))

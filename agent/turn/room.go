@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Compact runs a task that only compacts.
+// Compact runs a task that only compacts the conversation.
 func (l *Loop) Compact(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	did := l.p.Compactor.Condense(ctx, x.work())
 	if did != nil {

@@ -17,7 +17,7 @@ type runningCall struct {
 	task, turn int
 	callID     string
 
-	mu      sync.Mutex // guards what follows, and the order of the events
+	mu      sync.Mutex // guards streams, and the order of the events
 	streams map[tools.Stream]*liveStream
 }
 

@@ -212,7 +212,7 @@ func (x *Exchange) Used() *usage.Task { return &x.used }
 // limit.
 func (x *Exchange) CountUnder(above *usage.Task, maxTurns int) { x.used.CountUnder(above, maxTurns) }
 
-// TakeCompacted returns the compaction of the last step once, nil if there was none.
+// TakeCompacted returns, once, the compaction of the last step; nil if there was none.
 func (x *Exchange) TakeCompacted() *event.ContextCompacted {
 	did := x.compacted
 	x.compacted = nil

@@ -43,7 +43,7 @@ func (l *Log) forgetEarlier() {
 	}
 }
 
-// settle makes an interrupted undo count as done, before files change otherwise. The caller holds l.mu.
+// settle makes an interrupted undo count as done, before other changes of files. The caller holds l.mu.
 func (l *Log) settle() {
 	half := l.half
 	if half.undo() {

@@ -78,8 +78,8 @@ func (l *Log) later() int {
 	return l.prompted.count - l.steps[len(l.steps)-1].prompted.count
 }
 
-// newestPrompt returns the number of prompts at the newest change, including undone ones, so that a series of undos
-// does not ask each time. The caller holds l.mu.
+// newestPrompt returns how many prompts there were at the newest change, even if it was undone, so that a series of
+// undos does not ask each time. The caller holds l.mu.
 func (l *Log) newestPrompt() int {
 	n := l.steps[len(l.steps)-1].prompted.count
 	if len(l.taken) > 0 {
