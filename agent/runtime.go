@@ -85,8 +85,8 @@ type Options struct {
 	settings.Limits                  // of an exchange
 	Calls           settings.Calls   // limits of tool calls
 	Context         settings.Context // how the conversation is kept within the context window
-	Agents          Agents           // subagents
-	Policy          policy.Policy    // decides which calls need approval
+	Agents          Agents
+	Policy          policy.Policy // decides which calls need approval
 
 	Session string
 	Version string // of the program

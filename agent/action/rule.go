@@ -40,8 +40,8 @@ type Rule struct {
 	Source   Source   `json:"source,omitempty" toml:"-"`
 }
 
-// ReadingTools lists the tools that read files and folders. A rule that allows one by its name covers the workspace, and
-// a person's skill may use each of them in its folder.
+// ReadingTools lists the tools that read files and folders. A rule that allows one by its name covers the workspace,
+// and a person's skill may use each of them in its folder.
 var ReadingTools = []string{"read_file", "list_dir", "glob", "grep"}
 
 // OfTool reports whether the rule covers a tool by its name alone.

@@ -36,8 +36,8 @@ func (l Listing) digest() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// AttachList adds a listing unless the model has it: completely at first and after a compaction, later only the changes. An
-// empty listing is added only if the model has another version.
+// AttachList adds a listing unless the model has it: completely at first and after a compaction, later only the
+// changes. An empty listing is added only if the model has another version.
 func (c *Conversation) AttachList(task int, l Listing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,8 +11,8 @@ type DecisionExplained struct {
 	From         ReasonSource   `json:"from,omitempty"`         // where the model gave the reason
 	Confidence   string         `json:"confidence,omitempty"`   // the model's own word, from a line with this label
 	Alternatives []string       `json:"alternatives,omitempty"` // from lines with this label
-	Rules        []DecisionRule `json:"rules,omitempty"`        // the rules that decided
-	Computed     []string       `json:"computed,omitempty"`     // fields that the policy filled, by their names in JSON
+	Rules        []DecisionRule `json:"rules,omitempty"`
+	Computed     []string       `json:"computed,omitempty"` // fields that the policy filled, by their names in JSON
 }
 
 // DecisionRule is a rule that decided about a call.

@@ -4,7 +4,7 @@ import "buddy/agent/action"
 
 // PlanEntered marks the start of plan mode, in which only the plan's file may be written.
 type PlanEntered struct {
-	File   string      `json:"file"`            // the plan's file
+	File   string      `json:"file"`
 	Before action.Mode `json:"before"`          // the mode to restore after the plan
 	Until  int64       `json:"until,omitempty"` // end of that mode, Unix milliseconds; 0 = none
 }

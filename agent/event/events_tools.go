@@ -167,7 +167,7 @@ type HookRan struct {
 // FileKept stores, for /undo, the content of files before a call changes them, or the changes that a command has made.
 type FileKept struct {
 	CallID  string     `json:"call_id"`
-	Target  string     `json:"target"` // target of the files
+	Target  string     `json:"target"`
 	Files   []KeptFile `json:"files,omitempty"`
 	Command string     `json:"command,omitempty"` // the command line
 	List    string     `json:"list,omitempty"`    // file with the changes of the command, see package snapshot

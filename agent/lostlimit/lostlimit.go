@@ -1,4 +1,5 @@
-// Package lostlimit warns about files that were left out because the limits in them are not understood.
+// Package lostlimit warns about files that were left out because a limit in them, such as a skill's disallowed tools,
+// is not understood.
 //
 //	var lost lostlimit.Said
 //	lost.Tell(events, problems)

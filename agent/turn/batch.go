@@ -26,8 +26,8 @@ var ErrTimedOut = errors.New("the task's time limit is over")
 const timedOut = "timed out: the user's time limit for this task is over"
 
 // batch runs the calls of one answer. Calls that need no approval may start while the answer still streams, see early.
-// All others wait for the end of the answer and for the calls before them. Calls overlap if they change nothing and need
-// no approval; others run alone. The loop's goroutine drives the batch; only jobs run in others.
+// All others wait for the end of the answer and for the calls before them. Calls overlap if they change nothing and
+// need no approval; others run alone. The loop's goroutine drives the batch; only jobs run in others.
 type batch struct {
 	loop    *Loop
 	x       *Exchange

@@ -98,8 +98,8 @@ func publishEnd(l *Loop, task, turn int, f *fallback) {
 	}
 }
 
-// asked returns the model for a request of an exchange. A fallback ends when the request exceeds its context window, and
-// between exchanges after some minutes.
+// asked returns the model for a request of an exchange. A fallback ends when the request exceeds its context window,
+// and between exchanges after some minutes.
 func asked(l *Loop, x *Exchange, turn int, req model.Request) model.Model {
 	x.mu.Lock()
 	continues := x.fallback != nil

@@ -7,7 +7,8 @@ import (
 
 // The features of a session are called in three orders:
 //   - before a request they add context in the order of briefOrder;
-//   - calls pass them in the order of [Features.Parts], inside the checks of execute.go: repeats, budgets, hooks, approval;
+//   - calls pass them in the order of [Features.Parts], inside the checks of execute.go: repeats, budgets, hooks,
+//     approval;
 //   - stored events reach them in the order of [Features.Parts], after the instruction files and before compactions
 //     (agent/recovery.go).
 

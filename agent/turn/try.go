@@ -33,8 +33,8 @@ type Trial interface {
 	Discard() error
 }
 
-// tryFirst tries the command of a call until the person has decided about it, and returns the last answer. If the changes
-// are to be kept, j has the trial.
+// tryFirst tries the command of a call until the person has decided about it, and returns the last answer. If the
+// changes are to be kept, j has the trial.
 func tryFirst(ctx context.Context, b *batch, j *job, req approval.Request) event.ApprovalAnswered {
 	for {
 		trial, ended := try(ctx, b, j, &req)
