@@ -16,7 +16,7 @@ type deadline struct {
 	at    time.Time
 }
 
-// set calls expire at the given time, on a goroutine of its own. It replaces an earlier deadline.
+// set makes a timer call expire at the given time, on a separate goroutine. It replaces an earlier deadline.
 func (d *deadline) set(now, at time.Time, expire func()) {
 	d.clear()
 	d.at, d.timer = at, time.AfterFunc(at.Sub(now), expire)

@@ -405,7 +405,7 @@ func (a *wayBack) besides(seq uint64) (runs, ended []string) {
 // that is missing has the same count as the next one.
 func ChangedSince(ctx context.Context, r *Runtime) ([]Change, error) { return r.changes.Since(ctx) }
 
-// replayRewound repeats a stored rewind of the main conversation. events are all events before it.
+// replayRewound repeats a stored rewind of the main conversation. events are all events before the rewind.
 func replayRewound(r *Runtime, was event.Rewinds, events []event.Envelope, e event.HistoryRewound) {
 	past := conversation.NewPast(r.tasks.tree)
 	for _, env := range events {

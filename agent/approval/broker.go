@@ -136,8 +136,8 @@ func New(s *stream.Stream, p policy.Policy, target string, m action.Mode, now fu
 	return &Broker{stream: s, policy: p, target: target, modeFor: modeFor{mode: m, stood: true}, before: before, rest: rest, now: now, open: make(map[string]*ask)}
 }
 
-// Judge applies the policy under the stricter of two modes: the current mode, and most unless it is "". It also ends a
-// mode whose time limit is over.
+// Judge applies the policy under the current mode or, if that is stricter, under the limit most; "" is no limit. It
+// also ends a mode whose time limit is over.
 func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
 	b.mu.Lock()
 	if b.ended(b.now()) {
@@ -179,7 +179,7 @@ func (b *Broker) context(act action.Action, most action.Mode) action.ApprovalCon
 	return p.Context(act, mode)
 }
 
-// rules returns the current policy, and the stricter of the current mode and most; "" is no limit.
+// rules returns the current policy, and the current mode or, if that is stricter, the limit most; "" is no limit.
 func (b *Broker) rules(most action.Mode) (policy.Policy, action.Mode) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

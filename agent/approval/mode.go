@@ -93,9 +93,9 @@ func (b *Broker) AfterPlan() action.Mode {
 }
 
 // EndPlan publishes e, ends plan mode and returns the new mode: edits if the person chose it, otherwise the mode before
-// plan mode, or the mode that follows it if its time limit is over. The new mode is never looser than most, the mode
-// that the person saw. If a person has already left plan mode, the current mode stays. If an earlier process has
-// already ended plan mode with this plan, nothing is published.
+// plan mode or, if its time limit is over, the mode that replaces it. The new mode is never looser than the one that
+// the person saw, which is in most. If a person has already left plan mode, the current mode stays. If an earlier
+// process has already ended plan mode with this plan, nothing is published.
 func (b *Broker) EndPlan(task int, e event.PlanExited, most action.Mode) action.Mode {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -439,7 +439,7 @@ func (c *Compactor) blocked(ctx context.Context, w Work) bool {
 	return true
 }
 
-// cut removes the messages that plan lists from the conversation. If that fails, it publishes an error and returns nil.
+// cut removes from the conversation the messages that plan lists. If that fails, it publishes an error and returns nil.
 func (c *Compactor) cut(w Work, by string, plan conversation.Plan) *event.ContextCompacted {
 	e, err := w.Conv.Cut(w.Task, by, plan)
 	if err != nil {

@@ -64,7 +64,7 @@ func (c *Compactor) summarise(ctx context.Context, w Work, plan *conversation.Pl
 	return nil
 }
 
-// writeSummary requests a summary. If the request is too long, it retries with fewer of the oldest messages.
+// writeSummary requests a summary. If the request is too long, it leaves out more of the oldest messages and retries.
 func (c *Compactor) writeSummary(ctx context.Context, w Work, plan *conversation.Plan, window int) (string, error) {
 	limit := min(percent(window, 70)*BytesPerToken, history.Size(plan.Removed))
 	for try := 1; ; try++ {

@@ -76,8 +76,9 @@ type Instructions struct {
 	warned   map[string]bool // warnings the person has had, by path and reason
 }
 
-// NewInstructions returns instructions without any files yet. Each conversation of the tree gets the text here, which
-// describes where its model works, followed by the instructions. Background reads end with ctx and are counted by work.
+// NewInstructions returns instructions without any files yet. Each conversation of the tree gets two texts: the one in
+// here, which describes where its model works, and the instructions. Background reads end with ctx and are counted by
+// work.
 func NewInstructions(ctx context.Context, work *sync.WaitGroup, s *stream.Stream, t *Tree, here string, from Sources) *Instructions {
 	i := &Instructions{whole: ctx, work: work, from: from, tree: t, stream: s, here: here, done: make(chan struct{})}
 	i.apply()

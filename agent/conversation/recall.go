@@ -130,7 +130,8 @@ func (r *Recall) load(e event.SkillLoaded) {
 	}
 }
 
-// kind returns the kind of a prompt whose event has none: a prompt that comes after its task started steers it.
+// kind returns the kind of a prompt whose event has none: a prompt that came after the start of its task steers the
+// task.
 func (r *Recall) kind(task int, p event.PromptSubmitted) event.PromptKind {
 	switch {
 	case p.Kind != "":

@@ -163,7 +163,8 @@ func (t *Tree) SetHere(text string) {
 	t.change(func(h *history.History) { history.SetHere(h, text) })
 }
 
-// change changes the histories of all conversations except those of subagents. The caller holds t.mu.
+// change calls the given function with the history of each conversation that is not a subagent's. The caller holds
+// t.mu.
 func (t *Tree) change(change func(*history.History)) {
 	all := []*Conversation{t.main}
 	for _, c := range t.forks {

@@ -81,7 +81,7 @@ func (r *result) succeeds(name string, args ...string) error {
 	return err
 }
 
-// prints returns an error unless a script in the repository prints want.
+// prints returns an error unless a script in the repository prints exactly this output.
 func (r *result) prints(want string, script ...string) error {
 	output, err := r.output("sh", script...)
 	if err == nil && output != want {

@@ -93,8 +93,8 @@ type SubagentBackgrounded struct {
 	OutputFile string `json:"output_file,omitempty"` // "" if outputs are not kept
 }
 
-// ToolQueued marks that a call of the streaming answer is complete. It starts, or waits for other calls, for the end of
-// the answer, or for an approval. If the answer is retried, the call never starts.
+// ToolQueued marks that a call of the streaming answer is complete. The call starts now, or waits for other calls, for
+// the end of the answer, or for an approval. If the answer is retried, the call never starts.
 type ToolQueued struct {
 	CallID string `json:"call_id"`
 	Name   string `json:"name"` // as the model wrote it

@@ -260,7 +260,7 @@ func sortResults(msgs []model.Message) {
 // Open returns the calls that have no result yet, in order.
 func (h *History) Open() []model.ToolCall { return slices.Clone(h.open) }
 
-// Close answers every open call with text. An answer that still streams does not grow any more.
+// Close answers every open call with the given text. An answer that still streams does not grow any more.
 func (h *History) Close(text string) {
 	h.grows = false
 	for _, c := range h.Open() {

@@ -207,7 +207,7 @@ func readable(output []byte) []byte {
 // refusing matches a word that may refuse something.
 var refusing = texts.Regexp(`(?i)(?:^|[^a-z])(deny|denied|block|blocked|ask)(?:[^a-z]|$)`)
 
-// read applies one object. whole means that the object is the whole output. It returns the parts that are not
+// read applies one object. whole means that the object is the whole output. read returns the parts that are not
 // understood, and an error text.
 func (a *answer) read(s printed, whole bool) (odd, wrong string) {
 	event := a.handler.Event

@@ -54,7 +54,7 @@ func (k *Keys) Text(s string) string {
 	return s
 }
 
-// Restore puts the keys in original back into a text that a person edited while the keys were hidden.
+// Restore puts the keys of the original text back into a text that a person edited while the keys were hidden.
 func (k *Keys) Restore(text, original string) string {
 	if k == nil || !Masked(text) {
 		return text

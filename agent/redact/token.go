@@ -80,8 +80,8 @@ func (t shape) run(s string, b int, end bool) match {
 	return match{from: b, to: e, is: enough}
 }
 
-// extent returns the end of the key characters from b on, and whether they contain a digit; ok is false if they are
-// too many for the shape.
+// extent returns the index after the key characters that start at b, and whether they contain a digit; ok is false if
+// there are too many of them for the shape.
 func (t shape) extent(s string, b int) (e int, digit, ok bool) {
 	for e = b; e < len(s) && e-b < maxKey && t.body[s[e]]; e++ {
 		digit = digit || digits[s[e]]

@@ -48,8 +48,8 @@ type Driving struct {
 
 	// Closing reports whether the session is ending: approvals and questions are denied, then tasks are cancelled.
 	Closing func() bool
-	// Submit sends a prompt to the main conversation, unless prompts are not accepted now. It calls accepted before
-	// it sends.
+	// Submit sends a prompt to the main conversation, unless prompts are not accepted now. It calls the function accepted
+	// before it sends the prompt.
 	Submit func(text string, accepted func()) error
 	// Start starts a main task for a line that a person typed. The line is rejected while another main task is
 	// running.

@@ -16,9 +16,9 @@ import (
 //
 // Its methods are called from several goroutines when calls overlap.
 type Durable interface {
-	// LLMCall runs call and returns its deltas or, after a crash, returns the deltas that were recorded for req.
+	// LLMCall returns the deltas of a model request: those from call or, after a crash, those that were recorded for req.
 	LLMCall(ctx context.Context, req model.Request, call func(context.Context) iter.Seq2[model.Delta, error]) iter.Seq2[model.Delta, error]
-	// ToolCall calls run and returns its result or, after a crash, returns the result that was recorded for call.
+	// ToolCall returns the result of a tool call: the one from run or, after a crash, the one that was recorded for call.
 	ToolCall(ctx context.Context, call tools.Call, run func(context.Context) tools.Result) tools.Result
 }
 

@@ -42,8 +42,8 @@ func (r *resting) of(profile string) *fallback {
 	return r.now
 }
 
-// end ends the model's rest if its time is over, or in any case if now is the zero time, and returns the fallback; nil
-// if no rest ended.
+// end ends the model's rest if its time is over, or in any case for the zero time, and returns the fallback; nil if no
+// rest ended.
 func (r *resting) end(now time.Time) *fallback {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -160,8 +160,8 @@ func (a Access) AnswerWith(profile string) (bool, error) {
 	return true, nil
 }
 
-// Ask asks the person a question and waits for the answer. Notification hooks run first and get the text what. The
-// error is [tools.ErrNobody] when nobody can answer.
+// Ask asks the person a question and waits for the answer. Notification hooks run first; what is their text. The error
+// is [tools.ErrNobody] when nobody can answer.
 func (a Access) Ask(ctx context.Context, what string, q event.QuestionAsked) (event.QuestionAnswered, error) {
 	if !a.l.p.Approvals.Interactive() {
 		return event.QuestionAnswered{}, tools.ErrNobody

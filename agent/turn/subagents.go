@@ -66,7 +66,7 @@ func (l *Loop) For(a Agent, s *selection.Selection, c *compact.Compactor) *Loop 
 	return &other
 }
 
-// runAgent runs a subagent for a call, and calls numbered when its task has its number.
+// runAgent runs a subagent for a call. It calls the function numbered as soon as the subagent's task has its number.
 func (b *batch) runAgent(ctx context.Context, call tools.Call, s tools.Subagent, numbered func()) tools.Result {
 	now := b.loop.p.Selection
 	by := Caller{Agent: b.loop.agent, Loop: b.loop, Task: b.x.task, Conv: b.x.conv, Used: &b.x.used, Tools: now.Tools(), Model: now.Model(), Started: numbered}

@@ -13,8 +13,9 @@ import (
 
 // Trier is a part that tries commands: it runs them in a sandbox that collects their file changes in a private folder.
 type Trier interface {
-	// Try tries the command of a call. It calls more when the time limit is over, while the command runs, and continues if
-	// more returns true. An error means that nothing is left of the try; its text is a clause for the person.
+	// Try tries the command of a call. If the time limit is over while the command still runs, Try calls the function
+	// more, and continues if that returns true. An error means that nothing is left of the try; its text is a clause for
+	// the person.
 	Try(ctx context.Context, call tools.Call, more func(ctx context.Context, limit action.Tried) bool) (Trial, error)
 }
 

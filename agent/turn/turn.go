@@ -208,8 +208,8 @@ func (x *Exchange) Turns() int { return x.turns }
 // Used returns the usage of the exchange.
 func (x *Exchange) Used() *usage.Task { return &x.used }
 
-// CountUnder makes the exchange's usage count for the task above, too. maxTurns limits its turns, 0 is the ledger's
-// limit.
+// CountUnder makes the exchange's usage count for the given task as well. maxTurns limits the exchange's turns; 0 means
+// the ledger's limit.
 func (x *Exchange) CountUnder(above *usage.Task, maxTurns int) { x.used.CountUnder(above, maxTurns) }
 
 // TakeCompacted returns, once, the compaction of the last step; nil if there was none.

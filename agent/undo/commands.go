@@ -299,8 +299,8 @@ func (c *Commands) diff(ctx context.Context, on Files, steps, later []step, mark
 	return out.String(), count, nil
 }
 
-// compare returns the difference between the state of a path before a change and a later state. The later state is the
-// argument then if stored is true, and the present state otherwise.
+// compare returns the difference between the state of a path before a change and a later state: the given one if stored
+// is true, otherwise the present one.
 func (c *Commands) compare(ctx context.Context, on Files, one snapshot.Change, then snapshot.State, stored bool, mark string) (string, error) {
 	files := func(s snapshot.State) bool { return s.Kind == snapshot.File || s.Kind == snapshot.None }
 	name := filepath.ToSlash(c.tree.Name(one.Path))

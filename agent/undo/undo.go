@@ -189,7 +189,7 @@ func (l *Log) Diff(ctx context.Context, mark string) (diff string, count int, er
 	return l.diff(ctx, steps, nil, mark)
 }
 
-// diff is Diff for some steps. later are the steps after them whose changes are left out.
+// diff is Diff for some steps. It leaves out what the steps in later, which follow them, have changed.
 func (l *Log) diff(ctx context.Context, steps, later []step, mark string) (diff string, count int, err error) {
 	if l.files == nil {
 		return "", 0, errors.New("file changes are not saved here")

@@ -55,8 +55,8 @@ type Task struct {
 	warned   map[event.BudgetKind]bool
 }
 
-// CountUnder makes the usage of a task count for the task above, too, and limits the task's turns; 0 is the ledger's
-// limit. It must be called before the first usage.
+// CountUnder makes the usage of a task count for the given task as well, and limits the turns of t; 0 means the
+// ledger's limit. It must be called before the first usage.
 func (t *Task) CountUnder(above *Task, maxTurns int) { t.above, t.maxTurns = above, maxTurns }
 
 // New returns an empty ledger that publishes in a stream.

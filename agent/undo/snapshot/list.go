@@ -55,7 +55,7 @@ func Read(list string) (changes []Change, err error) {
 }
 
 // Merge joins lists of changes, the oldest first: each path gets its first state before and its last state after. A
-// path that is as it was before is left out.
+// path whose last state equals its first is left out.
 func Merge(lists ...[]Change) (all []Change) {
 	at := make(map[string]int)
 	for _, changes := range lists {

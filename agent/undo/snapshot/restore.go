@@ -56,7 +56,7 @@ func (t *Tree) Restore(ctx context.Context, changes []Change, force bool, announ
 	return Restored{}, fmt.Errorf("nothing was restored: %w", err)
 }
 
-// Present returns the present state of a path. The content of a file is kept.
+// Present returns the present state of a path. It stores the content of a file.
 func (t *Tree) Present(ctx context.Context, path string) (State, error) {
 	r := restore{tree: t, ctx: ctx}
 	return r.present(path)
@@ -110,7 +110,7 @@ func (r *restore) has(s State) bool {
 	return err == nil
 }
 
-// present returns the present state of a path, whose content it keeps.
+// present returns the present state of a path, and stores the content of a file.
 func (r *restore) present(path string) (s State, err error) {
 	dir, err := files.Local.PassDir(r.ctx, filepath.Dir(path))
 	switch {
