@@ -166,8 +166,8 @@ func (r *Runtime) switchModel(c event.SwitchModel) {
 	r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
 }
 
-// answerWith makes m the model that answers. Unless only the effort changes, the beginning of requests is adapted to
-// m.
+// answerWith makes m the model that answers. same means that only the effort changes; otherwise the system prompt and
+// the tools are adapted to m.
 func (r *Runtime) answerWith(m model.Model, before model.Info, same bool) {
 	info := m.Info()
 	if !same {

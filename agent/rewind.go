@@ -294,8 +294,8 @@ func (w *way) add(env event.Envelope) {
 	}
 }
 
-// rewound finishes a way after its files were restored or not, and replaces the conversation. Then it starts a prompt
-// that came meanwhile. It reports whether the conversation was replaced.
+// rewound finishes a rewind, undo or redo after the attempt to restore its files, and replaces the conversation if that
+// was requested. Then it starts a prompt that came meanwhile. It reports whether the conversation was replaced.
 func rewound(s *tasks, w *way, done bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -301,7 +301,7 @@ func Items(c *Conversation) ([]history.Item, int) {
 	return history.Items(c.hist), c.hist.Tokens()
 }
 
-// BrokenOff reports whether the history ends with an answer: while no task runs, that answer was interrupted.
+// BrokenOff reports whether the history ends with an answer. If no task runs, that answer was interrupted.
 func (c *Conversation) BrokenOff() bool {
 	return read(c, func(h *history.History) bool {
 		msgs := h.Messages()

@@ -203,8 +203,8 @@ func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn in
 	i.attachFor(ctx, c, task, turn, files, files)
 }
 
-// Again adds the instructions for the files in use once more after a compaction, so that the next call follows them.
-// target is the target of the instruction files.
+// Again attaches once more, after a compaction, the instructions for the files in use, so that the next call follows
+// them. target is the target of the instruction files.
 func (i *Instructions) Again(ctx context.Context, c *Conversation, task, turn int, target string) {
 	if i.from.ReadBelow == nil || c.off != nil && c.off(reminder.Instructions) {
 		return

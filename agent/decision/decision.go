@@ -191,7 +191,7 @@ func (f *found) alternative(text string) {
 	f.alternatives = append(f.alternatives, text)
 }
 
-// lastLines returns the complete lines in the last bytes of a text.
+// lastLines returns the complete lines in the last MaxRead bytes of a text.
 func lastLines(text string) string {
 	if len(text) <= MaxRead {
 		return text

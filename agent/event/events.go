@@ -306,8 +306,8 @@ func (f ModelFallback) Reason() string {
 	return cmp.Or(f.Detail, f.Why)
 }
 
-// FallbackEnded marks that the profile To answers again in place of From: some minutes have passed, the conversation
-// outgrew the window of From, or the person or a skill selected a model.
+// FallbackEnded marks that the profile To answers again in place of From, because some minutes have passed, the
+// conversation outgrew the window of From, or the person or a skill selected a model.
 type FallbackEnded struct {
 	From string `json:"from"`
 	To   string `json:"to"`

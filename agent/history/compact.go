@@ -363,8 +363,8 @@ func (h *History) PinExchange(back int, on bool) int {
 	return u.to - u.from
 }
 
-// stays reports whether every compaction keeps the message at index i of the body: pinned messages, and the first
-// prompt, which has the task and its limits.
+// stays reports whether every compaction keeps the message at index i of the body. It keeps pinned messages, and the
+// first prompt, which has the task and its limits.
 func (h *History) stays(i int) bool {
 	return h.pinned(i) || i == slices.IndexFunc(h.body(), opens)
 }

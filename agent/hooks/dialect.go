@@ -87,7 +87,7 @@ func (c Call) input() map[string]any {
 	return in
 }
 
-// arguments returns the arguments of a call after a hook has replaced the visible ones.
+// arguments returns the arguments of a call after a hook has replaced those that hooks see.
 func (c Call) arguments(updated json.RawMessage) (string, error) {
 	var in map[string]any
 	if err := json.Unmarshal(updated, &in); err != nil || in == nil {

@@ -93,7 +93,7 @@ var refusals = map[string]bool{
 	"block": true, "blocked": true, "deny": true, "denied": true, "reject": true, "rejected": true,
 }
 
-// plainTexts lists keys that hold texts or change something other than whether a call runs.
+// plainTexts lists keys that do not decide whether a call runs: they hold texts or change something else.
 var plainTexts = []string{
 	"systemmessage", "reason", "permissiondecisionreason", "stopreason", "additionalcontext", "suppressoutput", "hookeventname", "usermessage", "agentmessage",
 	"message", "updatedinput", "updatedtooloutput", "hookspecificoutput", "followupmessage",

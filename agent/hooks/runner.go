@@ -250,8 +250,8 @@ type moment struct {
 	facts  map[string]any // additional input of the hooks
 }
 
-// choose selects the hooks of an event that are wanted and may run. It counts each as run, so the caller must run
-// all of them.
+// choose selects the hooks of an event for which wanted returns true and that may run. It counts each as run, so the
+// caller must run all of them.
 func (r *Runner) choose(e Event, wanted func(Handler) bool) moment {
 	m := moment{event: e, of: r.list.Load()}
 	for i, h := range m.of.Handlers {

@@ -49,7 +49,7 @@ var base64Bytes = func() (set [256]bool) {
 	return set
 }()
 
-// decoded returns the text in base64. ok is false for anything else, such as a picture or a long word.
+// decoded returns the text that s encodes in base64. ok is false for anything else, such as a picture or a long word.
 func decoded(s string) (text string, ok bool) {
 	s = strings.NewReplacer("-", "+", "_", "/").Replace(s[:len(s)&^3])
 	if !readable(s[:minEncoded]) {

@@ -84,7 +84,7 @@ func (c Cache) Breakpoints() (at []int) {
 // WindowTokens is the number of tokens above which Window compacts if the model's context window is unknown.
 const WindowTokens = 100_000
 
-// WithDefaults returns c with the default of each value that is zero.
+// WithDefaults returns a copy of c with the default of each value that is zero.
 func (c Context) WithDefaults() Context {
 	c.Strategy, c.Restore = cmp.Or(c.Strategy, Summary), cmp.Or(c.Restore, MostRecent)
 	c.HintAt, c.WarnAt, c.CriticalAt = cmp.Or(c.HintAt, 70), cmp.Or(c.WarnAt, 80), cmp.Or(c.CriticalAt, 90)
@@ -103,7 +103,7 @@ type Agents struct {
 	Wake    bool // the end of a background agent starts a task of the main agent if that is idle
 }
 
-// WithDefaults returns a with the default of each limit that is zero.
+// WithDefaults returns a copy in which each limit that is zero has its default.
 func (a Agents) WithDefaults() Agents {
 	a.AtOnce, a.Depth, a.Session, a.Turns = cmp.Or(a.AtOnce, 6), cmp.Or(a.Depth, 2), cmp.Or(a.Session, 100), cmp.Or(a.Turns, 50)
 	return a
@@ -128,7 +128,7 @@ type Calls struct {
 	Wait    bool          // no call starts before its answer is complete
 }
 
-// WithDefaults returns c with the default of each limit that is zero.
+// WithDefaults returns a copy in which each limit that is zero has its default.
 func (c Calls) WithDefaults() Calls {
 	c.Timeout, c.Page = cmp.Or(c.Timeout, time.Minute), cmp.Or(c.Page, 40_000)
 	return c
@@ -154,7 +154,7 @@ type MCPTimes struct {
 	Idle         time.Duration // for a call without a sign of life
 }
 
-// WithDefaults returns t with the default of each limit that is zero.
+// WithDefaults returns a copy in which each limit that is zero has its default.
 func (t MCPTimes) WithDefaults() MCPTimes {
 	t.StartTimeout, t.Timeout, t.Idle = cmp.Or(t.StartTimeout, time.Minute), cmp.Or(t.Timeout, 10*time.Minute), cmp.Or(t.Idle, 5*time.Minute)
 	return t
