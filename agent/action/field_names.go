@@ -64,7 +64,7 @@ func FieldTool(name string) (ours []string, ok bool) {
 	return nil, false
 }
 
-// FieldName returns the name that other agents use for a tool of buddy, or the tool's own name.
+// FieldName returns the name that other agents use for a tool of buddy, or the tool's own name if they have none.
 func FieldName(ours string) string {
 	for _, t := range fieldTools {
 		if t.ours == ours {

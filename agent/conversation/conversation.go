@@ -222,8 +222,8 @@ func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, 
 	return true
 }
 
-// StorePrefix adds the start of an answer that still streams to the history, so that its calls may start and have
-// results. Store replaces it.
+// StorePrefix adds to the history the start of an answer that still streams, so that its calls may start and have
+// results. Store replaces this start.
 func StorePrefix(c *Conversation, task, turn int, m model.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -61,7 +61,8 @@ type PromptSubmitted struct {
 }
 
 // Command reports whether the prompt is a shell command or a workflow that runs at once. Prompts of old sessions
-// have no Kind: there it is true unless a task was running.
+// have no Kind: Command returns true for those that start with an exclamation mark, although they were not commands if
+// a task was running.
 func (p PromptSubmitted) Command() bool {
 	return p.Kind == Typed || p.Kind == "" && strings.HasPrefix(p.Text, "!")
 }

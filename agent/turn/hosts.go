@@ -150,7 +150,7 @@ func (h *hostAsks) run() {
 	}
 }
 
-// take removes the hosts for the next dialog from the queue. If none are left, asking becomes false.
+// take removes the hosts for the next dialog from the queue. If the queue was empty, asking becomes false.
 func (h *hostAsks) take() (now []hostAsk) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -158,7 +158,7 @@ type brokenOff struct{ why string }
 // Error describes what happened.
 func (e *brokenOff) Error() string { return "the answer broke off: " + e.why }
 
-// ends returns an error if another attempt would follow this one, but calls of this attempt have started.
+// ends returns an error if d starts another attempt although calls of the current attempt have started.
 func (p *partial) ends(d model.Delta) error {
 	if d.Kind != model.Retry && d.Kind != model.Fallback || !storedEarly(p.batch) {
 		return nil

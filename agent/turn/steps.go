@@ -56,8 +56,8 @@ const (
 func isOwn(id string) bool { return strings.HasPrefix(id, checkID) || strings.HasPrefix(id, typedID) }
 
 // Check returns a call that tests whether work is done; it needs no approval. In auto mode a command runs in the
-// sandbox, unless it is to run outside, because it executes files that sandboxed commands may have changed. A subagent
-// that checks may only read.
+// sandbox, because it executes files that sandboxed commands may have changed, unless it is configured to run outside.
+// A subagent that checks may only read.
 func Check(tool string, args map[string]any) StepCall {
 	text, _ := json.Marshal(args) // strings and booleans always encode
 	return StepCall{ID: checkID + stream.NewID(), Name: tool, Arguments: string(text), Approved: true}

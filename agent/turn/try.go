@@ -27,7 +27,7 @@ type Trial interface {
 	Tried() action.Tried
 	// Conflicts returns the changed paths that others have changed since the command started.
 	Conflicts() ([]string, error)
-	// Keep makes exactly these changes. After an error not all of them may have been made; its text says so.
+	// Keep makes exactly these changes. After an error, some of them may be missing; the error says so.
 	Keep() error
 	// Result returns what the command printed, as the result of the call.
 	Result() tools.Result

@@ -35,8 +35,8 @@ func (l *Log) failed() {
 	l.half, l.earlier = l.earlier, nil
 }
 
-// forgetEarlier stops counting the copies of an earlier interrupted restore that half does not continue. The caller
-// holds l.mu.
+// forgetEarlier stops counting the copies of the earlier interrupted restore, unless l.half continues that restore.
+// The caller holds l.mu.
 func (l *Log) forgetEarlier() {
 	if l.earlier != l.half {
 		l.earlier.forget(l)

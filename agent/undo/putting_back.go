@@ -89,7 +89,7 @@ func (l *Log) newestPrompt() int {
 	return n
 }
 
-// begin prepares an undo that covers at least an interrupted one. The caller holds l.mu.
+// begin prepares an undo of steps, and of all steps of an interrupted undo. The caller holds l.mu.
 func (l *Log) begin(ctx context.Context, steps []step) *Undo {
 	if n := len(steps); l.half.undo() && n > 0 && n < len(l.half.steps) {
 		steps = slices.Clone(l.half.steps)
