@@ -30,11 +30,17 @@ for a gateway or another server with the same protocol ('openai/MODEL' then uses
 OpenAI). buddy sends 'ANTHROPIC_AUTH_TOKEN' as 'Authorization: Bearer' instead of a key. These variables do not affect profiles with
 their own address. buddy removes spaces and line breaks around a key, with a notice.
 
-'--model', 'BUDDY_MODEL', 'agent.model' and '/model' accept, in this order: a profile in a file, 'demo', a name in this table,
-'NAME/MODEL' for another model of a profile or of a name in either table, a short name ('gpt-codex' and 'gpt-spark' for
-'gpt-5.3-codex' and 'gpt-5.3-codex-spark' of OpenAI; 'openrouter-deepseek' and 'openrouter-glm' for DeepSeek V3.2 and GLM 4.7 at
-OpenRouter), and a model id for the active profile. Some ids start with the name of a company (at OpenRouter, Groq, servers on this
-machine and addresses that buddy does not know); '--model' accepts them unchanged.
+'--model', 'BUDDY_MODEL', 'agent.model' and '/model' accept one of these names; the first that matches counts:
+
+1. a profile in your settings;
+2. 'demo';
+3. a provider in the table above;
+4. 'NAME/MODEL', where NAME is a profile, a provider above or a server below;
+5. a short name: 'gpt-codex' and 'gpt-spark' for 'gpt-5.3-codex' and 'gpt-5.3-codex-spark' of OpenAI, 'openrouter-deepseek' and
+   'openrouter-glm' for DeepSeek V3.2 and GLM 4.7 at OpenRouter;
+6. a model id for the active profile.
+
+Ids that begin with the name of a company, such as 'z-ai/glm-4.7' at OpenRouter, work unchanged.
 
 Without a model, and for '/model' and 'buddy models', buddy looks for servers on this machine: only on 127.0.0.1, and for at most
 0.3 seconds. It offers them, but never selects one by itself. '%s' names other ports, such as

@@ -18,8 +18,8 @@ type Sandbox struct {
 
 var sandboxSection = section{
 	name: "sandbox", access: personal,
-	doc: "The sandbox: where commands may write and what they can reach. `auto` mode runs commands in it; with " +
-		"`mode`, so do commands that you approve. It works for commands on this machine and uses bubblewrap on " +
+	doc: "The sandbox: where commands may write and what they can reach. In `auto` mode commands run in it; with " +
+		"`mode = \"workspace\"`, commands that you approve do, too. It works for commands on this machine and uses bubblewrap on " +
 		"Linux, and macOS's own sandbox where buddy's self-test has passed; `buddy doctor` says whether it works " +
 		"here. Inside, the system is read-only, the home folder is hidden except for certain settings and " +
 		"toolchains, and a command has its own /tmp, processes and loopback.",

@@ -84,7 +84,7 @@ func lastMessage(r modeltest.Request) model.Message {
 // attempt. The answer HANG never ends, CALL runs a command, FOREIGN makes calls in other programs' formats, TOLD lists
 // the tools, PATCH creates a file, ECHO is the whole prompt, SENT all of the person's texts, HISTORY all messages with
 // their calls, SYSTEM the system prompt and the description of the working environment in JSON, MARKS the number of
-// cache marks, and FIELDS the members of a request besides its
+// cache marks, LIMITED has headers with a rate limit, and FIELDS the members of a request besides its
 // messages and tools. "USE TOOL ARGUMENTS THEN TOOL ARGUMENTS" calls tools one after the other and ends with the last
 // result, STRANGE ends for an unknown reason, "CUT TEXT THEN TEXT" is cut off after the first text.
 func scripted(r modeltest.Request) modeltest.Answer {
@@ -154,6 +154,8 @@ func scripted(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text(fmt.Sprintf("%d marks", strings.Count(string(r.Body), `"cache_control"`))), usage}
 	case "FIELDS":
 		return modeltest.Answer{modeltest.Text(fieldsOf(r.Body)), usage}
+	case "LIMITED":
+		return modeltest.Answer{modeltest.Headers{"x-ratelimit-limit-requests": "50", "x-ratelimit-remaining-requests": "3", "x-ratelimit-reset-requests": "6m0s"}, modeltest.Text("ok"), usage}
 	case "ECHO":
 		return modeltest.Answer{modeltest.Text(first), usage}
 	default:

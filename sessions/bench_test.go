@@ -124,22 +124,28 @@ func BenchmarkRangeBehind100(b *testing.B) {
 	}
 }
 
-// 10,000 sessions must feel instant.
-func BenchmarkList10k(b *testing.B) {
-	b.ReportAllocs()
+// tenThousand returns a store with 10,001 sessions, all but one unchanged for an hour.
+func tenThousand(b *testing.B) Store {
+	b.Helper()
 	s := newStore(b)
 	j := create(b, s)
 	appendAll(b, j, stream(j.Info().Header.ID, 10))
 	text := readFile(b, j.path)
-	for i := range 10_000 {
-		writeFile(b, s.file(fmt.Sprintf("session-%d", i)), text)
-	}
 	old := time.Now().Add(-time.Hour)
 	for i := range 10_000 {
-		if err := os.Chtimes(s.file(fmt.Sprintf("session-%d", i)), old, old); err != nil {
+		name := s.file(fmt.Sprintf("session-%d", i))
+		writeFile(b, name, text)
+		if err := os.Chtimes(name, old, old); err != nil {
 			b.Fatal(err)
 		}
 	}
+	return s
+}
+
+// 10,000 sessions must feel instant.
+func BenchmarkList10k(b *testing.B) {
+	b.ReportAllocs()
+	s := tenThousand(b)
 	list := func(b *testing.B) {
 		if all, err := s.List(); err != nil || len(all) != 10_001 || all[0].Title == "" {
 			b.Fatal(len(all), err)
@@ -187,4 +193,27 @@ func BenchmarkScan100MB(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkUses sums up the requests of 10,000 sessions.
+func BenchmarkUses(b *testing.B) {
+	s := tenThousand(b)
+	uses := func(b *testing.B) {
+		if all, err := Uses(s); err != nil || all[0].Requests < 10_000 {
+			b.Fatal(all, err)
+		}
+	}
+	b.Run("cold", func(b *testing.B) { // without the index
+		b.ReportAllocs()
+		for b.Loop() {
+			_ = os.Remove(usesPath(s))
+			uses(b)
+		}
+	})
+	b.Run("warm", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			uses(b)
+		}
+	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/texts"
@@ -111,7 +112,7 @@ func (h *Header) items() []item {
 	if h.info.Event.Model == "" && h.info.Session == "" {
 		return []item{name} // no session yet
 	}
-	all := []item{name, h.model(), h.place(), h.context(), h.cost(), h.goal(), h.servers(), h.title(), h.mode()}
+	all := []item{name, h.model(), h.place(), h.context(), h.cost(), h.limit(), h.goal(), h.servers(), h.title(), h.mode()}
 	if h.left && h.approvals > 0 {
 		all = slices.Insert(all, 1, h.waiting())
 	}
@@ -177,9 +178,7 @@ func (i item) trimmed() item {
 // place returns the target and the directory. A target other than this machine is dropped later than the directory.
 func (h *Header) place() item {
 	target, dir := h.info.Event.Target, h.info.Event.Cwd
-	if rest, ok := strings.CutPrefix(dir, h.home); ok && h.home != "" && (rest == "" || rest[0] == '/') {
-		dir = "~" + rest
-	}
+	dir = texts.WithTilde(dir, h.home)
 	base := dir[strings.LastIndexByte(dir, '/')+1:]
 	if label := texts.Worktree(dir); label != "" {
 		dir = label
@@ -291,9 +290,29 @@ func (h *Header) cost() item {
 	case u.SessionCost == 0:
 		text = texts.Count(total) + " tokens"
 	case u.SessionUnpriced > 0:
-		text = "over " + text // the cost of some requests is unknown
+		text = "≥ " + text // the cost of some requests is unknown
 	}
 	return item{forms: [][]draw.Span{{bar(text, false)}, nil}, ranks: []int{5}}
+}
+
+// nearLimit is the percentage of a rate limit from which the header shows it.
+const nearLimit = 90
+
+// limit returns the rate limit of the account that is used most, if it is nearly used up.
+func (h *Header) limit() item {
+	var most model.RateLimit
+	for _, l := range h.info.Usage.Limits {
+		if l.Percent() >= max(nearLimit, most.Percent()) {
+			most = l
+		}
+	}
+	if most.Limit == 0 {
+		return item{forms: [][]draw.Span{nil}}
+	}
+	shown := func(format string) []draw.Span {
+		return []draw.Span{draw.Text(themes.Warning, " "+fmt.Sprintf(format, most.Of, most.Percent())+" ")}
+	}
+	return item{forms: [][]draw.Span{shown("limit of %s: %d%% used"), shown("%s %d%%"), nil}, ranks: []int{1, 8}}
 }
 
 // title returns the title of the session, or "session" and its short id. A long title loses words at its end.

@@ -30,9 +30,10 @@ func TestHeaderGolden(t *testing.T) {
 	remote.Target, remote.Cwd = "root@web-02 (ssh)", "/var/www/a/very/long/directory/name/that/goes/on"
 	remote.Model = "org/" + viewtest.Hostile
 	paid := append(slices.Clone(full), event.MetricsUsage{SessionPrompt: 12_345, SessionCompletion: 1_234, SessionCost: 420_000, SessionUnpriced: 1})
+	limited := append(slices.Clone(full), event.MetricsUsage{SessionPrompt: 12_345, SessionCompletion: 1_234, Limits: []model.RateLimit{{Of: "requests", Limit: 60, Remaining: 2}, {Of: "input tokens", Limit: 1000, Remaining: 10}, {Of: "tokens", Limit: 1000, Remaining: 500}}})
 	hard := created
 	hard.Effort = "high"
-	for name, events := range map[string][]event.Event{"goal": append(slices.Clone(full), event.GoalChanged{State: event.GoalActive, Used: event.GoalUse{Turns: 3}, Limit: event.GoalUse{Turns: 20}}), "effort": append([]event.Event{hard}, full[1:]...), "empty": nil, "full": full, "paid": paid, "loud": loud, "hostile": {remote}} {
+	for name, events := range map[string][]event.Event{"goal": append(slices.Clone(full), event.GoalChanged{State: event.GoalActive, Used: event.GoalUse{Turns: 3}, Limit: event.GoalUse{Turns: 20}}), "effort": append([]event.Event{hard}, full[1:]...), "empty": nil, "full": full, "paid": paid, "limited": limited, "loud": loud, "hostile": {remote}} {
 		for _, w := range []int{200, 120, 80, 60, 40, 20} {
 			h := newHeader(t)
 			var s state.State

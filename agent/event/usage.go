@@ -34,6 +34,8 @@ type MetricsUsage struct {
 	SessionCost       model.Money `json:"session_cost,omitempty"`
 	SessionUnpriced   int         `json:"session_unpriced,omitempty"`
 	PerTool           []ToolUse   `json:"per_tool,omitempty"`
+	// Limits holds the account's rate limits after the last request for an answer; empty if the provider reports none.
+	Limits []model.RateLimit `json:"limits,omitempty"`
 }
 
 // ToolUse estimates the tokens that a tool's results used in a task.

@@ -152,6 +152,8 @@ type Delta struct {
 	Finish  string   // Done: the provider's finish reason
 	Refusal string   // Done: why the provider's content filter stopped the answer, one line; "" if it gave no reason
 	Usage   *Usage   // Done: nil when the provider sent none
+	// Limits holds the account's rate limits after the request. Done: nil when the provider sent none.
+	Limits []RateLimit
 }
 
 // PromptRead reports how much of a request a server has processed, in tokens.
@@ -195,6 +197,17 @@ type Usage struct {
 	CacheUnknown bool  `json:"cache_unknown,omitempty"`
 	Cost         Money `json:"cost,omitempty"` // as reported by the provider or a gateway; 0: not reported
 }
+
+// RateLimit is a limit of the requests or tokens that an account may use in a period.
+type RateLimit struct {
+	Of        string `json:"of"` // such as "requests" or "input tokens"
+	Limit     int64  `json:"limit"`
+	Remaining int64  `json:"remaining"`
+	Reset     int64  `json:"reset_unix_ms,omitempty"` // when the limit is whole again; 0 is unknown
+}
+
+// Percent returns how much of the limit is used.
+func (l RateLimit) Percent() int { return int(100 * (l.Limit - l.Remaining) / max(l.Limit, 1)) }
 
 // The finish reasons that mean more than "the answer ended"; any other is treated as an ordinary end.
 const (

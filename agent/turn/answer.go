@@ -157,6 +157,7 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, hint
 	if a.usage != nil && p.answers.Model == l.p.Selection.Model().Info().Model { // a fallback model counts other tokens
 		x.conv.Calibrate(a.usage.Prompt)
 	}
+	l.p.Ledger.SetLimits(p.done.Limits)
 	l.p.Ledger.Request(usage.Asker{Task: x.task, Turn: turn, Used: &x.used}, p.answers, a.usage)
 	return a, err
 }

@@ -151,6 +151,21 @@ func (l *Ledger) Total(t *Task) model.Usage {
 	return t.usage
 }
 
+// SetLimits sets the rate limits of the account, which the next [Ledger.Request] publishes. nil means that the provider
+// reports none.
+func (l *Ledger) SetLimits(all []model.RateLimit) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sums.Limits = all
+}
+
+// Limits returns the rate limits of the account after the last request for an answer.
+func (l *Ledger) Limits() []model.RateLimit {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.sums.Limits
+}
+
 // Own returns the cost of a task's own requests, without agents that it called, as far as prices are known.
 func (l *Ledger) Own(t *Task) model.Money {
 	l.mu.Lock()

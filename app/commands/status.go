@@ -14,7 +14,7 @@ func init() {
 		Help: "show the model, permissions and this session's usage; a dialog with tabs for /context and /config",
 	}, report("Status", agent.Status))
 	add(slash.Command{
-		Name: "context", Means: []string{"tokens", "cost", "usage", "window"}, Brief: "show how full the context is",
+		Name: "context", Means: []string{"tokens", "window"}, Brief: "show how full the context is",
 		Help: "show how full the model's context is, its parts, the largest items and the cost",
 	}, report("Context", agent.ContextUse))
 }

@@ -199,7 +199,7 @@ var table = slices.Concat(promptTable, []row{
 	{PromptPrevious, in(Conversation), "", "Previous prompt", keys("[")},
 	{PromptNext, in(Conversation), "", "Next prompt", keys("]")},
 	{CopyBlock, in(Conversation, Pager), "copy", "Copy the block; in an output: the selection, or the visible lines", keys("y")},
-	{CopyCode, in(Conversation), "code", "Copy the code block in view; again: the next code block", keys("c")},
+	{CopyCode, in(Conversation), "copy code", "Copy the code block in view; again: the next code block", keys("c")},
 	{Find, in(Conversation, Pager), "find", "Find text; case matters only if you type a capital", keys("/")},
 	{FindNext, in(Conversation, Pager), "", "Next match", keys("n")},
 	{FindPrevious, in(Conversation, Pager), "", "Previous match", keys("N")},

@@ -224,10 +224,7 @@ func (b *browser) folder(dir string) string {
 	if label := texts.Worktree(dir); label != "" {
 		return label
 	}
-	if rest, ok := strings.CutPrefix(dir, b.u.deps.Home); ok && b.u.deps.Home != "" {
-		return "~" + rest
-	}
-	return dir
+	return texts.WithTilde(dir, b.u.deps.Home)
 }
 
 // sessionOf returns the id of a row's session; the ID of a hit is the session's id and a number.

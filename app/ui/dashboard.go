@@ -295,10 +295,7 @@ func (b *board) look(r show.Row) {
 
 // folder returns the folder of a session, after the session's machine and target unless these are this machine.
 func (b *board) folder(s dashboard.Session) string {
-	text := s.Folder
-	if rest, ok := strings.CutPrefix(text, b.d.Live.Home); ok && b.d.Live.Home != "" {
-		text = "~" + rest
-	}
+	text := texts.WithTilde(s.Folder, b.d.Live.Home)
 	if s.Target != "" && s.Target != "local" {
 		text = s.Target + " " + text
 	}

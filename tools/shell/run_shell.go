@@ -313,7 +313,7 @@ func (t *Shell) runShared(ctx context.Context, call tools.Call, spec tmux.Spec, 
 	run, err := t.start(starting, spec)
 	stop()
 	if err != nil && released(call) && !errors.Is(err, tmux.ErrUnconfirmed) {
-		err = errors.New("the user sent the command that ran to the background while this one waited for it; call it again")
+		err = errors.New("this command waited for another one, which the user has now sent to the background; call run_shell again with this command")
 	}
 	if err != nil {
 		return notStarted("the command was not started", err)

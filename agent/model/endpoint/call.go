@@ -28,6 +28,7 @@ type Call struct {
 	gather gather
 	shown  string // the URL of the request
 	cost   string // cost as stated in a gateway's header; "" if none
+	limits []model.RateLimit
 	body   *sse.Reader
 	log    *callLog // nil: no debug log
 }
@@ -80,6 +81,9 @@ func (c *Call) Cost() model.Money {
 	return model.Dollars(f)
 }
 
+// Limits returns the account's rate limits as headers of the answer state them.
+func (c *Call) Limits() []model.RateLimit { return c.limits }
+
 // More reports whether Next has another event without waiting.
 func (c *Call) More() bool { return c.body.More() }
 
@@ -115,7 +119,7 @@ func (c *Call) Do(req *http.Request) (*http.Response, error) {
 		return nil, c.unknownModel(req, c.status(resp, head), head)
 	}
 	c.timer.Stop()
-	c.cost = resp.Header.Get("X-Litellm-Response-Cost")
+	c.cost, c.limits = resp.Header.Get("X-Litellm-Response-Cost"), limits(resp.Header, time.Now())
 	c.body = sse.NewReader(body{plain, resp.Body}, resp.Header.Get("Content-Type"))
 	resp.Body = http.NoBody
 	return resp, nil

@@ -58,6 +58,8 @@ type (
 	Reasoning struct{ Field, Text string }
 	// Call is a tool call, with its arguments in pieces.
 	Call struct{ ID, Name, Arguments string }
+	// Headers are headers of the answer.
+	Headers map[string]string
 	// Usage is sent at the end, if the client asked for it or the protocol always has it.
 	Usage struct{ Prompt, Completion, Cached, CacheWrite int }
 	// Compaction is the server's summary of everything before it, only in Responses and Messages. Alone it is a
@@ -114,6 +116,7 @@ type (
 func (Text) part()        {}
 func (Reasoning) part()   {}
 func (Call) part()        {}
+func (Headers) part()     {}
 func (Usage) part()       {}
 func (Compaction) part()  {}
 func (Finish) part()      {}

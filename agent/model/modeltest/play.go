@@ -37,11 +37,16 @@ type format interface {
 	document(p *wire, a Answer) any // all in one body
 }
 
-// answer sends an answer. Some formats start with the usage, so it is set first.
+// answer sends an answer. Headers come before everything else, and some formats start with the usage.
 func (p *wire) answer(a Answer) {
 	for _, part := range a {
-		if u, ok := part.(Usage); ok {
-			p.usage = &u
+		switch part := part.(type) {
+		case Usage:
+			p.usage = &part
+		case Headers:
+			for k, v := range part {
+				p.w.Header().Set(k, v)
+			}
 		}
 	}
 	if len(a) > 0 {

@@ -285,8 +285,11 @@ func (r *reading) content(d model.Delta) error {
 	if d.Kind == model.Reading {
 		return r.reading(d)
 	}
-	if d.Kind == model.Done && d.Usage != nil && d.Usage.Cost == 0 {
-		d.Usage.Cost = r.call.Cost()
+	if d.Kind == model.Done {
+		d.Limits = r.call.Limits()
+		if d.Usage != nil && d.Usage.Cost == 0 {
+			d.Usage.Cost = r.call.Cost()
+		}
 	}
 	r.call.Content(d.Kind)
 	if d.Kind != r.kept.Kind || d.Field != r.kept.Field || d.CallID != r.kept.CallID {
