@@ -96,7 +96,7 @@ type Left struct {
 // Release makes the text available to other screens.
 func (l Left) Release() { _ = l.lock.Close() }
 
-// AwaitLeft, for an empty draft, waits for the end of each screen that now has a text, and then calls left on a
+// AwaitLeft waits, if the draft is empty, for the end of each screen that now has a text, and then calls left on a
 // goroutine of its own; a screen that sends its text does not count. A killed screen keeps its text until its process
 // has ended, a moment after its terminal has closed.
 func (d *Draft) AwaitLeft(left func(Left)) {
