@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"buddy/agent/event"
+	"buddy/agent/reminder"
 	"buddy/agent/settings"
 )
 
@@ -27,6 +28,33 @@ func TestWindowStrategyOfAnUnknownWindow(t *testing.T) {
 					}
 				}
 				if c, n := find[event.ContextCompacted](s); n < 3 || c.By != "window" {
+					t.Errorf("%d compactions, the last %+v", n, c)
+				}
+				s.stop()
+			})
+		})
+	}
+}
+
+// A conversation that cannot become as short as the strategy wants is sent anyway: it is compacted once before a request,
+// although what the model is told again after a compaction is removed by the next one.
+func TestStrategyCompactsOnceBeforeARequest(t *testing.T) {
+	for name, o := range map[string]settings.Context{
+		"messages": {Strategy: settings.Window, KeepMessages: 1},
+		"tokens":   {Strategy: settings.Window, KeepTokens: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := start(t, func(to *Options) {
+					to.Context, to.Reminders = o, reminder.NewSet(nil, reminder.Own()...)
+				}, answers(6)...)
+				for i := range 6 {
+					s.do(prompt(i, 100))
+					if f, _ := find[event.TaskFinished](s); f.Outcome != event.Completed {
+						t.Errorf("prompt %d: %+v", i, f)
+					}
+				}
+				if c, n := find[event.ContextCompacted](s); n == 0 || n > 6 {
 					t.Errorf("%d compactions, the last %+v", n, c)
 				}
 				s.stop()

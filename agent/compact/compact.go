@@ -76,6 +76,7 @@ type Room struct {
 	refused  bool         // a hook refused the last one
 	failures int          // failed summaries in a row
 	turns    []int        // of the last automatic compactions
+	looked   int          // 1 + the turns before the request for which the strategy was asked last
 	warned   int          // the task of the last warning about the context
 	grade    event.Health // of that warning
 }
@@ -170,6 +171,14 @@ func (m *Room) warns(task int, grade event.Health) bool {
 	if first {
 		m.warned, m.grade = task, grade
 	}
+	return first
+}
+
+// first reports whether the strategy was not asked yet before the request of a turn, and records it. The caller holds
+// m.mu.
+func (m *Room) first(turn int) bool {
+	first := m.looked != turn+1
+	m.looked = turn + 1
 	return first
 }
 
@@ -334,8 +343,8 @@ func (c *Compactor) due(w Work, turn int) bool {
 	if m.failures >= maxSummaryFailures || own == nil && (!known || c.o.Strategy != settings.Summary || used <= percent(window, c.o.CompactAt)) {
 		return false
 	}
-	if own != nil { // removing messages costs nothing, so it may happen often
-		return own.ShouldCompact(c.state(w))
+	if own != nil { // removing messages costs nothing, so it may happen often, but it may not help
+		return m.first(turn) && own.ShouldCompact(c.state(w))
 	}
 	if m.thrashes(turn) {
 		m.failures = maxSummaryFailures

@@ -472,7 +472,7 @@ func reviewed(s *State, env event.Envelope, p event.ReviewFinished) {
 func compacted(s *State, env event.Envelope, p event.ContextCompacted) {
 	became := "became a summary"
 	if p.Summary == "" {
-		became = "left"
+		became = "removed"
 	}
 	what := texts.Plural(p.Removed, "message")
 	if p.Turns > 0 {

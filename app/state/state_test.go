@@ -283,7 +283,7 @@ func TestCompactionIsTold(t *testing.T) {
 		{event.ContextCompacted{Removed: 1, Before: 900, After: 400, Summary: "x"}, "context compacted: 1 message became a summary, 900 → 400 tokens"},
 		{event.ContextCompacted{Removed: 4, Before: 900, After: 400, Summary: "x"}, "context compacted: 4 messages became a summary, 900 → 400 tokens"},
 		{event.ContextCompacted{Removed: 11, Turns: 3, Before: 900, After: 400, Summary: "x"}, "context compacted: 11 messages of 3 exchanges became a summary, 900 → 400 tokens"},
-		{event.ContextCompacted{Removed: 4, Before: 900, After: 400}, "context compacted: 4 messages left, 900 → 400 tokens"},
+		{event.ContextCompacted{Removed: 4, Before: 900, After: 400}, "context compacted: 4 messages removed, 900 → 400 tokens"},
 		{event.MicroCompacted{CallIDs: []string{"a", "b"}}, "2 old results compacted"},
 	}
 	for _, tt := range tests {
