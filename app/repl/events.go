@@ -95,6 +95,8 @@ func (r *repl) changed(env event.Envelope) {
 		if n := len(r.state.Blocks); n > 0 && r.state.Blocks[n-1].Seq == env.Seq { // as on the full screen
 			r.printLine(string(r.state.Blocks[n-1].Text))
 		}
+	case event.TaskDeadline:
+		r.printLine(fmt.Sprintf("the time limit of task #%d ends at %s", p.ID, clock(p.Deadline)))
 	case event.WorkflowChanged:
 		if w := state.WorkflowOf(&r.state, p.Run); w != nil {
 			r.printLine(state.WorkflowEnd(w.Name, p))
@@ -112,6 +114,9 @@ func (r *repl) changed(env event.Envelope) {
 		r.print.Remark(p)
 	}
 }
+
+// clock formats a time in the future, in Unix milliseconds.
+func clock(ms int64) string { return texts.Until(time.Now(), time.UnixMilli(ms), "15:04:05") }
 
 // streamed is the streaming answer, printed line by line.
 type streamed struct {
@@ -239,7 +244,7 @@ func (r *repl) mode(p event.ModeChanged) {
 	}
 	text := "approvals: " + p.Mode.Label()
 	if p.Until > 0 {
-		text += " until " + texts.Until(time.Now(), time.UnixMilli(p.Until), "15:04:05")
+		text += " until " + clock(p.Until)
 	}
 	r.printLine(text)
 }
