@@ -5,6 +5,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,8 @@ type Account struct {
 // otherNames maps common names of providers to the names that buddy uses.
 var otherNames = map[string]string{"claude": "anthropic", "google": "gemini", "grok": "xai", "mistral": "mistralai"}
 
-// Find returns the account with the given name, or for "" the account of the active profile.
+// Find returns the account of a profile, or of the provider of a model, named as for --model; for "" the account of the
+// active profile.
 func Find(c config.Config, name string) (Account, error) {
 	if name == "" {
 		if c.Active == nil || c.Active.Login.Issuer == "" && c.Active.Login.Auth != config.ByLogin {
@@ -37,11 +39,11 @@ func Find(c config.Config, name string) (Account, error) {
 	if p, ok := c.Profile(name); ok {
 		return ofProfile(p)
 	}
-	if other, ok := otherNames[strings.ToLower(name)]; ok {
-		name = other
-	}
-	if p, ok := config.FindProvider(strings.ToLower(name)); ok && p.KeyEnv != "" {
-		return Account{Name: p.Name, Provider: p}, nil
+	lower := strings.ToLower(name)
+	if p, ok := c.Lookup(cmp.Or(otherNames[lower], lower)); ok {
+		if provider, known := p.Provider(); known {
+			return Account{Name: provider.Name, Provider: provider}, nil
+		}
 	}
 	return Account{}, fmt.Errorf("unknown provider or profile %q (have: %s)", name, names(c))
 }

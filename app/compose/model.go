@@ -153,6 +153,9 @@ func Bare(profile config.Profile) (model.Model, error) {
 	if err != nil {
 		return nil, err // nothing is sent without the configured key
 	}
+	if key == "" && profile.Login.Auth == config.ByLogin && profile.Problem() != "" {
+		return renewed(profile)
+	}
 	return adapter(profile, key, source)
 }
 
@@ -193,7 +196,14 @@ func renewed(profile config.Profile) (model.Model, error) {
 	client := login.New(config.Auth())
 	return renew.New(renew.Config{
 		Key: func(ctx context.Context, refused string) (string, error) {
-			return client.Token(ctx, profile.Login, refused)
+			if profile.Login.Issuer != "" {
+				return client.Token(ctx, profile.Login, refused)
+			}
+			key, _, err := profile.Key()
+			if key == "" && err == nil {
+				err = login.ErrNeeded
+			}
+			return key, err
 		},
 		Build: func(key string) (model.Model, error) { return adapter(profile, key, "the login") },
 		Hint:  "log in: /login " + profile.Name + ", or buddy login " + profile.Name,
