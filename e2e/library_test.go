@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"buddy/agent/model/modeltest"
 )
 
 // TestLibrary builds and runs a program in another module, which uses the runtime as docs/scripts.md describes.
@@ -41,7 +43,11 @@ func TestLibrary(t *testing.T) {
 	run("mod", "edit", "-require=buddy@v0.0.0", "-replace=buddy="+root)
 	const want = `RunText: It is sunny in Rome. 2 turns
 Run: stopped after 1 turn
-RunStream: It is sunny in Rome.
+RunText: cancelled true 0 turns
+RunStream: I look.
+RunStream: sunny in Oslo
+RunStream: It is sunny in Oslo.
+RunStream: completed
 RunStep: called weather
 RunStep: It is sunny in Rome.
 RunStep: compacted to 4 messages
@@ -49,7 +55,11 @@ RunStep: called weather
 RunStep: compacted to 5 messages
 RunStep: It is sunny in Rome.
 `
-	if got := run("run", "."); got != want {
+	srv := modeltest.Start(t, modeltest.Steps(
+		modeltest.Answer{modeltest.Chunks{}, modeltest.Text("I look."), modeltest.Call{ID: "1", Name: "weather", Arguments: `{"city":"Oslo"}`}},
+		modeltest.Answer{modeltest.Chunks{}, modeltest.Text("It is sunny in Oslo.")},
+	))
+	if got := run("run", ".", srv.URL); got != want {
 		t.Errorf("it printed\n%s", got)
 	}
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -86,7 +88,9 @@ func lastMessage(r modeltest.Request) model.Message {
 // their calls, SYSTEM the system prompt and the description of the working environment in JSON, MARKS the number of
 // cache marks, LIMITED has headers with a rate limit, and FIELDS the members of a request besides its
 // messages and tools. "USE TOOL ARGUMENTS THEN TOOL ARGUMENTS" calls tools one after the other and ends with the last
-// result, STRANGE ends for an unknown reason, "CUT TEXT THEN TEXT" is cut off after the first text.
+// result, STRANGE ends for an unknown reason, "CUT TEXT THEN TEXT" is cut off after the first text. PAUSE is silent for
+// two seconds in the middle, BUSY is overloaded unless the model is n, MODEL is the model's name, COLD has no cached
+// tokens, COUNTED does not report them, and SUMMARY is a summary of the server, then whether the model was said to have answered nothing.
 func scripted(r modeltest.Request) modeltest.Answer {
 	first, n, calls := "", 0, 0
 	var results, latest []string // of all calls, and of those since the prompt
@@ -115,6 +119,24 @@ func scripted(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text("so far"), modeltest.Hang{}}
 	case "STRANGE", "STRANGE half":
 		return modeltest.Answer{modeltest.Text(strings.TrimSpace(strings.TrimPrefix(text, "STRANGE"))), modeltest.Finish("odd")}
+	case "PAUSE":
+		return modeltest.Answer{modeltest.Text("so far "), modeltest.Pause(2 * time.Second), modeltest.Text("and done")}
+	case "BUSY":
+		if r.Model != "n" {
+			return modeltest.Answer{modeltest.Status{Code: http.StatusServiceUnavailable}}
+		}
+		return modeltest.Answer{modeltest.Text("by n")}
+	case "MODEL":
+		return modeltest.Answer{modeltest.Text("by " + r.Model)}
+	case "COLD":
+		return modeltest.Answer{modeltest.Text("ok"), modeltest.Usage{Prompt: 1000, Completion: 100}}
+	case "COUNTED":
+		return modeltest.Answer{modeltest.Text("ok"), modeltest.Event(`{"choices":[],"usage":{"prompt_tokens":1000,"completion_tokens":100}}`)}
+	case "SUMMARY":
+		if !bytes.Contains(r.Body, []byte("the server's summary")) {
+			return modeltest.Answer{modeltest.Compaction("the server's summary")}
+		}
+		return modeltest.Answer{modeltest.Text(fmt.Sprintf("nudged: %v", bytes.Contains(r.Body, []byte("was empty"))))}
 	case "CALL":
 		return modeltest.Answer{modeltest.Call{ID: "c" + strings.Repeat("x", calls), Name: "run_shell", Arguments: `{"command":"true ` + strings.Repeat("x", calls) + `","why":"to see","risk":"low","mutation":false,"privesc":false}`}, usage}
 	case "FOREIGN":

@@ -1,4 +1,5 @@
-// Program library drives buddy's runtime from another module: with its own model, tool and context strategy.
+// Program library drives buddy's runtime from another module: with its own model, tool and context strategy, and with a
+// model of the server that its argument names.
 package main
 
 import (
@@ -8,11 +9,13 @@ import (
 	"fmt"
 	"iter"
 	"log"
+	"os"
 
 	"buddy/agent"
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/model/completions"
 	"buddy/agent/settings"
 	"buddy/tools"
 )
@@ -87,10 +90,25 @@ func main() {
 		fmt.Println("Run: stopped after", limit.Turns, "turn")
 	}
 
-	fmt.Print("RunStream: ")
-	for env := range agent.New(options()).RunStream(ctx, model.Message{Content: "Stream it."}) {
-		if text, ok := env.Payload.(event.TextDelta); ok {
-			fmt.Println(text.Text)
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	res, err = agent.New(options()).RunText(ended, "Nobody waits for this.")
+	fmt.Println("RunText:", res.Outcome, errors.Is(err, agent.ErrCancelled), res.Turns, "turns")
+
+	server, err := completions.New(completions.Config{BaseURL: os.Args[1], Model: "forecaster"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	o = options()
+	o.Model = server
+	for env := range agent.New(o).RunStream(ctx, model.Message{Content: "Stream it."}) {
+		switch e := env.Payload.(type) {
+		case event.TextDelta:
+			fmt.Println("RunStream:", e.Text)
+		case event.ToolResult:
+			fmt.Println("RunStream:", e.Result)
+		case event.TaskFinished:
+			fmt.Println("RunStream:", e.Outcome)
 		}
 	}
 
