@@ -252,7 +252,7 @@ func (s *tasks) inject(m model.Message) error {
 // put is inject for callers that hold s.mu.
 func (s *tasks) put(m model.Message) error {
 	if err := s.refusal(m); err != nil {
-		return err
+		return fmt.Errorf("message not added: %w", err)
 	}
 	p := s.newPrompt(m.Content, m.Images)
 	switch t := s.main.task; {
@@ -283,7 +283,7 @@ func (s *tasks) begin(ctx context.Context, m *model.Message) (context.Context, *
 	var prompts []event.PromptSubmitted
 	if m != nil {
 		if err := s.refusal(*m); err != nil {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("prompt not sent: %w", err)
 		}
 		prompts = []event.PromptSubmitted{s.newPrompt(m.Content, m.Images)}
 	}

@@ -409,6 +409,14 @@ func TestCancelledBeforeTheStart(t *testing.T) {
 	}
 }
 
+// The error of a prompt that can't be sent names the prompt.
+func TestPromptThatCannotBeSent(t *testing.T) {
+	_, err := New(Options{Model: &script{}}).RunText(t.Context(), " ")
+	if err == nil || err.Error() != "prompt not sent: it is empty" {
+		t.Errorf("error %v", err)
+	}
+}
+
 // The error of the turn limit has the number of turns.
 func TestMaxTurnsError(t *testing.T) {
 	m := &script{steps: []step{says("", `c1 do {"kind":"file_read"}`), says("", `c2 do {"kind":"file_read"}`)}}
