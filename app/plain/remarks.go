@@ -224,7 +224,7 @@ func (m *Remarks) result(p event.ToolResult) {
 	case was.denied != "":
 		m.Say("⊘ not run (%s)", was.denied)
 	case p.IsError && !was.started && !strings.HasPrefix(p.Result, "interrupted"): // an earlier process started it
-		m.Say("⊘ not run: %s", markup.Shorten(said, maxRefusal))
+		m.Say("⊘ not run: %s", markup.Shorten(strings.TrimPrefix(said, "not run: "), maxRefusal))
 	case !m.ShowToolCalls && !p.IsError && (p.ExitCode == nil || *p.ExitCode == 0):
 	case p.ExitCode != nil:
 		m.Say("← exit %d  %.1f s", *p.ExitCode, float64(p.DurationMS)/1000)

@@ -66,6 +66,7 @@ func TestRemarksOfWhatDidNotRun(t *testing.T) {
 		{"nobody there", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "nobody"}, refused}, "⊘ not run (denied: nobody can be asked)"},
 		{"interrupted", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "cancel"}, refused}, "⊘ not run (cancelled)"},
 		{"unasked", []event.Event{refused}, "⊘ not run: Denied by the policy, nothing ran: mode none"},
+		{"budget", []event.Event{event.ToolResult{CallID: "c", IsError: true, Result: "not run: the budget is used"}}, "⊘ not run: the budget is used"},
 		{"another was denied", []event.Event{event.ApprovalAnswered{CallID: "d", Decision: event.Deny}, event.ToolStarted{CallID: "c"}, refused}, "← Denied by the policy, nothing ran: mode none"},
 		{"approved and failed", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Once}, event.ToolStarted{CallID: "c"}, refused}, "← Denied by the policy, nothing ran: mode none"},
 	} {
