@@ -131,6 +131,18 @@ func TestSessionsOfExecAreApart(t *testing.T) {
 	}
 }
 
+// The note in the border is whole, although the border between list and preview begins below it.
+func TestSessionsOfExecAreNamedAboveThePreview(t *testing.T) {
+	store, _ := savedSessions(t, "by hand", "exec nightly")
+	synctest.Test(t, func(t *testing.T) {
+		x := browserOn(t, 110, 24, store)
+		x.Want("1 more by buddy exec · press e in the list to show them")
+		x.Press("Esc")
+		x.Settle()
+		x.wantSent()
+	})
+}
+
 // A session that can't be opened is in the list, and its preview explains why and how to repair it.
 func TestSessionBrowserNamesDamage(t *testing.T) {
 	store, ids := savedSessions(t, "by hand", "the lost one")

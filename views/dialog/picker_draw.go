@@ -87,7 +87,9 @@ func (p *Picker) Draw(screen tcell.Screen) {
 		for y := range all.H {
 			all.Down(y).Put(left, '│', p.edge())
 		}
-		all.Down(-1).Put(left, '┬', p.edge())
+		if draw.Width(title)+2*draw.Padding < left { // otherwise the title is there
+			all.Down(-1).Put(left, '┬', p.edge())
+		}
 		all.Down(all.H).Put(left, '┴', p.edge())
 		in.Canvas = all.Cols(draw.Padding, left-draw.Padding)
 	}
