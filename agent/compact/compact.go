@@ -343,7 +343,7 @@ func (c *Compactor) due(w Work, turn int) bool {
 	if m.failures >= maxSummaryFailures || own == nil && (!known || c.o.Strategy != settings.Summary || used <= percent(window, c.o.CompactAt)) {
 		return false
 	}
-	if own != nil { // removing messages costs nothing, so it may happen often, but it may not help
+	if own != nil { // removing messages costs nothing, so it may happen before each request; once, because it may not help
 		return m.first(turn) && own.ShouldCompact(c.state(w))
 	}
 	if m.thrashes(turn) {

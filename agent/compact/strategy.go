@@ -12,7 +12,7 @@ import (
 // strategies of [settings.Strategy] are part of the Compactor, because they use the model. The methods are called from
 // one goroutine per conversation, before a request.
 type Strategy interface {
-	// ShouldCompact reports whether old messages must be removed before the next request.
+	// ShouldCompact reports whether old messages must be removed before the next request. It is asked once per request.
 	ShouldCompact(now State) bool
 	// Compact returns what stays. It is also called when the person or the provider asks for a compaction. An error
 	// removes nothing; after three errors in a row the strategy is not used until a person asks for a compaction.

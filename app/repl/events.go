@@ -51,7 +51,7 @@ func printSubagent(r *repl, env event.Envelope) {
 		if t := r.state.Tasks.Get(p.ID); t.Agent != nil && t.Agent.Background {
 			r.printLine(fmt.Sprintf("%s (%s) has ended: %s", t.Label(), markup.Shorten(t.Title, 40), p.Outcome))
 		}
-		r.wait.release(p) // at the end of the input
+		r.wait.release(p) // the end of the input waits for background work
 	}
 }
 
