@@ -86,11 +86,12 @@ func lastMessage(r modeltest.Request) model.Message {
 // attempt. The answer HANG never ends, CALL runs a command, FOREIGN makes calls in other programs' formats, TOLD lists
 // the tools, PATCH creates a file, ECHO is the whole prompt, SENT all of the person's texts, HISTORY all messages with
 // their calls, SYSTEM the system prompt and the description of the working environment in JSON, MARKS the number of
-// cache marks, LIMITED has headers with a rate limit, and FIELDS the members of a request besides its
-// messages and tools. "USE TOOL ARGUMENTS THEN TOOL ARGUMENTS" calls tools one after the other and ends with the last
-// result, STRANGE ends for an unknown reason, "CUT TEXT THEN TEXT" is cut off after the first text. PAUSE is silent for
-// two seconds in the middle, BUSY is overloaded unless the model is n, MODEL is the model's name, COLD has no cached
-// tokens, COUNTED does not report them, and SUMMARY is a summary of the server, then whether the model was said to have answered nothing.
+// cache marks, LIMITED has headers with a rate limit, and FIELDS the members of a request besides its messages and
+// tools. "USE TOOL ARGUMENTS THEN TOOL ARGUMENTS" calls tools one after the other and ends with the last result,
+// STRANGE ends for an unknown reason, "CUT TEXT THEN TEXT" is cut off after the first text. PAUSE is silent for two
+// seconds in the middle, BUSY is overloaded unless the model is n, MODEL is the model's name, COLD has no cached
+// tokens, COUNTED does not report them, and SUMMARY is a summary by the server, then whether a request called the last
+// answer empty.
 func scripted(r modeltest.Request) modeltest.Answer {
 	first, n, calls := "", 0, 0
 	var results, latest []string // of all calls, and of those since the prompt
