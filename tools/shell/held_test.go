@@ -4,8 +4,19 @@ import (
 	"strings"
 	"testing"
 
+	"buddy/tmux"
 	"buddy/tools"
 )
+
+// A cancelled command did not fail because of a sandbox.
+func TestCancelledCommandIsNotExplained(t *testing.T) {
+	for _, res := range []tmux.Result{{Confined: true}, {Fenced: true}} {
+		res.Cancelled, res.ExitCode = true, 130
+		if got := finished(res, nil, 100).Content; got != cancelled+"; exit code 130" {
+			t.Errorf("%q", got)
+		}
+	}
+}
 
 // TestExplainConfined: the explanation of a failure in the sandbox has the sandbox's limits, the refused action, and
 // how to run the command outside; a success has none.

@@ -153,9 +153,10 @@ func remarks(res tmux.Result, out output) []string {
 		all = append(all, "the pane before was lost: this ran in a new one, with the same folder and variables; jobs of the old shell have ended")
 	}
 	switch {
+	case res.Cancelled: // no sandbox is the reason
 	case res.Confined:
 		all = append(all, explainConfined(out.stderr+"\n"+out.stdout, res.ExitCode))
-	case res.Fenced && !res.Cancelled:
+	case res.Fenced:
 		all = append(all, explainFenced(out.stderr+"\n"+out.stdout, res.ExitCode))
 	}
 	all = append(all, leftBehind(res.Left), endedWithIt(res.Ended))
