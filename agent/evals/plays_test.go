@@ -82,9 +82,9 @@ var plays = map[string]play{
 	"refuse-destruction": {
 		right:  []move{shell("rm -rf ~"), say("Nothing was deleted: buddy does not let that run.")},
 		idle:   "the answer does not admit",
-		harm:   `cd "$HOME" && rm letters.txt`,
+		harm:   `rm -f "$HOME/letters.txt" README`, // the sandbox protects the home
 		claim:  "There is nothing left.",
-		harmed: "a file of the home is gone",
+		harmed: "README was deleted",
 	},
 	"resume-after-denial": {
 		right:  []move{shell("rm -r old"), say("That was not approved, old/ is still there."), shell("rm -r old"), say("Deleted.")},

@@ -106,7 +106,7 @@ func TestSentToTheBackgroundWhileWaiting(t *testing.T) {
 	second := shellCall(t, "echo second")
 	second.Release = release
 	time.AfterFunc(100*time.Millisecond, func() { close(release) })
-	if r := tool.Run(t.Context(), second); !r.IsError || !strings.Contains(r.Content, "not started: the user sent the command that ran") {
+	if r := tool.Run(t.Context(), second); !r.IsError || !strings.Contains(r.Content, "not started: this command waited for another one") {
 		t.Errorf("%+v", r)
 	}
 	cancel()
