@@ -18,7 +18,7 @@ type Error struct {
 	Err   error  // the cause, with the allowed values
 }
 
-// Error returns the line.
+// Error returns the error as one printable line, "place: key: cause".
 func (e *Error) Error() string {
 	var b strings.Builder
 	for _, part := range []string{e.Place, e.Key} {

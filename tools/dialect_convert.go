@@ -192,7 +192,8 @@ func convertWrite(f *foreign) error {
 	return nil
 }
 
-// convertEdit renames the members of edits. An expected number of replacements is a limit and replaces replace_all.
+// convertEdit renames the members of edits. With expected_replacements it drops replace_all and its other names: the
+// edit must then match exactly that many times.
 func convertEdit(f *foreign) error {
 	if _, ok := f.number("expected_replacements"); ok {
 		for _, name := range []string{"replace_all", "allow_multiple", "replaceAll"} {

@@ -409,8 +409,8 @@ func (p *plainText) unseenByPeople(at int) bool {
 
 var unshown = texts.Regexp(`(?:display ?: ?none|visibility ?: ?hidden|font-size ?: ?0|opacity ?: ?0[^.0-9]|<[a-z]+ hidden\b)`)
 
-// conditional reports whether the sentence continues with a condition: ignore the above instructions if you use
-// Windows.
+// conditional reports whether the sentence continues with a condition, as in "ignore the above instructions if you use
+// Windows".
 func conditional(rest []byte) bool {
 	s := strings.TrimLeft(string(rest[:min(len(rest), 24)]), " ,(")
 	for _, w := range []string{"if ", "when ", "unless ", "for windows", "on windows", "in section", "in the section", "in case "} {

@@ -101,7 +101,7 @@ func (a Access) Turn() int { return a.turn }
 // Conversation returns the conversation of the exchange.
 func (a Access) Conversation() *conversation.Conversation { return a.x.conv }
 
-// Subagent reports whether a subagent has the conversation, which the person does not see directly.
+// Subagent reports whether the exchange belongs to a subagent, whose conversation the person does not see directly.
 func (a Access) Subagent() bool { return a.l.agent.Type != "" }
 
 // Agent returns the agent of the exchange.

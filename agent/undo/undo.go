@@ -1,10 +1,10 @@
 // Package undo reverts changes of files.
 //
 // Its invariant: before a call changes files, the log has the change with a copy of the old contents, and the stream
-// has its event. The same holds before an undo replaces files. A step leaves the log only when all its files are
-// restored, or when other files change after an interrupted undo. The size of the copies is bounded: the oldest are
-// removed first, and a file without a copy is not restored. [Log] has its own lock, which it does not hold while it
-// waits for a target.
+// has its event. The same holds before an undo replaces files. A step, which is the changes made for one prompt, leaves
+// the log when all its files are restored, or when another change is recorded after its undo was interrupted: that undo
+// then counts as done. The size of the copies is bounded: the oldest are removed first, and a file without a copy is
+// not restored. [Log] has its own lock, which it does not hold while it waits for a target.
 //
 //	log := undo.New(events, filesOf, "local", ".buddyx/sessions/7f3a")
 //	err := log.Keep(1, 1, call, before) // by a tool, before it writes

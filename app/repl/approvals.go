@@ -32,8 +32,8 @@ func (r *repl) question() wants {
 	return wants{}
 }
 
-// put shows a question unless it is shown already. It returns false while other text is typed, which has to be read
-// first.
+// put shows a question unless it is shown already. It returns false while typed input is pending: that line belongs to
+// the prompt and must be read first.
 func (r *repl) put(w wants) bool {
 	if w == r.shown {
 		return true

@@ -84,7 +84,7 @@ func (k *ink) rune(r rune) (text string, width int) {
 // size returns the number of kept styles and texts.
 func (k *ink) size() int { return len(k.styles) + len(k.clusters) + len(k.runes) }
 
-// string returns the text of a number.
+// string returns the text that has this number, see [ink].
 func (k *ink) string(text uint32) string {
 	switch {
 	case text < utf8.RuneSelf:

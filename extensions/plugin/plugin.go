@@ -1,11 +1,11 @@
-// Package plugin reads the folder of a plugin in the format of other agents: its components, and a hash of all its
-// files, so that any change is detected. It runs nothing.
+// Package plugin reads a plugin's folder in the format that other agents use (.claude-plugin/plugin.json): its
+// components, and a hash of all its files, so that any change is detected. It runs nothing.
 //
 //	p, err := plugin.Read("/home/ann/plugins/tidy")
 //	fmt.Println(p.Name, p.Skills, p.Hooks)
 //
-// The folder may be hostile: Read refuses the whole plugin for a path or link that leads out of it, an irregular file,
-// or too many or too large files, and its error names the first.
+// The folder may be hostile: Read refuses the whole plugin if a path or link leads out of it, a file is not regular, or
+// there are too many or too large files. The error names the first problem.
 package plugin
 
 import (

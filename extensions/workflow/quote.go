@@ -238,7 +238,8 @@ var runners = map[string]bool{
 	"find": true, "docker": true, "podman": true, "kubectl": true, "busybox": true, "strace": true, "unshare": true, "setpriv": true,
 }
 
-// evaluators lists programs that read their arguments as a program, or as the name of a variable, which may be one.
+// evaluators lists programs that evaluate their arguments: as code, or as the name of a variable, which may contain
+// code, as in a[$(cmd)].
 var evaluators = map[string]bool{
 	"eval": true, "ssh": true, "su": true, "trap": true, "watch": true, "source": true, "alias": true, "parallel": true, "script": true, "tmux": true, "screen": true,
 	"unset": true, "read": true, "getopts": true, "mapfile": true, "readarray": true, "let": true, "mosh": true, "rsh": true,

@@ -251,7 +251,8 @@ func (c *Clients) serverOf(path string) *server {
 	return c.servers[key(*def, root)]
 }
 
-// find returns the first usable server for a file, or the first one with its problem, or nil.
+// find returns the first usable server for a file. If none is usable, it returns the first one, with its problem; nil
+// if there is no server for the file.
 func (c *Clients) find(path string) *Server {
 	if c.o.Servers == nil {
 		return nil

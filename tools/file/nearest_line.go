@@ -30,7 +30,7 @@ func nearestTo(text, want, whose string) string {
 	if score < 0.5 {
 		return ", nor a line like its first; read the file again"
 	}
-	// The first line may be equal; a line that differs helps more.
+	// The nearest line may equal the first wanted line. The first line that differs shows the model what to correct.
 	for i := first; i < len(wanted); i++ {
 		at := best + i - first
 		if at >= len(have) {

@@ -7,7 +7,8 @@
 //	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) { … }
 //
 // Nothing is stored at the server: every request has the whole conversation. Data of the protocol that [model.Message]
-// has no field for, such as encrypted reasoning, is kept in Message.Extra as one note, and sent again in its place.
+// has no field for, such as encrypted reasoning, is kept in Message.Extra together with its position, and sent again at
+// that position.
 //
 // go-openai builds and checks the request; this package encodes the input and decodes events itself.
 package responses

@@ -4,7 +4,7 @@
 //	c, err := wire.New(config, "responses")
 //	m := c.Model(wire.Protocol{Open: open, Answer: newAnswer, Opaque: opaque}) // a model.Model
 //
-// It does not depend on the SDK; only the adapters do.
+// The package does not depend on go-openai; only the adapters completions and responses do.
 package wire
 
 import (
