@@ -15,7 +15,7 @@ import (
 const failNever = "never"
 
 func reviewCommand(s *cli) *cobra.Command {
-	failOn := string(event.SeverityHigh)
+	failOn, format := string(event.SeverityHigh), string(headless.ReviewText)
 	c := &cobra.Command{
 		Use:   "review [BASE]",
 		Short: "find defects in a change, without editing anything",
@@ -29,7 +29,7 @@ func reviewCommand(s *cli) *cobra.Command {
 			"  1    at least one defect at or above --fail-on\n" +
 			"  2    no result: wrong usage, nothing to review, a failure, or an unreadable answer\n" +
 			"  130  cancelled (Ctrl-C)",
-		Example: "  buddy review\n  buddy review main\n  buddy review --json --fail-on medium origin/main > review.json",
+		Example: "  buddy review\n  buddy review main\n  buddy review --json --fail-on medium origin/main > review.json\n  buddy review --format sarif origin/main > review.sarif",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			at := event.Severity(failOn)
@@ -45,11 +45,19 @@ func reviewCommand(s *cli) *cobra.Command {
 					return exit.Usage("the BASE is empty")
 				}
 			}
-			return headless.Review(s.options, s.once, base, at, s.out, s.err)
+			as := headless.ReviewFormat(format)
+			if s.json {
+				as = headless.ReviewJSON
+			}
+			if !slices.Contains(headless.ReviewFormats, as) {
+				return exit.Usage("--format: unknown format %q (have: %s)", format, texts.Names(headless.ReviewFormats))
+			}
+			return headless.Review(s.options, s.once, base, at, as, s.out, s.err)
 		},
 	}
 	p := c.Flags()
-	p.BoolVar(&s.once.JSON, "json", false, "print one JSON document: findings, base, counts, cost")
+	s.jsonFlag(c, "print one JSON document: findings, base, counts, cost")
+	p.StringVar(&format, "format", format, "the `format` of the result: "+texts.Names(headless.ReviewFormats)+"; github is annotations in a pull request")
 	p.StringVar(&failOn, "fail-on", failOn, "exit with 1 from this `severity` on: critical, high, medium, low or never")
 	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and warnings about inactive restrictions on stderr")
 	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "stop after this time: 90s, 5m, 1h or a number of seconds")

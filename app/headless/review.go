@@ -22,7 +22,7 @@ const NoReview = exit.BadUsage
 
 // Review reviews the difference to a base. The result goes to stdout, everything else to stderr. The error has exit
 // code 1 only if there are findings at or above failOn.
-func Review(f *compose.Options, once Options, base string, failOn event.Severity, stdout, stderr *os.File) error {
+func Review(f *compose.Options, once Options, base string, failOn event.Severity, as ReviewFormat, stdout, stderr *os.File) error {
 	f.Headless = true
 	d, err := compose.NewDestination(f)
 	if err != nil {
@@ -65,21 +65,16 @@ func Review(f *compose.Options, once Options, base string, failOn event.Severity
 	for i := range done.Findings {
 		done.Findings[i].FileSum, done.Findings[i].LineSum = "", "" // used in a session only
 	}
-	if once.JSON {
-		err = printReview(stdout, p.ID, failOn, done)
-	} else {
-		err = printFindings(stdout, done)
-	}
-	switch {
+	switch err := printResult(stdout, as, p.ID, failOn, done); {
 	case err != nil:
 		return noReview(err)
 	case done.Problem != "":
 		text := "the review failed: " + done.Problem
-		if done.Answer != "" {
+		if done.Answer != "" && as != ReviewGitHub { // an annotation has the answer: a line of it could be a command
 			text += "\nthe model said: " + done.Answer
 		}
 		return exit.Error{Code: NoReview, Text: text}
-	case failOn != "" && slices.ContainsFunc(done.Findings, func(f event.Finding) bool { return f.Severity.Rank() <= failOn.Rank() }):
+	case slices.ContainsFunc(done.Findings, func(f event.Finding) bool { return fails(f, failOn) }):
 		return exit.Error{Code: exit.Failed}
 	}
 	return nil
@@ -117,6 +112,21 @@ func (l *line) reviewed(events <-chan event.Envelope, interrupts <-chan os.Signa
 			}
 		}
 	}
+}
+
+// printResult prints the result in a format.
+func printResult(out *os.File, as ReviewFormat, session string, failOn event.Severity, done event.ReviewFinished) error {
+	switch as {
+	case ReviewJSON:
+		return printReview(out, session, failOn, done)
+	case ReviewGitHub:
+		return printAnnotations(out, done)
+	case ReviewSARIF:
+		return printSARIF(out, done)
+	case ReviewJUnit:
+		return printJUnit(out, failOn, done)
+	}
+	return printFindings(out, done)
 }
 
 // printFindings prints a line for each finding.
