@@ -41,7 +41,9 @@ func (s *tasks) submit(c event.Submit) {
 		b, kind = &branch{conv: s.tree.Fork(made)}, event.BackgroundTask
 		s.forks[b.conv.Branch()] = b
 	}
-	s.enter(b, kind, s.newPrompt(c.Text, c.Images))
+	p := s.newPrompt(c.Text, c.Images)
+	p.Excerpts = c.Excerpts
+	s.enter(b, kind, p)
 }
 
 // workOn returns the work of a task on a conversation: drivers control only the main conversation.

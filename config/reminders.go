@@ -13,7 +13,7 @@ type Reminders struct {
 
 // reminderKinds are the kinds that can be switched off. Package reminder defines their texts.
 var reminderKinds = []string{
-	"at_file", "folder", "resources", "agent_mention", "hints", "changed_files", "instructions", "todo", "verify_plan", "critical", "working_memory", "diagnostics", "hook", "memory", "tasks",
+	"at_file", "editor", "folder", "resources", "agent_mention", "hints", "changed_files", "instructions", "todo", "verify_plan", "critical", "working_memory", "diagnostics", "hook", "memory", "tasks",
 	"task_progress", "plan", "plan_exit", "plan_text", "budget_usd", "context", "date_change", "mode_change",
 	"model_switch", "skills", "mcp", "agents",
 }

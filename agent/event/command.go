@@ -33,6 +33,7 @@ type (
 	Submit struct {
 		Text       string        `json:"text,omitempty"`
 		Images     []model.Image `json:"images,omitempty"`
+		Excerpts   []Excerpt     `json:"excerpts,omitempty"`
 		Background bool          `json:"background,omitempty"`
 		Shell      bool          `json:"shell,omitempty"`
 		Task       int           `json:"task,omitempty"`

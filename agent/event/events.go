@@ -52,12 +52,19 @@ type SessionClosed struct{}
 // PromptSubmitted holds a person's prompt. Queued means that a task was running and Kind is not known yet: the
 // prompt is submitted again when it is used.
 type PromptSubmitted struct {
-	ID     int           `json:"id"`
-	Text   string        `json:"text"`
-	Images []model.Image `json:"images,omitempty"`
-	Queued bool          `json:"queued,omitempty"`
-	Kind   PromptKind    `json:"kind,omitempty"` // "" in old sessions
-	Date   string        `json:"date,omitempty"` // date for the model, such as "2026-11-22 (UTC)"
+	ID       int           `json:"id"`
+	Text     string        `json:"text"`
+	Images   []model.Image `json:"images,omitempty"`
+	Excerpts []Excerpt     `json:"excerpts,omitempty"`
+	Queued   bool          `json:"queued,omitempty"`
+	Kind     PromptKind    `json:"kind,omitempty"` // "" in old sessions
+	Date     string        `json:"date,omitempty"` // date for the model, such as "2026-11-22 (UTC)"
+}
+
+// Excerpt is a text that an editor sends with a prompt: a file as the editor has it, or a selection in one.
+type Excerpt struct {
+	Name string `json:"name"` // such as "main.go (lines 5 to 9)"
+	Text string `json:"text"`
 }
 
 // Command reports whether the prompt is a shell command or a workflow that runs at once. Prompts of old sessions

@@ -5,6 +5,7 @@ import "slices"
 // The kinds of reminders. Stored reminders of a conversation carry these names.
 const (
 	AtFile       = "at_file"
+	Editor       = "editor"
 	ChangedFiles = "changed_files"
 	Instructions = "instructions"
 	Todo         = "todo"
@@ -58,6 +59,7 @@ type Kind struct {
 // kinds for the main agent only.
 var Kinds = []Kind{
 	{Name: AtFile, Stays: true, What: "the files that a prompt names after an `@`, as `read_file` returns them, and folders as a list: up to 8 per prompt, 64 KiB each. Files that need your approval, and unchanged files that the model already has, are left out"},
+	{Name: Editor, Stays: true, What: "the texts that an editor sends with a prompt: a selection, or a file with its unsaved changes; up to 8 per prompt, 56 KiB each"},
 	{Name: Folder, Stays: true, What: "the names of the folder's first 60 files, for a model that works in blocks"},
 	{Name: Resources, Stays: true, What: "the resources of MCP servers that a prompt names as `@SERVER:URI`"},
 	{Name: AgentMention, Stays: true, Main: true, What: "the subagent that a prompt names"},

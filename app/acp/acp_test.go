@@ -495,6 +495,15 @@ func TestAnswersNameTheEditor(t *testing.T) {
 	e.respond = func(string, string) any { return allow(string(event.Once)) }
 	id := e.begin(dir)
 	e.prompt(id, textOf("write one to a.txt"))
+	text, err := os.ReadFile(fileOfSession(t, id))
+	if err != nil || !strings.Contains(string(text), "editor over ACP") {
+		t.Errorf("the session does not name the editor: %v", err)
+	}
+}
+
+// fileOfSession returns the file of a session.
+func fileOfSession(t *testing.T, id string) string {
+	t.Helper()
 	s, err := sessions.Folders()
 	if err != nil || len(s) != 1 {
 		t.Fatal(s, err)
@@ -517,19 +526,26 @@ func TestPromptBlocks(t *testing.T) {
 	id := e.begin(dir)
 	picture := base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\nIDATx\x9cc\x00\x01\x00\x00\x05\x00\x01\r\n-\xb4\x00\x00\x00\x00IEND\xaeB`\x82"))
 	e.prompt(id, textOf("look at "),
-		map[string]any{"type": "resource_link", "uri": "file://" + dir + "/note.txt", "name": "note.txt"},
+		map[string]any{"type": "resource_link", "uri": "file://" + dir + "/note.txt#L1:2", "name": "note.txt"},
 		map[string]any{"type": "resource_link", "uri": "https://example.com/x", "name": "a page"},
-		map[string]any{"type": "resource", "resource": map[string]any{"uri": "file://" + dir + "/unsaved.go", "text": "package unsaved\nvar key = \"ghp_0123456789abcdefghijABCDEFGHIJ012345\""}},
-		map[string]any{"type": "resource", "resource": map[string]any{"uri": "file://" + dir + "/.env#L1", "text": "PASSWORD=opensesame"}},
+		map[string]any{"type": "resource", "resource": map[string]any{"uri": "file://" + dir + "/unsaved.go#L3:4", "text": "package unsaved // ```\nvar key = \"ghp_0123456789abcdefghijABCDEFGHIJ012345\""}},
+		map[string]any{"type": "resource", "resource": map[string]any{"uri": "file://" + dir + "/.env#L1:1", "text": "PASSWORD=opensesame"}},
 		map[string]any{"type": "image", "mimeType": "image/png", "data": picture})
 	body := string(s.Requests()[0].Body)
-	for _, want := range []string{"remember the milk", "a page at https://example.com/x, which was not read", "package unsaved", picture[:20]} {
+	for _, want := range []string{"remember the milk", "a page at https://example.com/x, which was not read", "package unsaved", "sent this text of unsaved.go (lines 3 to 4) with the prompt", "@note.txt (lines 1 to 2)", picture[:20]} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the request has no %q", want)
 		}
 	}
-	if strings.Contains(body, "ghp_0123") || strings.Contains(body, "opensesame") || !strings.Contains(body, ".env (L1), which was not sent") {
+	if strings.Contains(body, "ghp_0123") || strings.Contains(body, "opensesame") || !strings.Contains(body, ".env (line 1), which was not sent") {
 		t.Error("secrets of the editor's files reach the model")
+	}
+	stored, err := os.ReadFile(fileOfSession(t, id))
+	if err != nil || strings.Contains(string(stored), "ghp_0123") || strings.Contains(string(stored), "opensesame") {
+		t.Errorf("secrets of the editor's files are in the session: %v", err)
+	}
+	if !strings.Contains(string(stored), `"text":"look at @note.txt (lines 1 to 2) [a page at https://example.com/x, which was not read] unsaved.go (lines 3 to 4) [.env`) {
+		t.Errorf("the prompt holds more than names: %s", stored)
 	}
 	for name, bad := range map[string]map[string]any{
 		"empty":     textOf(" "),

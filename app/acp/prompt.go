@@ -45,7 +45,7 @@ func (s *session) submit(c event.Submit, answer reply) {
 // submission returns the prompt in the blocks of the editor, in a session with the folder cwd. hide removes secrets from
 // the texts of files.
 func submission(cwd string, hide func(string) string, blocks []contentBlock) (c event.Submit, err error) {
-	var text, attached strings.Builder
+	var text strings.Builder
 	apart := func(word string) { // a mention ends at a space
 		if t := text.String(); t != "" && !strings.HasSuffix(t, " ") && !strings.HasSuffix(t, "\n") {
 			text.WriteByte(' ')
@@ -62,7 +62,9 @@ func submission(cwd string, hide func(string) string, blocks []contentBlock) (c 
 			if b.Resource == nil {
 				return c, failf(codeParams, "a block of the type resource has no resource")
 			}
-			apart(embedded(cwd, hide, b.Resource, &attached))
+			word, excerpt := embedded(cwd, hide, b.Resource)
+			apart(word)
+			c.Excerpts = append(c.Excerpts, excerpt...)
 		case "image":
 			image, err := imageOf(b)
 			if err != nil {
@@ -73,8 +75,8 @@ func submission(cwd string, hide func(string) string, blocks []contentBlock) (c 
 			return c, failf(codeParams, "a block of the type %q is not supported (have: text, image, resource, resource_link)", clip(b.Type))
 		}
 	}
-	c.Text = strings.ToValidUTF8(strings.TrimSpace(text.String())+attached.String(), "\uFFFD")
-	if strings.TrimSpace(c.Text) == "" && len(c.Images) == 0 {
+	c.Text = strings.ToValidUTF8(strings.TrimSpace(text.String()), "\uFFFD")
+	if c.Text == "" && len(c.Images) == 0 {
 		return c, failf(codeParams, "the prompt is empty")
 	}
 	return c, nil
@@ -98,45 +100,46 @@ func imageOf(b contentBlock) (model.Image, error) {
 
 // link returns the mention of a resource. The session reads a file by the rules of its workspace.
 func link(cwd, uri, name string) string {
-	if path, ok := pathOf(cwd, uri); ok {
-		return texts.Mention{Name: path}.String()
+	path, lines, ok := fileOf(cwd, uri)
+	if !ok {
+		return "[" + texts.OneLine(name) + " at " + texts.OneLine(uri) + ", which was not read]"
 	}
-	return "[" + texts.OneLine(name) + " at " + texts.OneLine(uri) + ", which was not read]"
+	return texts.Mention{Name: path}.String() + lines
 }
 
-// pathOf returns the file that a URI names, relative to the session's folder if it is below it.
-func pathOf(cwd, uri string) (path string, ok bool) {
+// lineRange matches the selected lines in the URI of a file: #L5, #L5:9, #L5-9 or #L5-L9.
+var lineRange = texts.Regexp(`^L(\d+)(?:[:-]L?(\d+))?$`)
+
+// fileOf returns the file that a URI names, relative to the session's folder if it is below it, and the selected lines
+// in it, such as " (lines 5 to 9)"; "" for none.
+func fileOf(cwd, uri string) (path, lines string, ok bool) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || !filepath.IsAbs(u.Path) {
-		return "", false
+		return "", "", false
+	}
+	if m := lineRange().FindStringSubmatch(u.Fragment); m != nil {
+		if lines = " (line " + m[1] + ")"; m[2] != "" && m[2] != m[1] {
+			lines = " (lines " + m[1] + " to " + m[2] + ")"
+		}
 	}
 	if rel, err := filepath.Rel(cwd, u.Path); err == nil && filepath.IsLocal(rel) {
-		return rel, true
+		return rel, lines, true
 	}
-	return u.Path, true
+	return u.Path, lines, true
 }
 
-// embedded returns the name of a resource that the editor has read, and adds its text to attached.
-func embedded(cwd string, hide func(string) string, r *resource, attached *strings.Builder) string {
-	name, ok := pathOf(cwd, r.URI)
+// embedded returns the name of a resource that the editor has read, and its text.
+func embedded(cwd string, hide func(string) string, r *resource) (name string, text []event.Excerpt) {
+	name, lines, ok := fileOf(cwd, r.URI)
 	if !ok {
 		name = texts.OneLine(r.URI)
 	}
-	if r.Text == nil {
-		return "[" + name + ", which is not a text]"
-	}
 	why := policy.Secret(name)
-	if u, err := url.Parse(r.URI); err == nil && u.Fragment != "" {
-		name += " (" + texts.OneLine(u.Fragment) + ")" // the selected lines
+	switch name += lines; {
+	case r.Text == nil:
+		return "[" + name + ", which is not a text]", nil
+	case why != "":
+		return "[" + name + ", which was not sent because " + why + " suggests secrets]", nil
 	}
-	if why != "" {
-		return "[" + name + ", which was not sent because " + why + " suggests secrets]"
-	}
-	text := hide(*r.Text)
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	attached.WriteString("\n\n" + name + " in the editor:\n" + fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence)
-	return name
+	return name, []event.Excerpt{{Name: name, Text: hide(*r.Text)}}
 }

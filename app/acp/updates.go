@@ -334,11 +334,7 @@ func output(tail []byte) []callContent {
 	if text == "" {
 		return nil
 	}
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return []callContent{{Type: "content", Content: textBlock(fence + "\n" + text + "\n" + fence)}}
+	return []callContent{{Type: "content", Content: textBlock(texts.Fenced("", text))}}
 }
 
 // result shows the end of a call.

@@ -70,6 +70,17 @@ func attach(ctx context.Context, b turn.Briefing, names []texts.Mention) {
 	}
 }
 
+// tellExcerpts adds the texts that an editor sent with a prompt to the conversation.
+func tellExcerpts(b turn.Briefing, all []event.Excerpt) {
+	if b.Off(reminder.Editor) {
+		return
+	}
+	for _, e := range all[:min(len(all), maxFiles)] {
+		text := texts.ClipBytes(b.Foreign(e.Name, e.Text), maxPage)
+		b.Tell(reminder.Editor, "The user's editor sent this text of "+e.Name+" with the prompt. It may differ from the file on disk:\n"+texts.Fenced("", text))
+	}
+}
+
 // addFile adds the text of a file to the conversation unless the model has it already, and reports whether it did.
 func addFile(b turn.Briefing, name string, f turn.FileRead, text, body string) bool {
 	if conversation.Holds(b.Conversation(), path.Base(name), text) {

@@ -41,13 +41,17 @@ type part struct {
 
 func (part) Name() string { return "files" }
 
-// Brief adds the files that prompts name with an @. For models that write their calls as blocks, it also adds the list
-// of files, once in a conversation, and files that prompts name without an @.
+// Brief adds the texts that an editor sent with prompts, and the files that prompts name with an @. For models that write
+// their calls as blocks, it also adds the list of files, once in a conversation, and files that prompts name without an
+// @.
 func (f part) Brief(ctx context.Context, b turn.Briefing) {
+	prompts := slices.DeleteFunc(slices.Clone(b.Prompts()), func(p event.PromptSubmitted) bool { return p.Kind == event.Typed })
+	for _, p := range prompts {
+		tellExcerpts(b, p.Excerpts)
+	}
 	if b.Off(reminder.AtFile) {
 		return
 	}
-	prompts := slices.DeleteFunc(slices.Clone(b.Prompts()), func(p event.PromptSubmitted) bool { return p.Kind == event.Typed })
 	for _, p := range prompts {
 		attach(ctx, b, namesAt(p))
 	}
