@@ -12,9 +12,7 @@ package acp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,7 +20,6 @@ import (
 	"time"
 
 	"buddy/agent/redact"
-	"buddy/app/client"
 	"buddy/app/compose"
 	"buddy/app/host"
 	"buddy/app/version"
@@ -33,7 +30,7 @@ const (
 	// startTime limits how long a session may take to start.
 	startTime = time.Minute
 
-	// endTime limits how long idle sessions may take to end when the editor has gone.
+	// endTime limits how long a session may take to end, or to change a setting.
 	endTime = 10 * time.Second
 )
 
@@ -60,14 +57,11 @@ func Serve(in io.Reader, out io.Writer, options *compose.Options) {
 		s.conn.cancel()
 	}()
 	<-s.conn.ctx.Done() // in may stay open although the editor can't be written to any more
-	ctx, cancel := context.WithTimeout(context.Background(), endTime)
-	defer cancel()
 	s.mu.Lock()
-	open := slices.Collect(maps.Values(s.sessions))
-	s.mu.Unlock()
+	defer s.mu.Unlock()
 	var all sync.WaitGroup
-	for _, one := range open {
-		all.Go(func() { one.leave(ctx) })
+	for _, one := range s.sessions {
+		all.Go(one.leave)
 	}
 	all.Wait()
 }
@@ -161,6 +155,7 @@ func (s *server) initialize(params json.RawMessage) (any, error) {
 		"agentCapabilities": map[string]any{
 			"loadSession":         true,
 			"promptCapabilities":  map[string]bool{"image": true, "embeddedContext": true},
+			"mcpCapabilities":     map[string]bool{"http": true, "sse": true},
 			"sessionCapabilities": map[string]any{"list": yes, "resume": yes, "close": yes, "delete": yes, "additionalDirectories": yes},
 		},
 	}, nil
@@ -203,18 +198,21 @@ func (s *server) open(p *sessionParams, id string, replay bool) (any, func(), er
 	old, forms := s.sessions[id], s.editor.forms()
 	delete(s.sessions, id)
 	s.mu.Unlock()
+	one := &session{conn: s.conn, forms: forms, asked: make(map[string]context.CancelFunc)}
 	if old != nil { // it is opened again
+		one.secret = old.process.Secret
 		old.disconnect()
 	}
-	one := &session{conn: s.conn, forms: forms, asked: make(map[string]context.CancelFunc)}
-	if err := s.start(one, p, id); err != nil {
+	done, err := s.start(one, p, id)
+	if err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeout(s.conn.ctx, startTime)
 	defer cancel()
 	answer, err := one.begin(ctx, id != "", replay)
+	done(err == nil)
 	if err != nil {
-		one.disconnect()
+		one.leave()
 		return nil, nil, err
 	}
 	s.mu.Lock()
@@ -223,44 +221,81 @@ func (s *server) open(p *sessionParams, id string, replay bool) (any, func(), er
 	if id == "" {
 		answer.SessionID = one.id
 	}
-	return answer, func() { one.follow(p.MCPServers) }, nil
+	return answer, func() { one.follow(len(p.MCPServers) > 0) }, nil
 }
 
-// start starts the host of a session, or connects to it.
-func (s *server) start(one *session, p *sessionParams, id string) error {
-	s.folder.Lock()
-	defer s.folder.Unlock()
-	back, err := os.Getwd()
-	if err != nil {
-		back = "/"
-	}
-	if err := os.Chdir(p.Cwd); err != nil {
-		return failf(codeParams, "cwd: %v", err)
-	}
-	defer os.Chdir(back) //nolint:errcheck // each session enters its own folder first
+// start starts the host of a session, or connects to it. The caller calls done when the session has begun, or not.
+func (s *server) start(one *session, p *sessionParams, id string) (done func(began bool), err error) {
 	options := *s.options
+	if options.Servers, err = serversOf(p.MCPServers); err != nil {
+		return nil, err
+	}
+	leave, err := s.enter(p.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	options.Also = slices.Concat(options.Also, p.AdditionalDirectories)
 	if options.Dir == "" && len(options.Targets) == 0 && options.SSH == "" && options.Container == "" {
 		options.Dir = p.Cwd
 	}
 	d, err := compose.NewDestination(&options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer d.Close() //nolint:errcheck // nothing was connected
-	if one.setup, err = compose.NewSetup(&options, d.Name, id); err != nil {
+	if id != "" {
+		options.Worktree = "" // the session has its folder
+	}
+	drop, err := compose.EnterWorktree(&options, "", func(string, ...any) {}) // the session shows its notices
+	if err != nil {
+		return nil, err
+	}
+	done = func(began bool) {
+		if began {
+			compose.WorktreeStarted(&options)
+		}
+		drop()
+	}
+	if err := s.launch(one, &options, d.Name, id); err != nil {
+		done(false)
+		return nil, err
+	}
+	return done, nil
+}
+
+// launch starts the host of a session on a target, or connects to it.
+func (s *server) launch(one *session, options *compose.Options, target, id string) (err error) {
+	if one.setup, err = compose.NewSetup(options, target, id); err != nil {
 		if id != "" {
 			return failf(codeNotFound, "%v", err)
 		}
 		return err
 	}
 	if c := one.setup.Config; one.setup.Problem != "" && (c.Active == nil || c.Active.Bundled()) {
-		return failf(codeAuthRequired, "%s", compose.NoModel(&options, c))
+		return failf(codeAuthRequired, "%s", compose.NoModel(options, c))
 	}
 	one.redact = redact.New(one.setup.Config.Secrets()...).Text
 	one.id, options.Session = one.setup.ID, one.setup.ID
-	one.process, err = host.StartForEditor(&options, one.setup.Store, id != "")
+	one.process, err = host.StartForEditor(options, one.setup.Store, id != "", one.secret)
 	return err
+}
+
+// enter makes a folder the working directory of this process, for one session at a time, until leave is called.
+func (s *server) enter(dir string) (leave func(), err error) {
+	s.folder.Lock()
+	back, err := os.Getwd()
+	if err != nil {
+		back = "/"
+	}
+	if err := os.Chdir(dir); err != nil {
+		s.folder.Unlock()
+		return nil, failf(codeParams, "cwd: %v", err)
+	}
+	return func() {
+		_ = os.Chdir(back) // each session enters its own folder first
+		s.folder.Unlock()
+	}, nil
 }
 
 // list lists the stored sessions of a folder, or of all folders.
@@ -276,7 +311,7 @@ func (s *server) list(p *sessionParams) (any, func(), error) {
 			return nil, nil, err
 		}
 		for _, e := range entries {
-			if e.Problem == "" && (p.Cwd == "" || e.Header.Cwd == p.Cwd) {
+			if e.Problem == "" && (p.Cwd == "" || compose.WorksFor(e.Header.Cwd, p.Cwd)) {
 				all = append(all, sessionInfo{e.ID, e.Header.Cwd, clean(e.Title), e.Used.UTC().Format(time.RFC3339)})
 			}
 		}
@@ -309,16 +344,11 @@ func (s *server) stores(cwd string) ([]sessions.Store, error) {
 	if cwd == "" {
 		return sessions.Folders()
 	}
-	s.folder.Lock()
-	defer s.folder.Unlock()
-	back, err := os.Getwd()
+	leave, err := s.enter(cwd)
 	if err != nil {
-		back = "/"
+		return nil, err
 	}
-	if err := os.Chdir(cwd); err != nil {
-		return nil, failf(codeParams, "cwd: %v", err)
-	}
-	defer os.Chdir(back) //nolint:errcheck // as in start
+	defer leave()
 	store, err := compose.Sessions()
 	return append([]sessions.Store{store}, store.Others()...), err
 }
@@ -330,9 +360,7 @@ func (s *server) closeSession(p *sessionParams) (any, func(), error) {
 		return nil, nil, err
 	}
 	s.forget(one)
-	ctx, cancel := context.WithTimeout(s.conn.ctx, endTime)
-	defer cancel()
-	one.leave(ctx)
+	one.leave()
 	return struct{}{}, nil, nil
 }
 
@@ -349,12 +377,9 @@ func (s *server) deleteSession(p *sessionParams) (any, func(), error) {
 	}
 	if one, err := s.find(p.SessionID); err == nil {
 		s.forget(one)
-		ctx, cancel := context.WithTimeout(s.conn.ctx, endTime)
-		defer cancel()
-		if _, err := client.Ask[client.CloseReply](ctx, one.process, client.Close{}); err != nil && !errors.Is(err, context.Canceled) {
+		if err := one.close(); err != nil {
 			return nil, nil, err
 		}
-		one.disconnect()
 	}
 	stores, err := sessions.Folders()
 	if err != nil {
@@ -364,20 +389,9 @@ func (s *server) deleteSession(p *sessionParams) (any, func(), error) {
 		if _, err := os.Lstat(store.File(p.SessionID)); err != nil {
 			continue
 		}
-		if err := removeSoon(store, p.SessionID); err != nil {
+		if _, err := store.Remove(p.SessionID); err != nil {
 			return nil, nil, err
 		}
 	}
 	return struct{}{}, nil, nil
-}
-
-// removeSoon removes a session whose host may need a moment to end.
-func removeSoon(store sessions.Store, id string) (err error) {
-	for range 20 {
-		if _, err = store.Remove(id); !errors.Is(err, sessions.ErrLocked) {
-			return err
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	return err
 }

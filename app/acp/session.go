@@ -28,8 +28,9 @@ type session struct {
 	id      string
 	setup   compose.Setup
 	process *host.Process
-	forms   bool // the editor shows forms
-	watches bool // the editor may only watch: see [client.Hello]
+	secret  string // of an earlier start of the session by this process, see [host.StartForEditor]
+	forms   bool   // the editor shows forms
+	watches bool   // the editor may only watch: see [client.Hello]
 	told    setting
 	redact  func(string) string
 	batches <-chan []event.Envelope
@@ -127,14 +128,15 @@ func (s *session) read(stored, replay bool) (last uint64, err error) {
 	return last, err
 }
 
-// follow passes the session's events to the editor, in the background, until there are no more.
-func (s *session) follow(servers []named) {
+// follow passes the session's events to the editor, in the background, until there are no more. servers reports whether
+// the editor has MCP servers for the session.
+func (s *session) follow(servers bool) {
 	s.updates.commands(&s.state)
 	if s.watches {
 		s.updates.say("This session was started elsewhere, and this editor has no terminal, so it can only watch and stop the session. To allow more, set `[host] without_terminal = true` in your settings.")
 	}
-	if len(servers) > 0 {
-		s.updates.say("buddy does not use the MCP servers of the editor. Add them with `buddy mcp add`.")
+	if servers && s.process.Joined {
+		s.updates.say("This session was already running. It keeps its MCP servers, and does not start those of the editor.")
 	}
 	s.mu.Lock()
 	if s.process.Joined {
@@ -344,25 +346,29 @@ func (s *session) stop() {
 
 // leave disconnects from the session. If this process has started it and nothing runs or waits, it ends, unless another
 // screen is attached.
-func (s *session) leave(ctx context.Context) {
-	if !s.process.Joined && !s.watches {
-		d, err := client.Ask[client.Description](ctx, s.process, client.Describe{})
-		if err == nil && (d.State == client.Idle || d.State == client.Failed) {
-			_, err = client.Ask[client.CloseReply](ctx, s.process, client.Close{}) // it ends by itself, too, only later
-			defer gone(ctx, s, err == nil)
-		}
+func (s *session) leave() {
+	defer s.disconnect()
+	if s.process.Secret == "" {
+		return
 	}
-	s.disconnect()
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	d, err := client.Ask[client.Description](ctx, s.process, client.Describe{})
+	if err == nil && d.Screens == 1 && (d.State == client.Idle || d.State == client.Failed) {
+		_ = s.close() // it ends by itself, too, only later
+	}
 }
 
-// gone waits until the process of a session that was closed has ended, so that the session can be opened again. It keeps
-// running if another screen is attached.
-func gone(ctx context.Context, s *session, closed bool) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+// close ends the session, and waits until it can be opened again.
+func (s *session) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
-	for closed && ctx.Err() == nil && host.Runs(s.setup.Store, s.id) {
-		time.Sleep(5 * time.Millisecond)
+	if _, err := client.Ask[client.CloseReply](ctx, s.process, client.Close{}); err != nil {
+		return err
 	}
+	s.disconnect()
+	host.AwaitEnd(s.id)
+	return nil
 }
 
 // disconnect leaves the session as it is.

@@ -26,7 +26,7 @@ type sessionParams struct {
 	SessionID             string         `json:"sessionId"`
 	Cwd                   string         `json:"cwd"`
 	AdditionalDirectories []string       `json:"additionalDirectories"`
-	MCPServers            []named        `json:"mcpServers"`
+	MCPServers            []mcpServer    `json:"mcpServers"`
 	ModeID                string         `json:"modeId"`
 	ConfigID              string         `json:"configId"`
 	Value                 any            `json:"value"`
@@ -34,8 +34,19 @@ type sessionParams struct {
 	Cursor                string         `json:"cursor"`
 }
 
-type named struct {
-	Name string `json:"name"`
+type mcpServer struct {
+	Type    string      `json:"type"` // "" for stdio
+	Name    string      `json:"name"`
+	Command string      `json:"command"`
+	Args    []string    `json:"args"`
+	Env     []nameValue `json:"env"`
+	URL     string      `json:"url"`
+	Headers []nameValue `json:"headers"`
+}
+
+type nameValue struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 type contentBlock struct {

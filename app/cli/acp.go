@@ -37,6 +37,7 @@ func acpCommand(s *cli) *cobra.Command {
 			return serveEditor(s)
 		},
 	}
+	worktreeFlag(s, c.Flags())
 	c.Flags().BoolVar(&check, "check", false, "test the protocol with the built-in demo, and print what works")
 	c.Flags().BoolVar(&login, "login", false, "add a provider's API key, as buddy login does; editors use this")
 	c.MarkFlagsMutuallyExclusive("check", "login")

@@ -145,7 +145,7 @@ func (r *Prepared) Start() error {
 		go debuglog.Follow(r.Subscribe(context.Background())) // ends with the runtime
 	}
 	r.Runtime.Start()
-	if now := p.Options.Model.Info(); p.options.Chosen == now.Profile && !p.Journal.resumed() { // so that a resume keeps it
+	if now := p.Options.Model.Info(); p.options.Chosen.Profile == now.Profile && !p.Journal.resumed() { // so that a resume keeps it
 		r.Publish(event.ModelSwitched{Profile: now.Profile, Model: now.Model, API: now.API, Window: now.Window, Effort: now.Effort})
 	}
 	if r.damage != "" {

@@ -43,6 +43,20 @@ func (p *Program) newServers(deferred *tools.Deferred, secret *redact.Redactor) 
 	}), nil
 }
 
+// addServers adds an editor's servers to those of the settings. A section without a program only limits the server.
+func addServers(c *config.Config, all []config.MCPServer) {
+	c.MCP = slices.Clone(c.MCP)
+	for _, s := range all {
+		i := slices.IndexFunc(c.MCP, func(set config.MCPServer) bool { return set.Name == s.Name })
+		if i < 0 {
+			c.MCP = append(c.MCP, s)
+		} else if set := &c.MCP[i]; len(set.Command) == 0 && set.URL == "" {
+			s.Enabled, s.Tools, s.Deny = set.Enabled, set.Tools, set.Deny
+			*set = s
+		}
+	}
+}
+
 // serverClient returns the HTTP client for servers with URLs: it reaches public addresses, and hosts that the user
 // configured or trusted.
 func serverClient(all []mcp.Server) *http.Client {
@@ -69,6 +83,11 @@ func (p *Program) serverSecrets() []string {
 		for _, v := range c.Env {
 			if name, value, _ := strings.Cut(v, "="); secretvariable.Find(name) != "" {
 				all = append(all, value)
+			}
+		}
+		for _, h := range c.Headers {
+			if name, value, _ := strings.Cut(h, ": "); secretvariable.Find(name) != "" {
+				all = append(all, strings.TrimPrefix(value, "Bearer "))
 			}
 		}
 		for _, name := range append(slices.Clone(c.PassEnv), c.Bearer, c.OAuth.SecretEnv) {

@@ -28,11 +28,14 @@ type Options struct {
 
 	Log *debuglog.Log `json:"-"` // nil without --debug
 
-	// Chosen and ChosenEffort are the profile and the reasoning effort that the user switched to in the previous
-	// session; "" keeps those of the settings.
-	Chosen, ChosenEffort string
+	// Chosen is what the user switched to in the previous session; "" keeps the value of the settings.
+	Chosen struct{ Profile, Effort string }
 
 	Line []string `json:"-"` // the arguments after the program's name, for a hint that repeats them
+
+	// Servers are MCP servers of an editor, for this session only. A section of the settings with the same name has
+	// priority.
+	Servers []config.MCPServer `json:"-"`
 
 	Cleared   bool // the user left another session for this new one
 	Modelless bool // a model is only needed for steps of a workflow: without one, use the demo
@@ -63,10 +66,10 @@ func (f *Options) KeepModel(s *Setup, left event.SessionCreated) {
 		return
 	}
 	if left.Profile != active.Name {
-		f.Chosen = left.Profile
+		f.Chosen.Profile = left.Profile
 	}
 	if left.Effort != active.Effort {
-		f.ChosenEffort = left.Effort
+		f.Chosen.Effort = left.Effort
 	}
 }
 

@@ -16,19 +16,20 @@ import (
 // exit code of invalid settings.
 func LoadConfig(f *Options) (config.Config, config.Index, []string, error) {
 	o := config.Options{Config: f.Config, Model: f.Model, BaseURL: f.BaseURL, Trust: project.TrustStore()}
-	if f.Chosen != "" {
-		o.Model, o.BaseURL = f.Chosen, "" // the server of the command line may be another profile's
+	if f.Chosen.Profile != "" {
+		o.Model, o.BaseURL = f.Chosen.Profile, "" // the server of the command line may be another profile's
 	}
 	c, index, notices, err := config.Load(o)
 	if err != nil {
 		return c, index, notices, exit.Mistake(err)
 	}
-	if f.ChosenEffort != "" && c.Active != nil {
-		c.Active.Effort = f.ChosenEffort
+	if f.Chosen.Effort != "" && c.Active != nil {
+		c.Active.Effort = f.Chosen.Effort
 	}
 	if err := CheckOff(c); err != nil {
 		return config.Config{}, nil, notices, exit.Mistake(index.Error(config.Path("tools", "off"), err))
 	}
+	addServers(&c, f.Servers)
 	keys, renamed := FormerKeys(c, index)
 	c.Keys = keys
 	return c, index, slices.Concat(notices, renamed, LostKeys(keys, index)), nil

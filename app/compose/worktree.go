@@ -73,6 +73,10 @@ func WorktreeStarted(f *Options) {
 	f.Entered = nil
 }
 
+// WorksFor reports whether a session in dir works for the folder cwd: in it, or in the same folder of a worktree that buddy
+// made of it.
+func WorksFor(dir, cwd string) bool { return dir == cwd || worktree.MainOf(dir) == cwd }
+
 // trustsFolder reports whether the person trusts a folder with its present settings.
 func trustsFolder(dir string) bool {
 	print, err := config.Fingerprint(dir)

@@ -16,6 +16,7 @@ import (
 	"buddy/app/debuglog"
 	"buddy/app/gc"
 	"buddy/app/socket"
+	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux/pane"
 	"buddy/views/markup"
@@ -40,6 +41,8 @@ type order struct {
 	Log     string          `json:"log,omitempty"`    // the debug log to append to
 	Secret  string          `json:"secret,omitempty"` // of the starting process, see [socket.Server]
 	Key     []byte          `json:"key,omitempty"`    // see [sessions.HeldKey]
+
+	Servers []config.MCPServer `json:"servers,omitempty"` // see [compose.Options]; screens don't get them
 }
 
 // Main runs a session in its own process and returns the exit code. [Start] starts it; the listener for screens and the
@@ -74,6 +77,7 @@ func run() error {
 		}
 	}
 	pane.Adopt()
+	o.Options.Servers = o.Servers
 	h := open(&o.Options, o.Resume, l)
 	defer h.socket.close()
 	h.socket.note()

@@ -25,9 +25,10 @@ func Start(options *compose.Options, store sessions.Store, resume, looks bool) (
 	return start(&Process{looks: looks}, options, store, resume)
 }
 
-// StartForEditor is Start for a program that shows the session in an editor.
-func StartForEditor(options *compose.Options, store sessions.Store, resume bool) (*Process, error) {
-	return start(&Process{editor: true}, options, store, resume)
+// StartForEditor is Start for a program that shows the session in an editor. secret is the one of an earlier start of the
+// session by this program, "" for none.
+func StartForEditor(options *compose.Options, store sessions.Store, resume bool, secret string) (*Process, error) {
+	return start(&Process{editor: true, earlier: secret}, options, store, resume)
 }
 
 func start(p *Process, options *compose.Options, store sessions.Store, resume bool) (*Process, error) {
@@ -71,7 +72,7 @@ func (p *Process) launch(options *compose.Options, resume bool, note *sessions.H
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(order{Options: *options, Resume: resume, Log: options.Log.Path(), Secret: p.Secret, Key: sessions.HeldKey()})
+	text, err := json.Marshal(order{Options: *options, Resume: resume, Log: options.Log.Path(), Secret: p.Secret, Key: sessions.HeldKey(), Servers: options.Servers})
 	if err == nil {
 		var exe string
 		if exe, err = os.Executable(); err == nil {
@@ -100,15 +101,17 @@ func Runs(store sessions.Store, session string) bool {
 type Process struct {
 	client.Session
 	Joined bool   // whether it was running already
-	Secret string // of this start, for programs without a terminal that connect; "" if joined
+	Secret string // of the start, for programs without a terminal that connect; "" if another program started it
 	looks  bool   // nothing is shown to a user
 	editor bool   // an editor shows it
-	report string // the file with the host's last errors
+
+	earlier string // the secret of an earlier start by this program
+	report  string // the file with the host's last errors
 }
 
 // join connects to a running session.
 func (p *Process) join(path string) error {
-	p.Joined, p.Secret = true, ""
+	p.Joined, p.Secret = true, p.earlier
 	return p.dial(path)
 }
 
