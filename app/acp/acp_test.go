@@ -607,6 +607,82 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// Commands are announced again when a skill is added, after those of the start.
+func TestNewSkill(t *testing.T) {
+	dir := home(t)
+	e := connectRaw(t, &compose.Options{Model: "demo"})
+	e.send(strings.TrimSpace(hello))
+	e.until(`"id":0`)
+	e.send(newSessionIn(dir))
+	if before := e.until("sessionId"); strings.Contains(strings.Join(before, ""), "available_commands_update") {
+		t.Error("commands were announced before the session was known")
+	}
+	e.until("available_commands_update")
+	skill := filepath.Join(dir, ".buddy", "skills", "greet")
+	if err := os.MkdirAll(skill, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte("---\nname: greet\ndescription: Greets people.\n---\nSay hello.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all := e.until(`"name":"greet"`); !strings.Contains(all[len(all)-1], "available_commands_update") {
+		t.Errorf("the skill is in %s", all[len(all)-1])
+	}
+	e.die()
+}
+
+// A long session is repeated in the same way each time, with everything that the editor saw while it ran.
+func TestLoadLongSession(t *testing.T) {
+	dir := home(t)
+	var long strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&long, "line %d\n", i)
+	}
+	e := connect(t, scripted(t,
+		modeltest.Answer{modeltest.Reasoning{Text: "hm"}, modeltest.Text(long.String()), modeltest.Call{ID: "a", Name: "todo", Arguments: `{"items":[{"text":"write","state":"in_progress"}]}`}},
+		modeltest.Answer{modeltest.Call{ID: "b", Name: "write_file", Arguments: `{"path":"a.txt","content":"hi\n"}`}},
+		modeltest.Answer{modeltest.Text("Done.")}, modeltest.Answer{modeltest.Text("A title")},
+	))
+	e.respond = func(string, string) any { return allow(string(event.Once)) }
+	id := e.begin(dir)
+	e.prompt(id, textOf("go"))
+	live := map[string]string{"text": e.texts("agent_message_chunk"), "thoughts": e.texts("agent_thought_chunk"), "plan": strings.Join(e.of("plan"), ""), "calls": strings.Join(e.of("tool_call"), "")}
+	var loaded [2][]string
+	for i := range loaded {
+		e.must("session/close", map[string]any{"sessionId": id})
+		e.forget()
+		e.must("session/load", map[string]any{"sessionId": id, "cwd": dir, "mcpServers": []any{}})
+		for _, kind := range []string{"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "usage_update"} {
+			loaded[i] = append(loaded[i], e.of(kind)...)
+		}
+	}
+	if !slices.Equal(loaded[0], loaded[1]) {
+		t.Errorf("repeated as %d and %d updates that differ", len(loaded[0]), len(loaded[1]))
+	}
+	again := map[string]string{"text": e.texts("agent_message_chunk"), "thoughts": e.texts("agent_thought_chunk"), "plan": strings.Join(e.of("plan"), ""), "calls": strings.Join(e.of("tool_call"), "")}
+	for what, want := range live {
+		if again[what] != want || want == "" {
+			t.Errorf("%s: repeated %d bytes, want %d: %s", what, len(again[what]), len(want), clip(again[what]))
+		}
+	}
+}
+
+// Nothing of a folder that nobody trusts runs, and the conversation says how to trust it.
+func TestUntrustedFolder(t *testing.T) {
+	dir := home(t)
+	ran := filepath.Join(dir, "ran")
+	if err := os.WriteFile(filepath.Join(dir, ".mcp.json"), []byte(`{"mcpServers":{"evil":{"command":"touch","args":["`+ran+`"]}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := connect(t, &compose.Options{Model: "demo"})
+	said := e.expect("buddy trust")
+	e.prompt(e.begin(dir), textOf("explain yourself"))
+	said()
+	if _, err := os.Lstat(ran); err == nil {
+		t.Error("the project's server was started")
+	}
+}
+
 // Two sessions work at the same time, each in its folder.
 func TestTwoSessions(t *testing.T) {
 	dir := home(t)

@@ -28,9 +28,10 @@ const (
 type updates struct {
 	send      func(any)
 	cwd       string
-	replaying bool // the events come from the session's file
-	silent    bool // nothing is sent
-	ownPrompt int  // the id of a prompt of this editor, which is not repeated
+	replaying bool   // the events come from the session's file
+	silent    bool   // nothing is sent
+	seq       uint64 // of the event
+	ownPrompt int    // the id of a prompt of this editor, which is not repeated
 	fault     string
 
 	text, thought stream
@@ -65,6 +66,7 @@ func (u *updates) emit(up any) {
 
 // event turns one event into updates.
 func (u *updates) event(env event.Envelope) {
+	u.seq = env.Seq
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		u.user(env, p)
@@ -147,8 +149,8 @@ func (u *updates) model(env event.Envelope) {
 		u.flush()
 		u.text, u.thought = stream{}, stream{}
 	case event.ModelMessage:
-		u.complete(&u.thought, "agent_thought_chunk", p.Reasoning, env.Seq)
-		u.complete(&u.text, "agent_message_chunk", p.Message.Content, env.Seq)
+		u.complete(&u.thought, "agent_thought_chunk", p.Reasoning)
+		u.complete(&u.text, "agent_message_chunk", p.Message.Content)
 	}
 }
 
@@ -161,13 +163,13 @@ func (s *stream) extend(part string, at int) {
 
 // complete sends what is missing of a whole text, and ends it. A whole text that differs from what was streamed, because
 // the request was repeated, is a new message.
-func (u *updates) complete(s *stream, kind, whole string, seq uint64) {
+func (u *updates) complete(s *stream, kind, whole string) {
 	if whole != "" {
 		if !strings.HasPrefix(whole, string(s.all[:s.sent])) {
 			*s = stream{}
 		}
 		s.all = []byte(whole)
-		u.part(s, kind, seq)
+		u.part(s, kind)
 	}
 	*s = stream{}
 }
@@ -177,8 +179,8 @@ func (u *updates) flush() {
 	if u.replaying {
 		return
 	}
-	u.part(&u.thought, "agent_thought_chunk", 0)
-	u.part(&u.text, "agent_message_chunk", 0)
+	u.part(&u.thought, "agent_thought_chunk")
+	u.part(&u.text, "agent_message_chunk")
 	for _, c := range u.live {
 		u.call(c, toolCall{Content: output(c.tail)})
 	}
@@ -201,17 +203,22 @@ var messages = func() func() uint64 {
 	return func() uint64 { return n.Add(1) }
 }()
 
+// id returns the id of a new message. In a replay it is always the same.
+func (u *updates) id(kind string) string {
+	if u.replaying {
+		return fmt.Sprintf("%s-at-%d", kind, u.seq)
+	}
+	return fmt.Sprintf("%s-%d", kind, messages())
+}
+
 // part sends what is missing of a text.
-func (u *updates) part(s *stream, kind string, seq uint64) {
+func (u *updates) part(s *stream, kind string) {
 	part := s.all[s.sent:]
 	if len(part) == 0 {
 		return
 	}
 	if s.id == "" {
-		s.id = fmt.Sprintf("%s-%d", strings.Split(kind, "_")[1], messages())
-		if u.replaying {
-			s.id = fmt.Sprintf("%s-at-%d", strings.Split(kind, "_")[1], seq)
-		}
+		s.id = u.id(strings.Split(kind, "_")[1])
 	}
 	s.sent = len(s.all)
 	u.emit(update{Update: kind, Content: textBlock(string(part)), MessageID: s.id})
@@ -220,7 +227,7 @@ func (u *updates) part(s *stream, kind string, seq uint64) {
 // say sends a message of buddy.
 func (u *updates) say(text string) {
 	u.flush()
-	u.emit(update{Update: "agent_message_chunk", Content: textBlock(text), MessageID: fmt.Sprintf("buddy-%d", messages())})
+	u.emit(update{Update: "agent_message_chunk", Content: textBlock(text), MessageID: u.id("buddy")})
 }
 
 // remark sends what an event tells the person: warnings, errors and reports as messages, everything else as thoughts.
@@ -236,7 +243,7 @@ func (u *updates) remark(e event.Event) {
 		u.say(text)
 	default:
 		u.flush()
-		u.emit(update{Update: "agent_thought_chunk", Content: textBlock(text + "\n"), MessageID: fmt.Sprintf("buddy-%d", messages())})
+		u.emit(update{Update: "agent_thought_chunk", Content: textBlock(text + "\n"), MessageID: u.id("buddy")})
 	}
 }
 
