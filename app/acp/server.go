@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -201,7 +202,7 @@ func (s *server) open(p *sessionParams, id string, replay bool) (any, func(), er
 	one := &session{conn: s.conn, forms: forms, asked: make(map[string]context.CancelFunc)}
 	if old != nil { // it is opened again
 		one.secret = old.process.Secret
-		old.disconnect()
+		old.process.Leave()
 	}
 	done, err := s.start(one, p, id)
 	if err != nil {
@@ -316,7 +317,7 @@ func (s *server) list(p *sessionParams) (any, func(), error) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b sessionInfo) int { return -compareText(a.UpdatedAt, b.UpdatedAt) })
+	slices.SortStableFunc(all, func(a, b sessionInfo) int { return strings.Compare(b.UpdatedAt, a.UpdatedAt) })
 	return page(all, p.Cursor)
 }
 

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/client"
 	"buddy/app/compose"
@@ -72,8 +71,8 @@ func (s *session) begin(ctx context.Context, stored, replay bool) (*opened, erro
 	if s.batches, err = s.process.Subscribe(context.Background(), last, pace); err != nil {
 		return nil, err
 	}
-	now := s.state.Info
-	for now.Mode == "" || now.Event.Profile == "" || !s.process.Joined && len(s.first) == 0 {
+	now := state.State{Info: s.state.Info}
+	for now.Info.Mode == "" || now.Info.Event.Profile == "" || !s.process.Joined && len(s.first) == 0 {
 		select {
 		case batch, open := <-s.batches:
 			if !open {
@@ -81,28 +80,14 @@ func (s *session) begin(ctx context.Context, stored, replay bool) (*opened, erro
 			}
 			s.first = append(s.first, batch)
 			for _, env := range batch {
-				foldInfo(&now, env.Payload)
+				now.Apply(env)
 			}
 		case <-ctx.Done():
 			return nil, failf(codeInternal, "the session did not start within %v", startTime)
 		}
 	}
-	s.told = settingOf(now)
-	return &opened{Modes: modesOf(now), Options: s.options(now)}, nil
-}
-
-// foldInfo applies an event about the session's mode and model.
-func foldInfo(now *state.Info, e event.Event) {
-	switch p := e.(type) {
-	case event.SessionCreated:
-		now.Event = p
-	case event.SessionResumed:
-		now.Event.Profile, now.Event.Model, now.Event.Effort, now.Mode = p.Profile, p.Model, p.Effort, action.ModeAsk
-	case event.ModelSwitched:
-		now.Event.Profile, now.Event.Model, now.Event.Effort = p.Profile, p.Model, p.Effort
-	case event.ModeChanged:
-		now.Mode = p.Mode
-	}
+	s.told = settingOf(now.Info)
+	return &opened{Modes: modesOf(now.Info), Options: s.options(now.Info)}, nil
 }
 
 // read reads the stored events of the session, and returns the number of the last one.
@@ -347,7 +332,7 @@ func (s *session) stop() {
 // leave disconnects from the session. If this process has started it and nothing runs or waits, it ends, unless another
 // screen is attached.
 func (s *session) leave() {
-	defer s.disconnect()
+	defer s.process.Leave()
 	if s.process.Secret == "" {
 		return
 	}
@@ -366,20 +351,15 @@ func (s *session) close() error {
 	if _, err := client.Ask[client.CloseReply](ctx, s.process, client.Close{}); err != nil {
 		return err
 	}
-	s.disconnect()
+	s.process.Leave()
 	host.AwaitEnd(s.id)
 	return nil
 }
-
-// disconnect leaves the session as it is.
-func (s *session) disconnect() { s.process.Leave() }
 
 // clean makes text of models and files harmless for editors in terminals.
 func clean(text string) string { return markup.Answer(strings.ToValidUTF8(text, "\uFFFD")) }
 
 func clip(text string) string { return markup.Shorten(text, 60) }
-
-func compareText(a, b string) int { return cmp.Compare(a, b) }
 
 // rawObject returns a text as JSON, nil if it is none.
 func rawObject(text string) json.RawMessage {

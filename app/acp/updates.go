@@ -10,6 +10,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/app/plain"
 	"buddy/app/slash"
 	"buddy/app/state"
@@ -38,9 +39,15 @@ type updates struct {
 	calls         map[string]*call // open calls, by their ids in the session
 	seen          map[string]bool  // ids of all calls, as the editor knows them
 	live          []*call          // have output that the editor does not have
-	usage         update
+	usage         usage
 	steps         state.Steps
 	announced     string // the commands
+}
+
+// usage is how full the context is, and the session's cost in millionths of a dollar.
+type usage struct {
+	used, size int
+	cost       model.Money
 }
 
 // stream is an unfinished text of the model.
@@ -191,9 +198,7 @@ func (u *updates) flush() {
 func (u *updates) replayed() {
 	u.replaying = false
 	u.flush()
-	if u.usage.Used != nil {
-		u.emit(u.usage)
-	}
+	u.tellUsage()
 	u.silent = false
 }
 
@@ -375,23 +380,25 @@ func (u *updates) used(e event.Event) {
 	before := u.usage
 	switch p := e.(type) {
 	case event.ContextUsage:
-		if p.Limit == 0 {
-			return
-		}
-		u.usage.Used, u.usage.Size = &p.Estimated, &p.Limit
+		u.usage.used, u.usage.size = p.Estimated, p.Limit
 	case event.MetricsUsage:
-		if p.SessionCost > 0 {
-			u.usage.Cost = &cost{float64(p.SessionCost) / 1e6, "USD"}
-		}
+		u.usage.cost = p.SessionCost
 	}
-	if u.usage.Update = "usage_update"; u.usage.Used != nil && !u.replaying && !sameUsage(before, u.usage) {
-		u.emit(u.usage)
+	if u.usage != before && !u.replaying {
+		u.tellUsage()
 	}
 }
 
-func sameUsage(a, b update) bool {
-	same := func(x, y *int) bool { return x == y || x != nil && y != nil && *x == *y }
-	return same(a.Used, b.Used) && same(a.Size, b.Size) && (a.Cost == b.Cost || a.Cost != nil && b.Cost != nil && *a.Cost == *b.Cost)
+// tellUsage sends the usage, if the size of the context is known.
+func (u *updates) tellUsage() {
+	if u.usage.size == 0 {
+		return
+	}
+	up := update{Update: "usage_update", Used: &u.usage.used, Size: &u.usage.size}
+	if u.usage.cost > 0 {
+		up.Cost = &cost{float64(u.usage.cost) / 1e6, "USD"}
+	}
+	u.emit(up)
 }
 
 // plan shows the model's steps, if they have changed.
