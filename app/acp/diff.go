@@ -2,7 +2,6 @@ package acp
 
 import (
 	"path/filepath"
-	"strings"
 
 	"buddy/agent/action"
 	"buddy/views/markup"
@@ -11,70 +10,24 @@ import (
 
 // diffs returns the changes of an action on files: one content for each hunk, with the lines before and after the change
 // and the unchanged lines around it.
-func diffs(act action.Action, cwd string) []callContent {
+func diffs(act action.Action, cwd string) (all []callContent) {
 	if act.Kind != action.FileWrite && act.Kind != action.FileDelete || len(act.Preview) > maxDiff {
 		return nil
 	}
-	r := diffReader{cwd: cwd, single: len(act.Paths) < 2}
-	if r.single {
-		r.path = act.Path
-	}
-	for line := range strings.Lines(words.DiffOf(act)) {
-		r.line(line)
-	}
-	r.end()
-	return r.all
-}
-
-// diffReader reads the diffs of a preview.
-type diffReader struct {
-	cwd, path string
-	single    bool // path is the only file
-	inside    bool // in a hunk
-	created   bool
-	old, now  strings.Builder
-	all       []callContent
-}
-
-func (r *diffReader) line(line string) {
-	name, isFile := strings.CutPrefix(line, markup.FileMark)
-	switch {
-	case isFile:
-		r.end()
-		if at := strings.LastIndex(name, "  "); at >= 0 && !r.single {
-			r.path = name[:at]
+	for _, change := range markup.Changes(words.DiffOf(act)) {
+		path := change.File
+		if len(act.Paths) < 2 {
+			path = act.Path
 		}
-		r.created = false
-	case strings.HasPrefix(line, "@@"):
-		r.end()
-		r.inside = true
-	case !r.inside:
-		r.created = r.created || strings.HasPrefix(line, "--- /dev/null")
-	case line[0] == '+':
-		r.now.WriteString(line[1:])
-	case line[0] == '-':
-		r.old.WriteString(line[1:])
-	case line[0] == ' ':
-		r.old.WriteString(line[1:])
-		r.now.WriteString(line[1:])
-	}
-}
-
-// end ends a hunk.
-func (r *diffReader) end() {
-	if r.inside && r.path != "" {
-		path := r.path
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(r.cwd, path)
+			path = filepath.Join(cwd, path)
 		}
-		old, now := clean(r.old.String()), clean(r.now.String())
+		old, now := clean(change.Old), clean(change.Now)
 		c := callContent{Type: "diff", Path: path, OldText: &old, NewText: &now}
-		if r.created {
+		if change.New {
 			c.OldText = nil
 		}
-		r.all = append(r.all, c)
+		all = append(all, c)
 	}
-	r.inside = false
-	r.old.Reset()
-	r.now.Reset()
+	return all
 }

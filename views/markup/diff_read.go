@@ -341,3 +341,29 @@ func (h hunk) omitted(i, end, context int) (from, to int) {
 	}
 	return from, to
 }
+
+// Change is a hunk of a diff: the lines before and after the change, with the unchanged lines around it.
+type Change struct {
+	File     string // "" if the diff names none
+	New      bool   // the file is new
+	Old, Now string
+}
+
+// Changes returns the hunks of a diff.
+func Changes(src string) (all []Change) {
+	for _, f := range readDiff(src) {
+		for _, h := range f.hunks {
+			var old, now strings.Builder
+			for _, l := range h.lines {
+				if l.sign == ' ' || l.sign == '-' {
+					old.WriteString(l.text + "\n")
+				}
+				if l.sign == ' ' || l.sign == '+' {
+					now.WriteString(l.text + "\n")
+				}
+			}
+			all = append(all, Change{f.name, f.verb == "new", old.String(), now.String()})
+		}
+	}
+	return all
+}
