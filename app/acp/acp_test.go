@@ -570,6 +570,37 @@ func TestPromptBlocks(t *testing.T) {
 	}
 }
 
+// A text that the model has already is not sent again, and what is too much is named.
+func TestTextsOfEditor(t *testing.T) {
+	dir := home(t)
+	s := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}, modeltest.Answer{modeltest.Text("title")}, modeltest.Answer{modeltest.Text("ok")}, modeltest.Answer{modeltest.Text("ok")}))
+	t.Setenv("BUDDY_API_KEY", "k")
+	e := connect(t, &compose.Options{BaseURL: s.URL, Model: "m"})
+	id := e.begin(dir)
+	text := func(name, text string) map[string]any {
+		return map[string]any{"type": "resource", "resource": map[string]any{"uri": "file://" + dir + "/" + name, "text": text}}
+	}
+	open := text("open.go", "package open // once\n")
+	e.prompt(id, textOf("one "), open)
+	e.prompt(id, textOf("two "), open)
+	var many []map[string]any
+	for i := range 9 {
+		many = append(many, text(fmt.Sprintf("f%d.go", i+1), fmt.Sprintf("content %d\n", i+1)+strings.Repeat("x", i*8<<10)))
+	}
+	e.prompt(id, many...)
+	all := s.Requests()
+	last := string(all[len(all)-1].Body)
+	if n := strings.Count(last, "package open // once"); n != 1 {
+		t.Errorf("the open file was sent %d times", n)
+	}
+	if !strings.Contains(last, "content 8") || strings.Contains(last, "content 9") || strings.Count(last, "its end is missing") != 1 {
+		t.Error("the limits of the texts have no effect")
+	}
+	if got := e.texts("agent_thought_chunk"); !strings.Contains(got, "f9.go and what follows it is not attached: a prompt can have 8 texts") {
+		t.Errorf("no notice about the limit: %q", got)
+	}
+}
+
 // Modes and options stay in step, and a bad value changes nothing.
 func TestModesAndOptions(t *testing.T) {
 	dir := home(t)

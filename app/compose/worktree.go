@@ -17,6 +17,7 @@ import (
 	"buddy/app/slash"
 	"buddy/config"
 	"buddy/features/worktree"
+	"buddy/texts"
 	"buddy/tmux"
 	"buddy/tools"
 	"buddy/tools/target"
@@ -75,7 +76,9 @@ func WorktreeStarted(f *Options) {
 
 // WorksFor reports whether a session in dir works for the folder cwd: in it, or in the same folder of a worktree that buddy
 // made of it.
-func WorksFor(dir, cwd string) bool { return dir == cwd || worktree.MainOf(dir) == cwd }
+func WorksFor(dir, cwd string) bool {
+	return dir == cwd || texts.Worktree(dir) != "" && worktree.MainOf(dir) == cwd
+}
 
 // trustsFolder reports whether the person trusts a folder with its present settings.
 func trustsFolder(dir string) bool {

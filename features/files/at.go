@@ -70,14 +70,25 @@ func attach(ctx context.Context, b turn.Briefing, names []texts.Mention) {
 	}
 }
 
-// tellExcerpts adds the texts that an editor sent with a prompt to the conversation.
+// tellExcerpts adds the texts that an editor sent with a prompt to the conversation, unless the model has them already:
+// some editors send the open file with every prompt.
 func tellExcerpts(b turn.Briefing, all []event.Excerpt) {
 	if b.Off(reminder.Editor) {
 		return
 	}
-	for _, e := range all[:min(len(all), maxFiles)] {
-		text := texts.ClipBytes(b.Foreign(e.Name, e.Text), maxPage)
-		b.Tell(reminder.Editor, "The user's editor sent this text of "+e.Name+" with the prompt. It may differ from the file on disk:\n"+texts.Fenced("", text))
+	for i, e := range all {
+		if i == maxFiles {
+			b.Publish(event.Notice{Text: fmt.Sprintf("%s and what follows it is not attached: a prompt can have %d texts of an editor", e.Name, maxFiles), Code: reminder.Editor})
+			return
+		}
+		about := "The user's editor sent this text of " + e.Name + " with the prompt. It may differ from the file on disk"
+		if len(e.Text) > maxPage {
+			about += ", and its end is missing"
+		}
+		text := texts.Fenced("", texts.ClipBytes(b.Foreign(e.Name, e.Text), maxPage))
+		if !conversation.Holds(b.Conversation(), e.Name, text) {
+			b.Tell(reminder.Editor, about+":\n"+text)
+		}
 	}
 }
 
