@@ -3,6 +3,7 @@ package compose
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,5 +121,34 @@ func TestServersOfAProjectElsewhere(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
 		t.Error("it ran here")
+	}
+}
+
+// A section of the settings has priority over an editor's server with the same name, or limits it, and the credentials
+// of an editor's server are secrets.
+func TestServersOfAnEditor(t *testing.T) {
+	server := func(name, command string) config.MCPServer {
+		s := config.NewMCPServer(name)
+		if command != "" {
+			s.Command = []string{command}
+		}
+		return s
+	}
+	limits := server("limited", "")
+	limits.Deny, limits.Trust = []string{"rm"}, true
+	own := server("own", "mine")
+	sent := server("new", "theirs")
+	sent.Env, sent.Headers = []string{"API_KEY=opensesame"}, []string{"Authorization: Bearer closesesame", "Accept: everything"}
+	c := config.Config{MCP: []config.MCPServer{own, limits}}
+	addServers(&c, []config.MCPServer{server("own", "theirs"), server("limited", "theirs"), sent})
+	if len(c.MCP) != 3 || c.MCP[0].Command[0] != "mine" || c.MCP[2].Command[0] != "theirs" {
+		t.Errorf("%+v", c.MCP)
+	}
+	if got := c.MCP[1]; got.Command[0] != "theirs" || !slices.Equal(got.Deny, limits.Deny) || got.Trust {
+		t.Errorf("%+v", got)
+	}
+	p := &Program{Setup: Setup{Config: c}}
+	if got := p.serverSecrets(); !slices.Contains(got, "opensesame") || !slices.Contains(got, "closesesame") || slices.Contains(got, "everything") {
+		t.Errorf("secrets %q", got)
 	}
 }
