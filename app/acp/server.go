@@ -12,6 +12,7 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -248,7 +249,9 @@ func (s *server) start(one *session, p *sessionParams, id string) (done func(beg
 	if id != "" {
 		options.Worktree = "" // the session has its folder
 	}
-	drop, err := compose.EnterWorktree(&options, "", func(string, ...any) {}) // the session shows its notices
+	drop, err := compose.EnterWorktree(&options, "", func(format string, args ...any) {
+		one.notes = append(one.notes, fmt.Sprintf(format, args...))
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -118,7 +118,9 @@ func TestWorktree(t *testing.T) {
 	}
 	e := connect(t, &compose.Options{Model: "demo", Place: compose.Place{Worktree: compose.MadeUp}})
 	e.respond = func(string, string) any { return allow(string(event.Once)) }
+	said := e.expect("making the worktree")
 	id := e.begin(dir)
+	said()
 	e.prompt(id, textOf("write one to a.txt"))
 	if _, err := os.Lstat(filepath.Join(dir, "a.txt")); err == nil {
 		t.Error("the session worked in the main checkout")
@@ -136,6 +138,12 @@ func TestWorktree(t *testing.T) {
 	e.prompt(id, textOf("write two to b.txt"))
 	if _, err := os.Lstat(filepath.Join(tree, "b.txt")); err != nil {
 		t.Errorf("the loaded session works elsewhere: %v", err)
+	}
+	unchanged := e.begin(dir)
+	e.prompt(unchanged, textOf("explain yourself"))
+	e.must("session/close", map[string]any{"sessionId": unchanged}) // which removes its worktree
+	if list, _ := e.must("session/list", map[string]any{"cwd": dir})["sessions"].([]any); len(list) != 2 {
+		t.Errorf("%d sessions are listed after the end of a worktree", len(list))
 	}
 	if _, err := e.call("session/new", map[string]any{"cwd": t.TempDir(), "mcpServers": []any{}}); err == nil || !strings.Contains(err.Error(), "git") {
 		t.Errorf("outside of a repository: %v", err)

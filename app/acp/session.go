@@ -34,6 +34,7 @@ type session struct {
 	redact  func(string) string
 	batches <-chan []event.Envelope
 	first   [][]event.Envelope // received before the editor knew the session
+	notes   []string           // about the start, for the person
 
 	mu      sync.Mutex // guards the fields below
 	state   state.State
@@ -117,6 +118,9 @@ func (s *session) read(stored, replay bool) (last uint64, err error) {
 // the editor has MCP servers for the session.
 func (s *session) follow(servers bool) {
 	s.updates.commands(&s.state)
+	for _, text := range s.notes {
+		s.updates.say(text)
+	}
 	if s.watches {
 		s.updates.say("This session was started elsewhere, and this editor has no terminal, so it can only watch and stop the session. To allow more, set `[host] without_terminal = true` in your settings.")
 	}

@@ -74,10 +74,14 @@ func WorktreeStarted(f *Options) {
 	f.Entered = nil
 }
 
-// WorksFor reports whether a session in dir works for the folder cwd: in it, or in the same folder of a worktree that buddy
-// made of it.
+// WorksFor reports whether a session of the repository around the folder cwd works for this folder: dir, where the session
+// works, is the folder, the same folder in a worktree that buddy made, or in such a worktree that is gone.
 func WorksFor(dir, cwd string) bool {
-	return dir == cwd || texts.Worktree(dir) != "" && worktree.MainOf(dir) == cwd
+	if dir == cwd || texts.Worktree(dir) == "" {
+		return dir == cwd
+	}
+	main := worktree.MainOf(dir)
+	return main == "" || main == cwd
 }
 
 // trustsFolder reports whether the person trusts a folder with its present settings.
