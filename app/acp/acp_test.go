@@ -428,6 +428,13 @@ func TestWatching(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "a.txt")); err == nil {
 		t.Error("the prompt of the watching editor ran")
 	}
+	e.close()
+	owner.must("session/load", map[string]any{"sessionId": id, "cwd": dir, "mcpServers": []any{}})
+	if reason := owner.prompt(id, textOf("explain yourself")); reason != "end_turn" {
+		t.Errorf("an editor that loads its own running session again is stopped with %q", reason)
+	}
+	owner.close()
+	nothingRuns(t, dir)
 }
 
 // screen is another screen of a session.

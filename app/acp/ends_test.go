@@ -81,11 +81,11 @@ func nothingRuns(t *testing.T, dir string) {
 	defer cancel()
 	for {
 		all, _ := host.Running(ctx)
-		if !slices.ContainsFunc(all, func(d client.Description) bool { return d.Folder == dir }) {
-			return
-		}
 		if ctx.Err() != nil {
 			t.Fatalf("a session still runs in %s", dir)
+		}
+		if !slices.ContainsFunc(all, func(d client.Description) bool { return d.Folder == dir }) {
+			return
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -138,11 +138,15 @@ func TestEditorDiesAtWork(t *testing.T) {
 		result func(event.ToolResult) bool // checks the result of the call
 	}{
 		{
-			"in a model call", modeltest.Answer{modeltest.Text("half of "), modeltest.Until(release), modeltest.Text("it. Done.")}, "half of",
+			"in a model call",
+			modeltest.Answer{modeltest.Text("half of "), modeltest.Until(release), modeltest.Text("it. Done.")},
+			"half of",
 			func(*screen) { close(release) }, nil, nil,
 		},
 		{
-			"in a command", modeltest.Answer{modeltest.Call{ID: "c", Name: "run_shell", Arguments: `{"command":"cat ` + fifo + `"}`}}, `"in_progress"`,
+			"in a command",
+			modeltest.Answer{modeltest.Call{ID: "c", Name: "run_shell", Arguments: `{"command":"cat ` + fifo + `"}`}},
+			`"in_progress"`,
 			func(s *screen) {
 				if err := os.WriteFile(fifo, []byte("piped\n"), 0o600); err != nil {
 					s.t.Error(err)
@@ -151,7 +155,9 @@ func TestEditorDiesAtWork(t *testing.T) {
 			func(r event.ToolResult) bool { return strings.Contains(r.Text(), "piped") },
 		},
 		{
-			"in a question", modeltest.Answer{modeltest.Call{ID: "q", Name: "ask_user", Arguments: `{"question":"which?","choices":["red","blue"]}`}}, "elicitation/create",
+			"in a question",
+			modeltest.Answer{modeltest.Call{ID: "q", Name: "ask_user", Arguments: `{"question":"which?","choices":["red","blue"]}`}},
+			"elicitation/create",
 			func(*screen) {},
 			func(s *screen, e event.Event) {
 				if q, ok := e.(event.QuestionAsked); ok {

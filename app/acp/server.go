@@ -59,6 +59,7 @@ func Serve(in io.Reader, out io.Writer, options *compose.Options) {
 		s.conn.cancel()
 	}()
 	<-s.conn.ctx.Done() // in may stay open although the editor can't be written to any more
+	s.slow.Wait()       // one of them may open a session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all sync.WaitGroup
@@ -214,6 +215,12 @@ func (s *server) open(p *sessionParams, id string, replay bool) (any, func(), er
 	answer, err := one.begin(ctx, id != "", replay)
 	done(err == nil)
 	if err != nil {
+		if one.batches != nil {
+			go func() {
+				for range one.batches { // the answer that leave waits for comes behind them
+				}
+			}()
+		}
 		one.leave()
 		return nil, nil, err
 	}

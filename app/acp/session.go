@@ -356,7 +356,9 @@ func (s *session) close() error {
 		return err
 	}
 	s.process.Leave()
-	host.AwaitEnd(s.id)
+	for ctx.Err() == nil && host.Runs(s.setup.Store, s.id) {
+		time.Sleep(5 * time.Millisecond)
+	}
 	return nil
 }
 

@@ -44,7 +44,7 @@ type updates struct {
 	announced     string // the commands
 }
 
-// usage is how full the context is, and the session's cost in millionths of a dollar.
+// usage holds how full the context is, and the session's cost.
 type usage struct {
 	used, size int
 	cost       model.Money

@@ -28,12 +28,12 @@ type Options struct {
 
 	Log *debuglog.Log `json:"-"` // nil without --debug
 
-	// Chosen is what the user switched to in the previous session; "" keeps the value of the settings.
+	// Chosen holds what the user switched to in the previous session; "" keeps the value of the settings.
 	Chosen struct{ Profile, Effort string }
 
 	Line []string `json:"-"` // the arguments after the program's name, for a hint that repeats them
 
-	// Servers are MCP servers of an editor, for this session only. A section of the settings with the same name has
+	// Servers holds MCP servers of an editor, for this session only. A section of the settings with the same name has
 	// priority.
 	Servers []config.MCPServer `json:"-"`
 
