@@ -268,6 +268,21 @@ func (s MCPServer) Check() error {
 	return nil
 }
 
+// CheckSent returns an error about a server that another program has sent, whose entries no file's reader has checked.
+func (s MCPServer) CheckSent() error {
+	for _, v := range s.Env {
+		if _, err := checkAssignment(v, nil); err != nil {
+			return fmt.Errorf("env %w", err)
+		}
+	}
+	for _, h := range s.Headers {
+		if _, err := checkMCPHeader(h, nil); err != nil {
+			return fmt.Errorf("headers: %w", err)
+		}
+	}
+	return s.Check()
+}
+
 // checkProgram returns an error about a server with a command.
 func (s MCPServer) checkProgram() error {
 	switch {

@@ -71,9 +71,9 @@ func Serve(in io.Reader, out io.Writer, options *compose.Options) {
 
 // slow holds the requests that may take a while. They run in their own goroutines.
 var slow = map[string]func(*server, *sessionParams) (any, func(), error){
-	"session/new":               (*server).newSession,
-	"session/load":              (*server).loadSession,
-	"session/resume":            (*server).resumeSession,
+	"session/new":               func(s *server, p *sessionParams) (any, func(), error) { return s.open(p, "", false) },
+	"session/load":              func(s *server, p *sessionParams) (any, func(), error) { return s.open(p, p.SessionID, true) },
+	"session/resume":            func(s *server, p *sessionParams) (any, func(), error) { return s.open(p, p.SessionID, false) },
 	"session/list":              (*server).list,
 	"session/close":             (*server).closeSession,
 	"session/delete":            (*server).deleteSession,
@@ -174,22 +174,7 @@ func (s *server) find(id string) (*session, error) {
 	return nil, failf(codeNotFound, "session %q is not open here; use session/new, session/load or session/resume first", clip(id))
 }
 
-// newSession starts a session.
-func (s *server) newSession(p *sessionParams) (any, func(), error) {
-	return s.open(p, "", false)
-}
-
-// loadSession opens a stored session, and repeats its conversation first.
-func (s *server) loadSession(p *sessionParams) (any, func(), error) {
-	return s.open(p, p.SessionID, true)
-}
-
-// resumeSession opens a stored session.
-func (s *server) resumeSession(p *sessionParams) (any, func(), error) {
-	return s.open(p, p.SessionID, false)
-}
-
-// open opens a session: a new one if id is "".
+// open opens a session: a new one if id is "". replay repeats its conversation first.
 func (s *server) open(p *sessionParams, id string, replay bool) (any, func(), error) {
 	if id != "" && sessions.CheckID(id) != nil {
 		return nil, nil, failf(codeNotFound, "there is no session %q", clip(id))

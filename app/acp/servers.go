@@ -16,9 +16,6 @@ func serversOf(all []mcpServer) (settings []config.MCPServer, err error) {
 		if config.CheckMCPName(s.Name) != nil {
 			return nil, failf(codeParams, "mcpServers: the name %q has neither letters from a to z nor digits", clip(one.Name))
 		}
-		if slices.ContainsFunc(settings, func(other config.MCPServer) bool { return other.Name == s.Name }) {
-			return nil, failf(codeParams, "mcpServers: two servers are named %q", s.Name)
-		}
 		switch one.Type {
 		case "", "stdio":
 			s.Command = append([]string{one.Command}, one.Args...)
@@ -27,14 +24,17 @@ func serversOf(all []mcpServer) (settings []config.MCPServer, err error) {
 		default:
 			return nil, failf(codeParams, "mcpServers: %s has the type %q, which is not supported (have: stdio, http, sse)", s.Name, clip(one.Type))
 		}
-		if s.URL == "" && (s.Type != "" || one.Command == "") {
-			return nil, failf(codeParams, "mcpServers: %s has neither a command nor a url for its type", s.Name)
-		}
 		for _, v := range one.Env {
 			s.Env = append(s.Env, v.Name+"="+v.Value)
 		}
 		for _, h := range one.Headers {
 			s.Headers = append(s.Headers, h.Name+": "+h.Value)
+		}
+		if err := s.CheckSent(); err != nil {
+			return nil, failf(codeParams, "mcpServers: %s: %v", s.Name, err)
+		}
+		if slices.ContainsFunc(settings, func(other config.MCPServer) bool { return other.Name == s.Name }) {
+			return nil, failf(codeParams, "mcpServers: two servers are named %q", s.Name)
 		}
 		settings = append(settings, s)
 	}

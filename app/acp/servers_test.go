@@ -96,11 +96,13 @@ func TestServersOfAllTypes(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	for want, bad := range map[string][]mcpServer{
-		`"日本"`:                          {{Name: "日本", Command: "x"}},
-		`two servers are named "x"`:     {{Name: "x", Command: "x"}, {Name: "x", Command: "y"}},
-		`the type "ws"`:                 {{Name: "x", Type: "ws", URL: "ws://x"}},
-		"x has neither a command nor a": {{Name: "x", URL: "https://x"}},
-		"y has neither a command nor a": {{Name: "y", Type: "http", Command: "x"}},
+		`"日本"`:                               {{Name: "日本", Command: "x"}},
+		`two servers are named "x"`:          {{Name: "x", Command: "x"}, {Name: "x", Command: "y"}},
+		`the type "ws"`:                      {{Name: "x", Type: "ws", URL: "ws://x"}},
+		"x: command names no program":        {{Name: "x", URL: "https://x"}},
+		"y: has neither command nor url":     {{Name: "y", Type: "http", Command: "x"}},
+		"z: headers: Host can't be set here": {{Name: "z", Type: "http", URL: "https://z", Headers: []nameValue{{"Host", "y"}}}},
+		"v: env has an entry":                {{Name: "v", Command: "x", Env: []nameValue{{"B C", "y"}}}},
 	} {
 		if _, err := serversOf(bad); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", bad, err, want)

@@ -43,16 +43,16 @@ func (p *Program) newServers(deferred *tools.Deferred, secret *redact.Redactor) 
 	}), nil
 }
 
-// addServers adds an editor's servers to those of the settings. A section without a program only limits the server.
+// addServers adds an editor's servers to those of the settings. A section without a program is about a server of the
+// project, which has lower priority.
 func addServers(c *config.Config, all []config.MCPServer) {
 	c.MCP = slices.Clone(c.MCP)
 	for _, s := range all {
 		i := slices.IndexFunc(c.MCP, func(set config.MCPServer) bool { return set.Name == s.Name })
 		if i < 0 {
 			c.MCP = append(c.MCP, s)
-		} else if set := &c.MCP[i]; len(set.Command) == 0 && set.URL == "" {
-			s.Enabled, s.Tools, s.Deny = set.Enabled, set.Tools, set.Deny
-			*set = s
+		} else if set := c.MCP[i]; len(set.Command) == 0 && set.URL == "" {
+			c.MCP[i] = s
 		}
 	}
 }

@@ -124,8 +124,8 @@ func TestServersOfAProjectElsewhere(t *testing.T) {
 	}
 }
 
-// A section of the settings has priority over an editor's server with the same name, or limits it, and the credentials
-// of an editor's server are secrets.
+// A server of the settings has priority over an editor's with the same name, and the credentials of an editor's server
+// are secrets.
 func TestServersOfAnEditor(t *testing.T) {
 	server := func(name, command string) config.MCPServer {
 		s := config.NewMCPServer(name)
@@ -134,17 +134,17 @@ func TestServersOfAnEditor(t *testing.T) {
 		}
 		return s
 	}
-	limits := server("limited", "")
-	limits.Deny, limits.Trust = []string{"rm"}, true
+	project := server("project", "")
+	project.Outside = true
 	own := server("own", "mine")
 	sent := server("new", "theirs")
 	sent.Env, sent.Headers = []string{"API_KEY=opensesame"}, []string{"Authorization: Bearer closesesame", "Accept: everything"}
-	c := config.Config{MCP: []config.MCPServer{own, limits}}
-	addServers(&c, []config.MCPServer{server("own", "theirs"), server("limited", "theirs"), sent})
+	c := config.Config{MCP: []config.MCPServer{own, project}}
+	addServers(&c, []config.MCPServer{server("own", "theirs"), server("project", "theirs"), sent})
 	if len(c.MCP) != 3 || c.MCP[0].Command[0] != "mine" || c.MCP[2].Command[0] != "theirs" {
 		t.Errorf("%+v", c.MCP)
 	}
-	if got := c.MCP[1]; got.Command[0] != "theirs" || !slices.Equal(got.Deny, limits.Deny) || got.Trust {
+	if got := c.MCP[1]; got.Command[0] != "theirs" || got.Outside {
 		t.Errorf("%+v", got)
 	}
 	p := &Program{Setup: Setup{Config: c}}
