@@ -121,7 +121,7 @@ func (s *session) set(id, value string) error {
 		return nil
 	}
 	done := make(chan event.Event, 1)
-	s.waiting = append(s.waiting, done)
+	s.waiting = append(s.waiting, waiter{id, value, done})
 	s.mu.Unlock()
 	switch id {
 	case "mode":

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +42,7 @@ type session struct {
 	updates updates
 	prompts []*prompt                     // without an answer
 	asked   map[string]context.CancelFunc // approvals and questions shown to the editor
-	waiting []chan<- event.Event          // get the next event that ends a change of the settings
+	waiting []waiter                      // changes of the settings without an answer
 }
 
 // prompt is a prompt of the editor without an answer. The fields are guarded by the session.
@@ -179,10 +180,21 @@ func (s *session) settings(e event.Event) {
 	default:
 		return
 	}
-	for _, w := range s.waiting {
-		w <- e // has room for one
-	}
-	s.waiting = nil
+	now := settingOf(s.state.Info)
+	s.waiting = slices.DeleteFunc(s.waiting, func(w waiter) bool {
+		_, failed := e.(event.Error)
+		reached := w.value == map[string]string{"mode": now.mode, "model": now.model, "effort": now.effort}[w.option]
+		if failed || reached { // else it is an earlier change
+			w.done <- e // has room for one
+		}
+		return failed || reached
+	})
+}
+
+// waiter waits for the value of an option.
+type waiter struct {
+	option, value string
+	done          chan<- event.Event // gets the event that reaches the value, or an error
 }
 
 // setting holds what the editor knows about the settings.
@@ -312,7 +324,7 @@ func (s *session) end(err error) {
 		cancel()
 	}
 	for _, w := range s.waiting {
-		w <- nil
+		w.done <- nil
 	}
 	s.waiting = nil
 }
