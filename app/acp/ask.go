@@ -182,9 +182,7 @@ func (s *session) unanswered(ctx context.Context, q event.QuestionAsked) {
 	if err == nil && d.Screens > 1 {
 		return
 	}
-	s.mu.Lock()
-	s.updates.say(plain.QuestionText(q) + "\n\nThis editor can't show questions, so it was not answered.")
-	s.mu.Unlock()
+	s.say(plain.QuestionText(q) + "\n\nThis editor can't show questions, so it was not answered.")
 	s.process.Send(event.Answer{ID: q.ID, Nobody: true})
 }
 

@@ -313,13 +313,10 @@ func outcome(p event.TaskFinished, fault string) func(reply) {
 
 // end answers what is left when the session has ended. err is nil if it was ended properly.
 func (s *session) end(err error) {
-	text := "the session has ended"
-	if err != nil {
-		text = err.Error()
-	}
+	err = cmp.Or(err, error(failf(codeInternal, "the session has ended")))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.answer(func(*prompt) bool { return true }, func(answer reply) { answer(nil, failf(codeInternal, "%s", clean(text))) })
+	s.answer(func(*prompt) bool { return true }, func(answer reply) { answer(nil, failf(codeInternal, "%s", clean(err.Error()))) })
 	for _, cancel := range s.asked {
 		cancel()
 	}
