@@ -77,6 +77,7 @@ func TestDashboardOfOtherSessions(t *testing.T) {
 func (x *terminal) filter(text string) {
 	x.t.Helper()
 	x.keys("/")
+	x.gone("a answer") // the filter has the keys; what arrives with the slash is a paste
 	x.srv.Tmux("send-keys", "-t", "t", "-l", "make the folder "+text)
 	x.want("> make the folder " + text)
 	x.keys("Tab")

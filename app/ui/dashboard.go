@@ -347,7 +347,7 @@ func (b *board) key(a keymap.Action, r show.Row) {
 	case a == keymap.BoardAttach:
 		b.attach(r)
 	case a == keymap.BoardFilter:
-		b.p.SetQuery("")
+		b.p.Filter()
 	case a == keymap.BoardNew:
 		b.p.AskText("folder:", b.d.Live.Here, func(folder string) {
 			b.p.AskText("prompt:", "", func(prompt string) { b.begin(folder, prompt) })
