@@ -331,7 +331,7 @@ func TestGoldenOrder(t *testing.T) {
 			prompt.submitted task.queued task.started context.usage turn.started model.request_started model.text_delta
 			model.message model.response_finished metrics.usage tool.requested approval.asked approval.answered decision.explained tool.started
 			tool.output tool.result turn.finished context.usage turn.started model.request_started model.text_delta
-			model.message model.response_finished metrics.usage turn.finished context.usage task.finished`)
+			model.message model.response_finished metrics.usage turn.finished context.usage task.finished exchange.finished`)
 		done, _ := find[event.TaskFinished](s)
 		if done.Outcome != event.Completed {
 			t.Errorf("outcome %s, want completed", done.Outcome)

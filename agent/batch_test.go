@@ -144,7 +144,7 @@ func TestEachCallOfAnAnswerIsJudged(t *testing.T) {
 			tool.requested approval.asked approval.answered decision.explained tool.result
 			tool.requested approval.asked approval.answered decision.explained tool.started tool.result
 			turn.finished context.usage turn.started model.request_started model.text_delta model.message model.response_finished metrics.usage
-			turn.finished context.usage task.finished`)
+			turn.finished context.usage task.finished exchange.finished`)
 		s.stop()
 	})
 }

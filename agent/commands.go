@@ -86,6 +86,10 @@ func submit(r *Runtime, c event.Submit) {
 		r.tasks.typed(c)
 		return
 	}
+	if r.tasks.numbers.known(c.Key) {
+		continueLost(r.tasks)
+		return
+	}
 	r.approvals.Prompted()
 	r.tasks.submit(c)
 }

@@ -92,3 +92,11 @@ func (all drivers) waits() string {
 	}
 	return ""
 }
+
+// ended reports the end of a main task to all drivers, and returns whether one of them wants another task.
+func (all drivers) ended(outcome event.Outcome, err error) (again bool) {
+	for _, d := range all {
+		again = d.Ended(outcome, err) || again
+	}
+	return again
+}

@@ -28,7 +28,7 @@ func TestOrderOfACancelInABatch(t *testing.T) { // every call is answered, in or
 			tool.requested decision.explained tool.started
 			task.cancelling tool.result
 			tool.requested tool.result
-			turn.finished context.usage interrupted task.finished`)
+			turn.finished context.usage interrupted task.finished exchange.finished`)
 		s.stop()
 	})
 }
@@ -47,7 +47,7 @@ func TestOrderOfACompaction(t *testing.T) {
 			prompt.submitted task.queued task.started
 			context.compacting task.progress context.compacted
 			context.usage turn.started model.request_started model.text_delta model.message model.response_finished
-			turn.finished context.usage task.finished`)
+			turn.finished context.usage task.finished exchange.finished`)
 		s.stop()
 	})
 }

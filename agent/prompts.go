@@ -42,7 +42,8 @@ func (s *tasks) submit(c event.Submit) {
 		s.forks[b.conv.Branch()] = b
 	}
 	p := s.newPrompt(c.Text, c.Images)
-	p.Excerpts = c.Excerpts
+	p.Excerpts, p.Key = c.Excerpts, c.Key
+	s.numbers.keep(p)
 	s.enter(b, kind, p)
 }
 

@@ -68,8 +68,8 @@ func (n named) Info() model.Info { return model.Info{Profile: n.name, Model: n.n
 // TestGoldenRecovery is the order of events when an attempt fails.
 func TestGoldenRecovery(t *testing.T) {
 	const begin = `prompt.submitted task.queued task.started context.usage turn.started model.request_started model.text_delta `
-	const end = ` model.text_delta model.message model.response_finished metrics.usage turn.finished context.usage task.finished`
-	const ended = ` model.text_delta model.message model.response_finished metrics.usage turn.finished context.usage task.finished`
+	const end = ` model.text_delta model.message model.response_finished metrics.usage turn.finished context.usage task.finished exchange.finished`
+	const ended = ` model.text_delta model.message model.response_finished metrics.usage turn.finished context.usage task.finished exchange.finished`
 	const again = `model.retry model.alive model.text_delta `
 	tests := []struct {
 		name     string
@@ -80,10 +80,10 @@ func TestGoldenRecovery(t *testing.T) {
 	}{
 		{"retry", "", []step{overloaded("half "), says("whole")}, nil, begin + "model.retry model.alive" + end},
 		{"stall", "", []step{stalls("half "), says("whole")}, nil, begin + "model.stalled model.retry model.alive" + end},
-		{"stall, aborted", model.RecoverAbort, []step{stalls("half ")}, []step{says("never")}, begin + "model.stalled model.message turn.finished context.usage error interrupted task.finished"},
+		{"stall, aborted", model.RecoverAbort, []step{stalls("half ")}, []step{says("never")}, begin + "model.stalled model.message turn.finished context.usage error interrupted task.finished exchange.finished"},
 		{"stall, fallback at once", model.RecoverFallback, []step{stalls("half ")}, []step{says("whole")}, begin + "model.stalled model.fallback" + ended},
 		{"fallback", "", overloads(2), []step{says("whole")}, begin + again + "model.fallback" + ended},
-		{"both fail", "", overloads(2), []step{overloaded("half ")}, begin + again + "model.fallback model.text_delta model.message turn.finished context.usage model.fallback_ended error interrupted task.finished"},
+		{"both fail", "", overloads(2), []step{overloaded("half ")}, begin + again + "model.fallback model.text_delta model.message turn.finished context.usage model.fallback_ended error interrupted task.finished exchange.finished"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -139,9 +139,15 @@ func (s *tasks) resume(shells *shells) {
 	s.recovery = nil
 	l := recovery.Branches[0]
 	byDriver := s.drivers.restore(l)
-	if text := s.drivers.waits(); text != "" && (byDriver || l == nil || !l.Open) {
+	switch text := s.drivers.waits(); {
+	case !byDriver && l != nil && l.Open:
+	case text != "":
 		s.main.pending = true
 		s.stream.Publish(0, 0, event.Interrupted{Text: text, CanContinue: true})
+	default:
+		if p, ok := recovery.Unreported(); ok { // buddy ended between two events
+			s.stream.Publish(p.ID, 0, event.ExchangeFinished{Outcome: p.Outcome, Error: p.Error})
+		}
 	}
 	shells.revive(unfinishedShells(recovery), s.selection.Tools())
 	for _, number := range recovery.Working() {
@@ -183,13 +189,14 @@ func (s *tasks) recoverTask(ctx, asking context.Context, b *branch, x *turn.Exch
 	asked := s.loop.Settle(ctx, asking, x, l.Calls)
 	s.mu.Lock()
 	b.drop = nil
-	acted := asked || len(b.conv.Queue()) > 0
+	acted := asked || len(b.conv.Queue()) > 0 || b.wanted && !l.Answered
 	text := interrupted
 	if l.Answered {
 		text = s.drivers.waits()
 	}
 	waits := b == s.main && text != ""
 	b.pending = ctx.Err() == nil && !acted && waits
+	b.lost = b.pending
 	id := b.task.id
 	s.mu.Unlock()
 	switch {

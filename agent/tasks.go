@@ -72,6 +72,8 @@ type branch struct {
 	room    compact.Room
 	task    *task                   // nil: nothing runs
 	pending bool                    // an interrupted exchange can be continued
+	lost    bool                    // a crash interrupted it
+	wanted  bool                    // it continues when its recovery is complete
 	drop    context.CancelCauseFunc // drops the approvals that a resume asks for again; may be nil
 	agent   *subagentRun            // nil: the main agent's conversation
 }
@@ -157,7 +159,7 @@ func (s *tasks) open(ctx context.Context, b *branch, started event.TaskStarted, 
 	t.x = turn.NewExchange(t.id, b.conv, &b.room, t.cancel)
 	t.x.Say(prompts)
 	s.stream.Bind(t.id, b.conv.Branch())
-	b.task, b.pending = t, false
+	b.task, b.pending, b.lost, b.wanted = t, false, false, false
 	if b == s.main {
 		s.idleness.end()
 	}
@@ -238,10 +240,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	b.task = nil
 	switch {
 	case b == s.main:
-		again := false
-		for _, d := range s.drivers {
-			again = d.Ended(outcome, err) || again
-		}
+		again := s.endExchange(t, finished, s.drivers.ended(outcome, err))
 		b.pending = b.pending || waits
 		s.startFollowing(t, outcome, res.Response, again)
 	case b.agent != nil:
@@ -252,6 +251,18 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 		s.startNext(b)
 	}
 	return res, verdict(ctx, outcome, res.Turns, err)
+}
+
+// endExchange publishes the end of an exchange, unless another task continues it or its recovery waits for a person. It
+// reports whether another task has to start; again means that a driver wants one. The caller holds s.mu.
+func (s *tasks) endExchange(t *task, end event.TaskFinished, again bool) bool {
+	switch b := t.on; {
+	case b.pending:
+		return again || b.lost && b.wanted
+	case t.kind == event.MainTask && !again:
+		s.stream.Publish(t.id, 0, event.ExchangeFinished{Outcome: end.Outcome, Error: end.Error})
+	}
+	return again
 }
 
 // interrupted is the notice that an interrupted task can be continued.
@@ -344,6 +355,18 @@ func (s *tasks) continueInterrupted() {
 	case !waits:
 		s.stream.Reject("nothing was interrupted")
 	case !s.drivers.handle(event.Continue{}):
+		continueMain(s)
+	}
+}
+
+// continueLost continues an exchange that a crash interrupted, if there is one: now, or when its recovery is complete.
+func continueLost(s *tasks) {
+	s.mu.Lock()
+	b := s.main
+	b.wanted = b.drop != nil || b.lost
+	lost := b.task == nil && b.lost
+	s.mu.Unlock()
+	if lost && !s.drivers.handle(event.Continue{}) {
 		continueMain(s)
 	}
 }

@@ -42,7 +42,7 @@ func TestTypedCommand(t *testing.T) {
 		}
 		s := start(t, shellOptions, says("two files"))
 		s.do(event.Submit{Text: "!ls *.go", Shell: true})
-		s.wantOrder("prompt.submitted", "prompt.submitted task.queued task.started tool.requested tool.started tool.result reminder.attached task.finished")
+		s.wantOrder("prompt.submitted", "prompt.submitted task.queued task.started tool.requested tool.started tool.result reminder.attached task.finished exchange.finished")
 		if len(s.model.requests) != 0 {
 			t.Error("the model was asked")
 		}

@@ -25,7 +25,7 @@ var unchanged = slices.Concat(
 	// Enumerations, of buddy, of providers or of protocols.
 	strings.Fields("kind risk decision state health severity shape cache mode role by code date event kinds[] method origin "+
 		"scope scopes[] version media_type finish_reason stop_reason question.asked:before plan.entered:before "+
-		"metrics.usage:for decision.explained:from policy.rule_added:rule.source policy.rule_removed:rule.source task.finished:outcome"),
+		"metrics.usage:for decision.explained:from policy.rule_added:rule.source policy.rule_removed:rule.source task.finished:outcome exchange.finished:outcome"),
 	// A provider needs the unknown fields of a call back as they were.
 	[]string{"model.message:message.tool_calls[].key", "model.prefix:message.tool_calls[].key"},
 )

@@ -29,9 +29,11 @@ const RememberNothing = "nothing"
 type (
 	// Submit sends a prompt. While a task runs, the prompt is queued; with Background it starts its own task on a fork of
 	// the conversation. With Shell, Text is a command typed after "!", whose output the model sees with the next prompt.
-	// With Task, the prompt steers the subagent of that task.
+	// With Task, the prompt steers the subagent of that task. A Key makes it safe to send a prompt to the model again:
+	// the second one with the same Key only continues the exchange if a crash interrupted it.
 	Submit struct {
 		Text       string        `json:"text,omitempty"`
+		Key        string        `json:"key,omitempty"`
 		Images     []model.Image `json:"images,omitempty"`
 		Excerpts   []Excerpt     `json:"excerpts,omitempty"`
 		Background bool          `json:"background,omitempty"`

@@ -59,6 +59,7 @@ type PromptSubmitted struct {
 	Queued   bool          `json:"queued,omitempty"`
 	Kind     PromptKind    `json:"kind,omitempty"` // "" in old sessions
 	Date     string        `json:"date,omitempty"` // date for the model, such as "2026-11-22 (UTC)"
+	Key      string        `json:"key,omitempty"`  // chosen by the program that sent it, see Submit
 }
 
 // Excerpt is a text that an editor sends with a prompt: a file as the editor has it, or a selection in one.
@@ -179,6 +180,14 @@ type TaskProgress struct {
 // TaskFinished is the last event of a task. Error is set for Failed only.
 type TaskFinished struct {
 	ID      int     `json:"id"`
+	Outcome Outcome `json:"outcome"`
+	Error   string  `json:"error,omitempty"`
+}
+
+// ExchangeFinished is the last event of a prompt in the main conversation: buddy does nothing more for it by itself.
+// Error is set for Failed only. After a crash it follows once a person has continued the exchange. An exchange that
+// ended at a limit or in an outage can be continued, too, and then finishes again.
+type ExchangeFinished struct {
 	Outcome Outcome `json:"outcome"`
 	Error   string  `json:"error,omitempty"`
 }

@@ -61,6 +61,7 @@ func (TaskDeadline) kind() kind      { return kind{"task.deadline", durable} }
 func (TaskCancelling) kind() kind    { return kind{"task.cancelling", durable} }
 func (TaskProgress) kind() kind      { return kind{"task.progress", transient} }
 func (TaskFinished) kind() kind      { return kind{"task.finished", durable} }
+func (ExchangeFinished) kind() kind  { return kind{"exchange.finished", durable} }
 func (TurnStarted) kind() kind       { return kind{"turn.started", durable} }
 func (TurnFinished) kind() kind      { return kind{"turn.finished", durable} }
 func (RequestStarted) kind() kind    { return kind{"model.request_started", durable} }
@@ -167,6 +168,7 @@ var All = []Event{
 	TaskCancelling{},
 	TaskProgress{},
 	TaskFinished{},
+	ExchangeFinished{},
 	TurnStarted{},
 	TurnFinished{},
 	RequestStarted{},

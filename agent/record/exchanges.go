@@ -22,6 +22,14 @@ const Interrupted event.Outcome = "interrupted"
 // caller must not change them.
 func (r *Record) Exchanges() []Exchange { return r.exchanges.all }
 
+// Unreported returns the end of the last main task, unless its exchange.finished is stored or the task was interrupted.
+func (r *Record) Unreported() (p event.TaskFinished, ok bool) {
+	if x := &r.exchanges; x.ended != nil && !x.waits {
+		return *x.ended, true
+	}
+	return p, false
+}
+
 // exchanges groups the events of the main conversation into exchanges.
 type exchanges struct {
 	all     []Exchange
@@ -30,6 +38,7 @@ type exchanges struct {
 	typed   int                   // task of the last typed command, which belongs to the exchange before the command
 	before  event.Outcome         // outcome of the exchange before the command
 	rewound map[uint64][]Exchange // by event of a rewind: the exchanges before it, which /redo restores
+	ended   *event.TaskFinished   // of the last main task, until the exchange continues or is finished
 }
 
 func (x *exchanges) apply(env event.Envelope) {
@@ -37,13 +46,15 @@ func (x *exchanges) apply(env event.Envelope) {
 		return
 	}
 	switch p := env.Payload.(type) {
+	case event.ExchangeFinished:
+		x.ended = nil
 	case event.PromptSubmitted:
 		if !p.Queued && x.running == 0 {
 			x.prompt(env, p)
 		}
 	case event.TaskStarted:
 		if p.Kind == event.MainTask {
-			x.running, x.waits = p.ID, false
+			x.running, x.waits, x.ended = p.ID, false, nil
 			x.end("") // the exchange continues
 		}
 	case event.TaskFinished:
@@ -61,7 +72,7 @@ func (x *exchanges) finish(p event.TaskFinished) {
 	if p.ID != x.running {
 		return
 	}
-	x.running = 0
+	x.running, x.ended = 0, &p
 	switch {
 	case p.ID == x.typed:
 		x.end(x.before)
@@ -94,7 +105,7 @@ func (x *exchanges) end(o event.Outcome) {
 
 // rewind removes the exchanges after a prompt, or restores them.
 func (x *exchanges) rewind(seq uint64, p event.HistoryRewound) {
-	x.running, x.waits, x.typed = 0, false, 0
+	x.running, x.waits, x.typed, x.ended = 0, false, 0, nil
 	if p.Redo {
 		if before, ok := x.rewound[p.ToSeq]; ok {
 			x.all = before

@@ -96,7 +96,7 @@ func (r *Record) Apply(env event.Envelope) (about Subject) {
 // passOver panics unless an event neither opens nor ends anything.
 func passOver(e event.Event) {
 	switch e.(type) {
-	case event.SessionForked, event.SessionClosed, event.PromptBlocked, event.TaskQueued, event.TaskCancelling,
+	case event.ExchangeFinished, event.SessionForked, event.SessionClosed, event.PromptBlocked, event.TaskQueued, event.TaskCancelling,
 		event.RequestStarted, event.CallDelta, event.ModelPrefix, event.ToolQueued, event.SubagentBackgrounded, event.OpenText, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ModelReading, event.FallbackEnded,
 		event.ToolWaits, event.TargetConnecting, event.HookStarted, event.HookRan,
 		event.FileKept, event.FileRestoring, event.FileRestored, event.FileUnchanged, event.EffectApplying, event.EffectApplied, event.ReminderAttached,

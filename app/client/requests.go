@@ -96,18 +96,21 @@ type Argument struct {
 }
 
 // Close ends the session. Kill also ends everything in managed panes. Abandon leaves the session as a crash would:
-// commands keep running, nothing counts as cancelled, and a resumed session continues its work.
+// commands keep running, nothing counts as cancelled, and a resumed session continues its work. WhenIdle ends the session
+// once nothing runs in it or needs the user's answer.
 type Close struct {
 	asks[CloseReply]
-	Kill    bool   `json:"kill,omitempty"`
-	Abandon bool   `json:"abandon,omitempty"`
-	Reason  string `json:"reason,omitempty"` // as hooks get it; "" means any other reason
+	Kill     bool   `json:"kill,omitempty"`
+	Abandon  bool   `json:"abandon,omitempty"`
+	WhenIdle bool   `json:"when_idle,omitempty"`
+	Reason   string `json:"reason,omitempty"` // as hooks get it; "" means any other reason
 }
 
 // CloseReply holds the lines to print after the screen closes.
 type CloseReply struct {
 	Lines  []string `json:"lines,omitempty"`
-	Stored bool     `json:"stored"` // the whole session is in its file
+	Stored bool     `json:"stored"`          // the whole session is in its file
+	Later  bool     `json:"later,omitempty"` // the session still works, and ends by itself
 }
 
 // asks makes the embedding type a request whose reply is of type R.

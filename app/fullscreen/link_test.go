@@ -51,7 +51,7 @@ func TestNotEnded(t *testing.T) {
 			"check with buddy ls; when the session has ended, buddy resume 7f3a shows how the commands ended"},
 		{errors.New("broken"), "the session did not end cleanly: broken"},
 	} {
-		if got := notEnded("7f3a-5b6c", tt.err); got != tt.want {
+		if got := notEnded("7f3a-5b6c-90d1-22ef", tt.err); got != tt.want {
 			t.Errorf("%v: %q", tt.err, got)
 		}
 	}

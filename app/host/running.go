@@ -213,8 +213,11 @@ func AwaitEnd(id string) {
 	}
 }
 
-// Short returns the start of an id, for typing; [Meant] reports it if it is ambiguous.
+// Short returns the start of a random id, for typing; [Meant] reports it if it is ambiguous. An id that a person chose
+// stays whole.
 func Short(id string) string {
-	first, _, _ := strings.Cut(id, "-")
-	return first
+	if first, rest, _ := strings.Cut(id, "-"); len(first) == 4 && len(rest) == 14 {
+		return first
+	}
+	return id
 }

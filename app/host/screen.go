@@ -130,6 +130,9 @@ func (s *screen) Request(ctx context.Context, q client.Request) (any, error) {
 	case client.Files:
 		return &client.FilesReply{Paths: h.files.find(q.Query)}, nil
 	case client.Close:
+		if q.WhenIdle && h.endLater(q) {
+			return &client.CloseReply{Later: true}, nil
+		}
 		if !q.Kill && !q.Abandon && s.quits() {
 			return &client.CloseReply{
 				Lines:  []string{fmt.Sprintf("buddy: the session keeps running on another screen · buddy attach %s", Short(h.program.ID))},

@@ -27,6 +27,7 @@ const (
 // unattended holds the state of a session without an attached screen.
 type unattended struct {
 	idle   *time.Timer   // ends the session; nil if not running
+	later  *client.Close // ends the session once it is idle, even with a screen; nil: nobody asked for that
 	visits int           // number of screens so far
 	minute time.Duration // the length of a minute in the settings
 	notify time.Duration // for notify_command
@@ -41,7 +42,14 @@ func (h *Host) scheduleEnd() {
 		h.alone.idle.Stop()
 		h.alone.idle = nil
 	}
-	if len(h.screens) > 0 || h.ended() || h.busy() {
+	if h.ended() || h.busy() {
+		return
+	}
+	if q := h.alone.later; q != nil {
+		go h.End(*q)
+		return
+	}
+	if len(h.screens) > 0 {
 		return
 	}
 	wait := promptTime
@@ -49,6 +57,14 @@ func (h *Host) scheduleEnd() {
 		wait = time.Duration(h.program.Config.Sessions.IdleExit) * h.alone.minute
 	}
 	h.alone.idle = time.AfterFunc(wait, h.endIfUnattended)
+}
+
+// endLater makes the session end with q once nothing runs in it. It returns false if nothing runs now.
+func (h *Host) endLater(q client.Close) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.alone.later = &q
+	return h.busy()
 }
 
 // endIfUnattended ends a session without screens and running tasks.

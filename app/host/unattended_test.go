@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/client"
 	"buddy/app/compose"
 	"buddy/app/socket"
 )
@@ -271,4 +272,43 @@ func TestPromptOfAScreenThatGoesAtOnce(t *testing.T) {
 func alive(group string) bool {
 	n, err := strconv.Atoi(group)
 	return err == nil && syscall.Kill(-n, 0) == nil
+}
+
+// A session that is to stop when it is idle finishes its work, waits for approvals, and then ends even though a screen
+// shows it.
+func TestEndWhenIdle(t *testing.T) {
+	h := openHost(t, compose.Options{})
+	h.program.Config.Sessions.IdleExit = 10
+	v := look(t, h)
+	v.Send(event.Submit{Text: "run touch first"})
+	v.until("approval", asks)
+	cli := h.Look(t.Context(), socket.Screen{})
+	reply, err := client.Ask[client.CloseReply](t.Context(), cli, client.Close{WhenIdle: true})
+	if err != nil || !reply.Later {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	stays(t, "it waits for the approval", running(h))
+	v.Send(event.AnswerApproval{ID: h.approvals()[0], Decision: event.Deny})
+	v.until("end of the exchange", func(e event.Event) bool {
+		p, ok := e.(event.ExchangeFinished)
+		return ok && p.Outcome == event.Completed
+	})
+	over(t, h)
+}
+
+func TestEndWhenIdleWithoutWork(t *testing.T) {
+	h := openHost(t, compose.Options{})
+	reply, err := client.Ask[client.CloseReply](t.Context(), h.Look(t.Context(), socket.Screen{}), client.Close{WhenIdle: true})
+	if err != nil || reply.Later {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	over(t, h)
+}
+
+func TestShortIDs(t *testing.T) {
+	for id, want := range map[string]string{"3ba9-360b-de23-0a95": "3ba9", "run-1": "run-1", "1234-5": "1234-5", "nightly": "nightly"} {
+		if got := Short(id); got != want {
+			t.Errorf("Short(%q) = %q, want %q", id, got, want)
+		}
+	}
 }

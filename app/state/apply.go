@@ -62,7 +62,7 @@ func (s *State) fold(env event.Envelope) Changed {
 		return applyExtension(s, env)
 	case event.BranchStarted, event.HistoryRewound:
 		return applyWay(s, env)
-	case event.TurnStarted, event.ContextCompacting, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ModelReading, event.ModelPrefix, event.ToolQueued, event.SubagentBackgrounded, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.FileRestoring, event.FileUnchanged, event.EffectApplying, event.EffectApplied, event.TargetConnecting, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
+	case event.ExchangeFinished, event.TurnStarted, event.ContextCompacting, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ModelReading, event.ModelPrefix, event.ToolQueued, event.SubagentBackgrounded, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.FileRestoring, event.FileUnchanged, event.EffectApplying, event.EffectApplied, event.TargetConnecting, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
 		return 0 // logs use these events, the screen does not
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
