@@ -154,6 +154,21 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestDetachResumes: a resumed session accepts a prompt although its file has an error and the same prompt already.
+func TestDetachResumes(t *testing.T) {
+	t.Parallel()
+	d := newDialog(t, "xterm-256color")
+	id := d.detached("refuse")
+	d.untilState(id, "failed")
+	d.wants(0, "stopped "+id, "stop", id)
+	d.wants(0, id, "exec", "--detach", "--resume", id, "refuse")
+	d.untilState(id, "idle")
+	if n := strings.Count(d.journal(), `"type":"prompt.submitted"`); n != 2 {
+		t.Errorf("%d prompts, want 2", n)
+	}
+	d.wants(0, "stopped "+id, "stop", id)
+}
+
 // TestLogs: the log contains all events so far; following it continues until the session ends.
 func TestLogs(t *testing.T) {
 	t.Parallel()

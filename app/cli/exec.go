@@ -13,6 +13,7 @@ import (
 	"buddy/agent/model"
 	"buddy/app/exit"
 	"buddy/app/headless"
+	"buddy/sessions"
 	"buddy/tools"
 )
 
@@ -45,6 +46,7 @@ const (
 		"  buddy exec --output-schema release.json \"what changed since the last tag?\" | jq .breaking\n" +
 		"  buddy exec --check \"make test\" --max-cost 2 \"make the tests pass\"\n" +
 		"  buddy exec --detach \"make the tests pass\"\n" +
+		"  buddy exec --detach --id nightly-2026-12-01 \"update the dependencies\"\n" +
 		"  buddy exec --json --resume last \"and now the tests\""
 )
 
@@ -65,6 +67,14 @@ func (s *cli) execCommand() *cobra.Command {
 			if s.options.Worktree != "" && s.once.Resume != "" {
 				return exit.Usage("--worktree starts a session; it can't be combined with --continue or --resume")
 			}
+			if s.once.ID != "" {
+				if err := sessions.CheckID(s.once.ID); err != nil {
+					return exit.Usage("--id: %v", err)
+				}
+				if !detach {
+					return exit.Usage("--id needs --detach")
+				}
+			}
 			return inWorktree(s, strings.Join(args, ""), func() error {
 				if detach {
 					return s.detached(c, args)
@@ -77,6 +87,7 @@ func (s *cli) execCommand() *cobra.Command {
 	worktreeFlag(s, p)
 	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the answer")
 	p.BoolVar(&detach, "detach", false, "print the session's id and run in the background; approvals wait until you run buddy attach")
+	p.StringVar(&s.once.ID, "id", "", "with --detach, the session's `ID`; running the same command again starts no second run and continues one that a crash interrupted")
 	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and warnings about inactive restrictions on stderr")
 	p.BoolVarP(&goOn, "continue", "c", false, "continue the last session in this folder, like --resume last")
 	p.StringVarP(&s.once.Resume, "resume", "r", "", "continue a session: its `ID`, or last")
@@ -86,7 +97,10 @@ func (s *cli) execCommand() *cobra.Command {
 	p.StringVar(&s.once.Check, "check", "", "the PROMPT is a goal: work until this `command` exits with 0")
 	p.BoolVar(&s.once.Outside, "check-outside", false, "in auto mode, run the command of --check outside the sandbox")
 	p.BoolVar(&s.once.Verdict, "verdict", false, "the PROMPT is a goal: work until a subagent says that it is met")
-	c.MarkFlagsMutuallyExclusive("continue", "resume")
+	c.MarkFlagsMutuallyExclusive("continue", "resume", "id")
+	for _, other := range []string{"worktree", "check", "verdict"} {
+		c.MarkFlagsMutuallyExclusive("id", other)
+	}
 	c.MarkFlagsMutuallyExclusive("check", "output-schema")
 	c.MarkFlagsMutuallyExclusive("verdict", "output-schema")
 	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "stop after this time: 90s, 5m, 1h or a number of seconds")

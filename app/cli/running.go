@@ -148,30 +148,35 @@ func (s *cli) attach(d client.Description) error {
 }
 
 func (s *cli) stopCommand() *cobra.Command {
-	kill := false
+	var q client.Close
 	c := ofRunning(&cobra.Command{
 		Use:   "stop [ID]",
 		Short: "stop a running session; it stays saved",
 		Long: "stop ends a session the way quitting does: running tasks are cancelled, commands in their own panes\n" +
-			"keep running unless you use --kill, and buddy resume continues the session.",
-		Example: "  buddy stop 7f3a\n  buddy stop --kill",
-	}, func(d client.Description) error { return s.stop(d, kill) })
-	c.Flags().BoolVar(&kill, "kill", false, "also end commands that run in their own panes")
+			"keep running unless you use --kill, and buddy resume continues the session. With --when-idle, the\n" +
+			"session finishes its work first, and stop does not wait for that.",
+		Example: "  buddy stop 7f3a\n  buddy stop --kill\n  buddy stop 7f3a --when-idle",
+	}, func(d client.Description) error { return s.stop(d, q) })
+	c.Flags().BoolVar(&q.Kill, "kill", false, "also end commands that run in their own panes")
+	c.Flags().BoolVar(&q.WhenIdle, "when-idle", false, "stop the session as soon as nothing in it runs or needs your answer")
 	return c
 }
 
-func (s *cli) stop(d client.Description, kill bool) error {
+func (s *cli) stop(d client.Description, q client.Close) error {
 	session, err := host.Look(d.ID)
 	if err != nil {
 		return err
 	}
 	defer session.Close()
-	reply, err := client.Ask[client.CloseReply](context.Background(), session, client.Close{Kill: kill})
+	reply, err := client.Ask[client.CloseReply](context.Background(), session, q)
 	if err != nil {
 		return fmt.Errorf("session %s did not end: %w", d.ID, err)
 	}
 	for _, line := range reply.Lines {
 		s.hint("%s", strings.TrimPrefix(line, "buddy: "))
+	}
+	if reply.Later {
+		return s.print("%s stops when its work is done", d.ID)
 	}
 	session.Close() // the host waits for connected screens
 	host.AwaitEnd(d.ID)
@@ -450,10 +455,14 @@ func (s *cli) detached(c *cobra.Command, args []string) error {
 			return exit.Usage("--%s can't be combined with --detach: nobody waits for the answer", flag)
 		}
 	}
-	id, err := headless.Detach(s.options, s.once, args, s.in, s.err)
-	if err != nil {
+	id, earlier, err := headless.Detach(s.options, s.once, args, s.in, s.err)
+	switch {
+	case err != nil:
 		return err
+	case earlier != "":
+		s.hint("session %s %s", id, earlier)
+	default:
+		s.hint("running in the background; to see it: buddy attach %s (buddy ls lists all sessions)", host.Short(id))
 	}
-	s.hint("running in the background; to see it: buddy attach %s (buddy ls lists all sessions)", host.Short(id))
 	return s.print("%s", id)
 }

@@ -13,76 +13,127 @@ import (
 	"buddy/app/exit"
 	"buddy/app/host"
 	"buddy/app/socket"
+	"buddy/sessions"
 )
 
 // startTime limits how long a session may take to start and to accept its prompt.
 const startTime = time.Minute
 
 // Detach starts a session that works on a prompt in its own process, and returns its id as soon as the prompt is
-// stored. If the session to resume is running, it gets the prompt as if a screen had sent it.
-func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.File) (id string, err error) {
+// stored. If the session to resume is running, it gets the prompt as if a screen had sent it. With once.ID, the session
+// gets the same prompt only once: earlier describes the session if it has the prompt already.
+func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.File) (id, earlier string, err error) {
 	prompt, err := ReadPrompt(args, stdin, nil, once, stderr)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	begin, err := once.begin(prompt)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	d, err := compose.NewDestination(f)
 	if err != nil {
-		return "", err
-	}
-	setup, err := compose.NewSetup(f, d.Name, once.Resume)
-	if err != nil {
-		return "", err
-	}
-	if c := setup.Config; setup.Problem != "" && (c.Active == nil || c.Active.Bundled()) {
-		return "", exit.Error{Code: exit.Failed, Text: compose.NoModel(f, setup.Config)}
+		return "", "", err
 	}
 	options := *f
+	if once.ID != "" {
+		options.Session = once.ID
+	}
+	setup, err := compose.NewSetup(&options, d.Name, once.Resume)
+	if err != nil {
+		return "", "", err
+	}
+	if c := setup.Config; setup.Problem != "" && (c.Active == nil || c.Active.Bundled()) {
+		return "", "", exit.Error{Code: exit.Failed, Text: compose.NoModel(f, setup.Config)}
+	}
 	options.Session = setup.ID
 	socket.Private() // this process knows the host's secret
-	session, err := host.Start(&options, setup.Store, once.Resume != "", true)
-	if err != nil {
-		return "", exit.Failure(err)
-	}
-	defer session.Leave()
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
-	hello, err := session.Hello(ctx)
+	s := &detached{options: &options, store: setup.Store, once: once, resume: once.Resume != ""}
+	if once.ID != "" {
+		earlier, err = s.startOnce(ctx, begin)
+	} else {
+		err = s.start(ctx, begin, func(client.Hello) error {
+			return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s is already running and %s", setup.ID, fromTerminal)}
+		})
+	}
+	return setup.ID, earlier, err
+}
+
+const fromTerminal = "accepts prompts only from a terminal; to allow programs without one, set [host] without_terminal = true in your settings"
+
+// detached starts a session without a screen.
+type detached struct {
+	options *compose.Options
+	store   sessions.Store
+	once    Options
+	resume  bool // the session is stored
+	sent    bool // the session has the prompt already
+	session *host.Process
+}
+
+// start starts or joins the session's process and sends a prompt. If the process does not accept prompts from this one,
+// start returns the result of refused instead.
+func (d *detached) start(ctx context.Context, begin event.Command, refused func(client.Hello) error) error {
+	var err error
+	if d.session, err = host.Start(d.options, d.store, d.resume, true); err != nil {
+		return exit.Failure(err)
+	}
+	defer d.session.Leave()
+	hello, err := d.session.Hello(ctx)
 	if hello.Failed != nil {
-		return "", *hello.Failed
+		return *hello.Failed
 	}
 	if err != nil {
-		return "", exit.Failure(err)
+		return exit.Failure(err)
 	}
-	compose.WorktreeStarted(f)
+	compose.WorktreeStarted(d.options)
 	if hello.Watches {
-		return "", exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s is already running and accepts prompts only from a terminal; to allow programs without one, set [host] without_terminal = true in your settings", setup.ID)}
+		return refused(hello)
 	}
-	batches, err := session.Subscribe(ctx, hello.Last, 0)
+	batches, err := d.session.Subscribe(ctx, max(hello.Last, d.last()), 0)
 	if err != nil {
-		return "", exit.Failure(err)
+		return exit.Failure(err)
 	}
-	if begin, err = resolvePrompt(ctx, session, begin, batches, once); err != nil {
-		return "", err
+	if d.sent {
+		return d.repeat(ctx, begin, batches)
 	}
-	session.Send(begin)
+	if begin, err = resolvePrompt(ctx, d.session, begin, batches, d.resume); err != nil {
+		return err
+	}
+	d.session.Send(begin)
 	if err := awaitPrompt(batches, begin); err != nil {
-		return "", exit.Failure(fmt.Errorf("session %s: %w", setup.ID, errors.Join(session.Err(), err)))
+		return exit.Failure(fmt.Errorf("session %s: %w", d.options.Session, errors.Join(d.session.Err(), err)))
 	}
-	return setup.ID, nil
+	return nil
+}
+
+// last returns the number of the last stored event of a session to resume, which its process knows only after the first
+// subscription.
+func (d *detached) last() uint64 {
+	if !d.resume {
+		return 0
+	}
+	j, err := d.store.View(d.options.Session)
+	if err != nil {
+		return 0 // the process has opened it
+	}
+	defer j.Close() //nolint:errcheck // only read
+	return j.Info().LastSeq
 }
 
 // resolvePrompt returns the command of a prompt in a session that has just started, or why the session does not accept
 // it. A new session is then ended, because nobody would attach to it.
-func resolvePrompt(ctx context.Context, session *host.Process, begin event.Command, batches <-chan []event.Envelope, once Options) (event.Command, error) {
+func resolvePrompt(ctx context.Context, session *host.Process, begin event.Command, batches <-chan []event.Envelope, resumed bool) (event.Command, error) {
 	c, answer, err := meant(ctx, begin, extensions{commands: func(ctx context.Context) []event.CustomCommand { return listed(ctx, batches) }})
 	if err == nil && c == nil {
 		err = exit.Usage("/help works without --detach:\n%s", answer)
 	}
-	if err != nil && once.Resume == "" {
+	if _, sent := c.(event.Submit); err == nil && !sent && keyOf(begin) != "" {
+		err = exit.Usage("--id works with prompts, not with workflows")
+	}
+	if err != nil && !resumed {
 		go func() {
 			for range batches { //nolint:revive // the answer comes after them
 			}
@@ -92,9 +143,15 @@ func resolvePrompt(ctx context.Context, session *host.Process, begin event.Comma
 	return c, err
 }
 
+// keyOf returns the key of a prompt, "" if it has none.
+func keyOf(c event.Command) string {
+	submit, _ := c.(event.Submit)
+	return submit.Key
+}
+
 // awaitPrompt waits until the session has accepted a prompt.
 func awaitPrompt(batches <-chan []event.Envelope, begin event.Command) error {
-	text := ""
+	text, key := "", keyOf(begin)
 	switch c := begin.(type) {
 	case event.Submit:
 		text = c.Text
@@ -105,7 +162,7 @@ func awaitPrompt(batches <-chan []event.Envelope, begin event.Command) error {
 		for _, env := range batch {
 			switch p := env.Payload.(type) {
 			case event.PromptSubmitted:
-				if p.Text == text {
+				if p.Key == key && p.Text == text {
 					return nil
 				}
 			case event.Error:

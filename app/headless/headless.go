@@ -241,8 +241,10 @@ func (l *line) handle(env event.Envelope) event.Outcome {
 		l.Remark(p)
 	case event.ApprovalAsked:
 		l.approve(p)
-	case event.TaskFinished:
-		return l.finished(p)
+	case event.ExchangeFinished:
+		if l.task != 0 { // otherwise it was an exchange before the prompt
+			return l.finish(p.Outcome)
+		}
 	default:
 		l.Remark(p)
 	}
@@ -263,14 +265,6 @@ func (l *line) read(p event.ModelReading) {
 	if text := l.readings.progress(p, time.Now()); text != "" {
 		l.Say("%s", text)
 	}
-}
-
-// finished ends the work if its task has ended.
-func (l *line) finished(p event.TaskFinished) event.Outcome {
-	if p.ID != l.task {
-		return ""
-	}
-	return l.finish(p.Outcome)
 }
 
 // approve asks about a call, unless an earlier process asked, because the new prompt drops that approval.

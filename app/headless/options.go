@@ -14,6 +14,7 @@ import (
 // Options holds the options of the command line for one prompt.
 type Options struct {
 	Resume   string        // a session: its id, the start of one, or last
+	ID       string        // of the session, which gets the same prompt only once; only for Detach
 	JSON     bool          // print every event instead of the answer
 	Quiet    bool          // print only errors and warnings about inactive restrictions on stderr
 	Schema   string        // a file with a JSON Schema for the answer

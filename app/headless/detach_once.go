@@ -1,0 +1,157 @@
+package headless
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/client"
+	"buddy/app/exit"
+	"buddy/app/host"
+	"buddy/sessions"
+	"buddy/texts"
+)
+
+// begunTime limits how long another process that has just started the session may take to send the prompt.
+const begunTime = 5 * time.Second
+
+// startOnce starts the session unless its exchange for the prompt has finished. If a crash interrupted the exchange,
+// the session continues it. earlier describes a session that has the prompt already.
+func (d *detached) startOnce(ctx context.Context, begin event.Command) (earlier string, err error) {
+	submit, _ := begin.(event.Submit) // a goal has no id
+	if submit.Key, err = promptKey(submit); err != nil {
+		return "", err
+	}
+	for busy := true; busy; {
+		stored, err := readRun(d.store, d.options.Session, submit.Key)
+		if err != nil {
+			return "", exit.Failure(err)
+		}
+		if stored.outcome != "" {
+			return "has already finished this prompt (" + string(stored.outcome) + ")", nil
+		}
+		if d.resume, d.sent = stored.exists, stored.sent; d.sent {
+			earlier = "is already working on this prompt"
+		}
+		busy = false
+		err = d.start(ctx, submit, func(hello client.Hello) error {
+			var err error
+			busy, err = d.join(ctx, hello)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return earlier, nil
+}
+
+// repeat sends a prompt that the session has already: the session continues it if a crash interrupted it.
+func (d *detached) repeat(ctx context.Context, begin event.Command, batches <-chan []event.Envelope) error {
+	go func() {
+		for range batches { //nolint:revive // the session does not wait for a reader
+		}
+	}()
+	d.session.Send(begin)
+	_, err := client.Ask[client.Description](ctx, d.session, client.Describe{}) // answered after the prompt
+	return exit.Failure(err)
+}
+
+// promptKey returns the key of a prompt, which is the same for the same text and pictures.
+func promptKey(p event.Submit) (string, error) {
+	text, err := texts.JSON(p)
+	if err != nil {
+		return "", exit.Failure(fmt.Errorf("prompt: %w", err))
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// join handles a running process that accepts no prompt from this one. Another start may be about to send the prompt;
+// if that start was killed, join ends the process. again means that the caller has to try again.
+func (d *detached) join(ctx context.Context, hello client.Hello) (again bool, err error) {
+	id := d.options.Session
+	if hello.Journal != d.store.File(id) {
+		return false, exit.Failure(fmt.Errorf("session %s runs in another folder: %s", id, hello.Cwd))
+	}
+	about := hello.About
+	switch rests := about != nil && about.Screens == 0 && (about.State == client.Idle || about.State == client.Failed); {
+	case !rests && d.sent:
+		return false, nil
+	case !rests:
+		return false, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s is running something else and %s", id, fromTerminal)}
+	case d.begins(ctx, hello.Last):
+		return true, nil
+	}
+	if _, err := client.Ask[client.CloseReply](ctx, d.session, client.Close{Abandon: true}); err != nil {
+		return false, exit.Failure(fmt.Errorf("session %s has no work and did not end: %w", id, err))
+	}
+	d.session.Leave()
+	host.AwaitEnd(id)
+	return true, ctx.Err()
+}
+
+// begins reports whether the session starts a task within begunTime.
+func (d *detached) begins(ctx context.Context, after uint64) bool {
+	ctx, cancel := context.WithTimeout(ctx, begunTime)
+	defer cancel()
+	batches, err := d.session.Subscribe(ctx, after, client.DurableOnly)
+	if err != nil {
+		return false
+	}
+	for batch := range batches {
+		for _, env := range batch {
+			if _, ok := env.Payload.(event.TaskStarted); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// progress describes what a stored session has done for a prompt.
+type progress struct {
+	exists  bool // the session is stored
+	sent    bool // the session has the prompt
+	outcome event.Outcome
+}
+
+// readRun reads from a session's file what the session has done for the prompt with a key.
+func readRun(store sessions.Store, id, key string) (r progress, err error) {
+	if _, err := os.Lstat(store.File(id)); errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	j, err := store.View(id)
+	if err != nil {
+		return r, err
+	}
+	defer j.Close() //nolint:errcheck // only read
+	r.exists = true
+	err = j.Lines(func(l sessions.Line) bool {
+		switch event.Named(l.Type).(type) {
+		case event.PromptSubmitted, event.ExchangeFinished:
+		default:
+			return true
+		}
+		env, err := l.Envelope()
+		if err != nil {
+			return true
+		}
+		switch p := env.Payload.(type) {
+		case event.PromptSubmitted:
+			r.sent = r.sent || p.Key == key && !p.Queued
+		case event.ExchangeFinished:
+			if r.sent {
+				r.outcome = p.Outcome
+			}
+		}
+		return r.outcome == ""
+	})
+	return r, err
+}
