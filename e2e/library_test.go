@@ -16,16 +16,12 @@ func TestLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	program, err := os.ReadFile("testdata/library/main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"main.go": string(program), "go.sum": string(sums)} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+	for _, path := range []string{"testdata/library/main.go", "testdata/library/durable.go", filepath.Join(root, "go.sum")} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(path)), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,6 +50,8 @@ RunStep: compacted to 4 messages
 RunStep: called weather
 RunStep: compacted to 5 messages
 RunStep: It is sunny in Rome.
+Durable: It is sunny in Rome. [model tool model]
+Durable: It is sunny in Rome. [model tool model]
 `
 	srv := modeltest.Start(t, modeltest.Steps(
 		modeltest.Answer{modeltest.Chunks{}, modeltest.Text("I look."), modeltest.Call{ID: "1", Name: "weather", Arguments: `{"city":"Oslo"}`}},

@@ -1,5 +1,5 @@
-// Program library drives buddy's runtime from another module: with its own model, tool and context strategy, and with a
-// model of the server that its argument names.
+// Program library drives buddy's runtime from another module: with its own model, tool, context strategy and durable
+// execution, and with a model of the server that its argument names.
 package main
 
 import (
@@ -128,5 +128,16 @@ func main() {
 				log.Fatal(s.Err)
 			}
 		}
+	}
+
+	durable := &steps{done: make(map[[32]byte][]byte)}
+	for range 2 { // the second process repeats the work after a crash
+		o = options()
+		o.Durable = durable
+		res, err := agent.New(o).RunText(ctx, "How is the weather in Rome?")
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("Durable:", res.Response, durable.called)
 	}
 }
