@@ -1,6 +1,6 @@
 # make run and make test are enough to use buddy. The other targets are for contributors;
 # make quick is their inner loop.
-.PHONY: run quick test check setup build install uninstall dist bench fuzz golden generate pictures mutate counterparts eval eval-small
+.PHONY: run quick test check setup build install uninstall dist bench fuzz golden generate pictures mutate counterparts eval eval-small durable durable-dev
 
 GO ?= go
 FUZZTIME ?= 20s
@@ -75,6 +75,12 @@ golden: ## rewrite the golden files; read the diff before you commit it
 generate: ## rewrite the generated documents
 	$(GO) generate ./views/markup
 	$(GO) test ./app/cli ./app/commands ./app/keymap ./config ./extensions/workflow ./agent/event ./agent/reminder ./tools/toolset -run "Doc|Reference" -update
+
+durable: ## build buddy-worker and buddy-runs for durable runs (docs/durable.md)
+	@CGO_ENABLED=0 $(GO) -C durable build -trimpath -ldflags "-s -w" -o '$(CURDIR)' ./buddy-worker ./buddy-runs
+
+durable-dev: ## run a Temporal server on this machine, for trying durable runs; the first build takes about ten minutes
+	@$(GO) -C durable/devserver build -o '$(CURDIR)/build/durable-devserver' . && ./build/durable-devserver -file build/durable-runs.db
 
 pictures: build ## retake the pictures in README.md and docs/, with a scripted model (needs DejaVu Sans Mono; ONLY=screen)
 	@$(GO) -C .ci/pictures run . -buddy '$(CURDIR)/buddy' -out '$(CURDIR)/docs' $(if $(ONLY),-only '$(ONLY)') $(if $(FONT),-font '$(FONT)')

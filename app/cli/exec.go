@@ -51,7 +51,7 @@ const (
 )
 
 func (s *cli) execCommand() *cobra.Command {
-	detach, goOn := false, false
+	detach, durable, goOn := false, false, false
 	c := &cobra.Command{
 		Use:   "exec [PROMPT]",
 		Short: "answer one prompt; only the answer goes to stdout",
@@ -71,9 +71,12 @@ func (s *cli) execCommand() *cobra.Command {
 				if err := sessions.CheckID(s.once.ID); err != nil {
 					return exit.Usage("--id: %v", err)
 				}
-				if !detach {
-					return exit.Usage("--id needs --detach")
+				if !detach && !durable {
+					return exit.Usage("--id needs --detach or --durable")
 				}
+			}
+			if durable {
+				return execDurable(s, c, args)
 			}
 			return inWorktree(s, strings.Join(args, ""), func() error {
 				if detach {
@@ -87,7 +90,8 @@ func (s *cli) execCommand() *cobra.Command {
 	worktreeFlag(s, p)
 	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the answer")
 	p.BoolVar(&detach, "detach", false, "print the session's id and run in the background; approvals wait until you run buddy attach")
-	p.StringVar(&s.once.ID, "id", "", "with --detach, the session's `ID`; running the same command again starts no second run and continues one that a crash interrupted")
+	p.BoolVar(&durable, "durable", false, "start a durable run, which any worker takes, and print its id; see buddy runs")
+	p.StringVar(&s.once.ID, "id", "", "with --detach or --durable, the session's `ID`; running the same command again starts no second run and continues one that a crash interrupted")
 	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and warnings about inactive restrictions on stderr")
 	p.BoolVarP(&goOn, "continue", "c", false, "continue the last session in this folder, like --resume last")
 	p.StringVarP(&s.once.Resume, "resume", "r", "", "continue a session: its `ID`, or last")

@@ -66,6 +66,15 @@ func ReadPrompt(args []string, stdin *os.File, end <-chan time.Time, once Option
 	return r, nil
 }
 
+// ReadText is ReadPrompt for prompts without pictures.
+func ReadText(args []string, stdin *os.File, once Options, stderr io.Writer) (string, error) {
+	r, err := ReadPrompt(args, stdin, nil, once, stderr)
+	if err == nil && len(r.images) > 0 {
+		err = exit.Usage("the prompt has pictures, which a durable run can't have: mention the files as text")
+	}
+	return r.text, err
+}
+
 // pipedIn reports whether stdin was set on purpose: a pipe or a file. A terminal, a socket and /dev/null have no text
 // for the prompt.
 func pipedIn(stdin *os.File) bool {
