@@ -347,7 +347,8 @@ func (b *board) key(a keymap.Action, r show.Row) {
 	case a == keymap.BoardAttach:
 		b.attach(r)
 	case a == keymap.BoardFilter:
-		b.p.Filter()
+		b.p.SetQuery("")
+		b.p.Press(keymap.Press{Action: keymap.PickKeys, Scope: keymap.Picker}) // the filter has the keys
 	case a == keymap.BoardNew:
 		b.p.AskText("folder:", b.d.Live.Here, func(folder string) {
 			b.p.AskText("prompt:", "", func(prompt string) { b.begin(folder, prompt) })

@@ -153,12 +153,6 @@ func (p *Picker) SetQuery(query string) {
 	}
 }
 
-// Filter clears the filter and gives it the keys.
-func (p *Picker) Filter() {
-	p.SetQuery("")
-	p.onKeys = false
-}
-
 // AskText asks for a text with an initial value; Esc cancels.
 func (p *Picker) AskText(label, text string, done func(string)) {
 	e := edit.New()
