@@ -15,8 +15,8 @@ func writeProviders(b *strings.Builder) {
 ## Providers that need no settings
 
 If no file has a profile, buddy uses the first of these providers that has a key: in its variable, or saved by 'buddy login NAME' in
-'auth.json' next to your settings (mode 0600); the variable overrides the saved key. If you have a profile with the same address but
-without a key, it uses the same key.
+'auth.json' next to your settings (mode 0600); the variable overrides the saved key. A profile with the same address but without a
+key uses the same key.
 
 | name | who | variable | address | model |
 |---|---|---|---|---|

@@ -161,7 +161,7 @@ Highest precedence first:
 
 Files are merged key by key. ` + "`--config FILE` replaces both files and is trusted; `--config /dev/null` reads none." + `
 The old names ` + "`./agent.toml`, `~/.config/agent/agent.toml`" + ` and the old variables below still work, with a notice, if the new
-name is missing. In a file with an old name, so do the old keys below. ` + "`buddy config migrate`" + ` writes the new file.
+name is missing. A file with an old name may also have the old keys below. ` + "`buddy config migrate`" + ` writes the new file.
 
 ## Commands
 

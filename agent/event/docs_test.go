@@ -26,7 +26,7 @@ func TestDocs(t *testing.T) {
 func reference() string {
 	var b strings.Builder
 	b.WriteString("# Events\n\n" +
-		"`buddy exec --json` prints one event per line; a session file holds the durable ones. Each is an object:\n" +
+		"`buddy exec --json` prints one event per line; a session file holds the durable ones. Each event is an object:\n" +
 		"`{\"seq\", \"ts_unix_ms\", \"session\", \"branch\"?, \"task\"?, \"turn\"?, \"type\", \"payload\"}`. A `?` marks a field that may be\n" +
 		"missing. Skip types that you don't know.\n\n" +
 		"`seq` increases, with gaps. Durable events are stored before anyone sees them. Transient events may be merged; `exec`\n" +
