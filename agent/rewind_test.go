@@ -154,7 +154,7 @@ func TestRewindWithFiles(t *testing.T) {
 			t.Errorf("the conversation is\n%v\nit was\n%v", got, before)
 		}
 		e, _ := find[event.HistoryRewound](s)
-		if e.ToSeq != at[1] || e.Prompt != "change it" || len(e.Files) != 2 || e.Text() != "went back to before “change it”, 2 files put back · /redo undoes that" {
+		if e.ToSeq != at[1] || e.Prompt != "change it" || len(e.Files) != 2 || e.Text() != "rewound to before “change it”, 2 files put back · /redo undoes that" {
 			t.Errorf("%+v: %s", e, e.Text())
 		}
 		s.do(event.Redo{})

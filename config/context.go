@@ -63,9 +63,9 @@ var contextSection = section{
 		},
 		{
 			name: "hint_at", short: "1 to 100", most: 100,
-			doc: "From here on, the header suggests `/compact`, and buddy stops sending old listings, searches and " +
-				"repeated reads to the model. Below, it stops only if that saves enough to make up for sending the later " +
-				"messages again.",
+			doc: "From this percentage on, the header suggests `/compact`, and buddy stops sending old listings, " +
+				"searches and repeated reads to the model. Below it, buddy stops sending them only if that saves " +
+				"more than sending the later messages again costs.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.HintAt },
 		},
 		{
@@ -82,19 +82,19 @@ var contextSection = section{
 		{
 			name: "cache_breakpoints", short: "`system` and `summary`",
 			doc: "The parts of a prompt after which a cached prefix ends, for providers that have to be asked: the system " +
-				"prompt, and the summary of the older messages. If unset, only the last of them. The tools and the newest " +
-				"messages always end one, too.",
+				"prompt, the summary of the older messages, or both. If unset, only the later of the two. " +
+				"A cached prefix always ends after the tools and after the newest messages, too.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.Cache.At },
 			check:   oneOf("part", settings.CacheParts...),
 		},
 		{
 			name: "warn_at", short: "1 to 100", most: 100,
-			doc:     "From here on, buddy warns you once per prompt.",
+			doc:     "From this percentage on, buddy warns you once per prompt.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.WarnAt },
 		},
 		{
 			name: "critical_at", short: "1 to 100", most: 100,
-			doc:     "From here on, the header shows the context as critical.",
+			doc:     "From this percentage on, the header shows the context as critical.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.CriticalAt },
 		},
 		{

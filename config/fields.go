@@ -65,8 +65,8 @@ var sections = append([]section{
 			},
 			{
 				name: "system_prompt", short: "text",
-				doc: "Replaces the built-in system prompt, including its safety rules; empty keeps it. buddy still adds " +
-					"where commands run, and `append_system_prompt`.",
+				doc: "Replaces the built-in system prompt, including its safety rules; an empty text keeps the built-in " +
+					"one. buddy still adds where commands run, and `append_system_prompt`.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.SystemPrompt },
 			},
 			{
@@ -113,7 +113,7 @@ var sections = append([]section{
 			{
 				name: "fallback_model", short: "name of a profile",
 				doc: "The profile that answers if the model is overloaded (status 429, 503 or 529) or stalls in two " +
-					"attempts, which are at most 10 s apart. It answers until the exchange ends, and the prompts of the next five " +
+					"attempts, which are at most 10 s apart. It answers the rest of the exchange and the prompts of the next five " +
 					"minutes; then the first model answers again. `/model` ends this at once.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.FallbackModel },
 			},
@@ -230,8 +230,8 @@ var sections = append([]section{
 			{
 				name: "server_compaction", short: "tokens, 0 or more",
 				doc: "With `anthropic` and `responses`: the size of a request from which the provider summarises the " +
-					"conversation itself (Anthropic accepts 50000 or more); 0 means never. What buddy does when the context " +
-					"fills is in `[context]`, and remains the safety net.",
+					"conversation itself (Anthropic accepts 50000 or more); 0 means never. `[context]` still says what " +
+					"buddy does if the context fills anyway.",
 				pointer: func(_ *Config, p *Profile) any { return &p.ServerCompaction },
 			},
 			{

@@ -162,7 +162,7 @@ func (r *renewing) add(e entry, all []entry) {
 // flag collects an old switch of a tool.
 func (r *renewing) flag(e entry, tool string) {
 	if e.text == "true" {
-		r.note(e, "is an old name, and on is the default: [tools] off lists the tools that are off")
+		r.note(e, "is an old name; tools are on by default, and [tools] off lists those that are off")
 		return
 	}
 	r.note(e, fmt.Sprintf("is an old name: now off = [%q] in [tools]", tool))

@@ -79,7 +79,7 @@ func TestOldKeys(t *testing.T) {
 		"12: api.protocol is an old name: now models.api.api",
 		`27: tools.fetch_enabled is an old name: now off = ["fetch_url"] in [tools]`,
 		`28: tools.time is an old name: now off = ["time"] in [tools]`,
-		"29: tools.read_enabled is an old name, and on is the default: [tools] off lists the tools that are off",
+		"29: tools.read_enabled is an old name; tools are on by default, and [tools] off lists those that are off",
 		"22: agent.temperature is an old name: now temperature in [models.NAME], for each profile",
 		"23: agent.top_p is an old name: now top_p in [models.NAME], for each profile",
 		`26: tools.shell_confirm is an old name: write mode = "all" in [agent]`,

@@ -43,12 +43,12 @@ func CheckLSPName(name string) error {
 var lspSection = section{
 	name: "lsp", named: true,
 	doc: "Language servers, which report what an edit has broken (docs/extensions.md). buddy knows several and " +
-		"uses them if their program is on the PATH; a section with the name of one of these changes only the keys " +
+		"uses them if their program is on the PATH; a section with a known server's name changes only the keys " +
 		"that it sets.",
 	fields: []field{
 		{
 			name: "command", short: "list: program, arguments",
-			doc: "The server's program and its arguments; the first edit of such a file starts it, without a shell. " +
+			doc: "The server's program and its arguments; the first edit of a file that it checks starts it, without a shell. " +
 				"A program in the project needs your trust.",
 			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Command },
 		},

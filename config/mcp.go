@@ -91,7 +91,7 @@ var mcpSection = section{
 		},
 		{
 			name: "env", short: "list of `NAME=value`",
-			doc: "Variables for the program. It gets these, `pass_env`, and your HOME, PATH, SHELL, TERM, USER, " +
+			doc: "Variables for the program. The program gets these, `pass_env`, and your HOME, PATH, SHELL, TERM, USER, " +
 				"LOGNAME, LANG, LC_*, TMPDIR and XDG_*; nothing else.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Env },
 			check:   checkAssignment,
@@ -149,8 +149,8 @@ var mcpSection = section{
 		},
 		{
 			name: "outside", short: "`true` or `false`",
-			doc: "`true`, as the only key of a section that has the name of a server in a project's `.mcp.json`: that " +
-				"server runs outside the sandbox, even in `auto` mode. Your own servers always run outside.",
+			doc: "`true`: the server of this name in a project's `.mcp.json` runs outside the sandbox, even in `auto` " +
+				"mode; the section has no other key. Your own servers always run outside.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Outside },
 		},
 		{

@@ -79,19 +79,19 @@ var toolsSection = section{
 		},
 		{
 			name: "page", short: "bytes, 1 to 200000", most: 200_000, access: personal,
-			doc: "The size limit of a part of a file or a web page that the model gets at once. For a small or unknown " +
+			doc: "How much of a file or a web page the model gets at once. For a small or unknown " +
 				"context window, the limit is lower: a sixteenth of the window, but at least 8000.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Page },
 		},
 		{
 			name: "shell_output", short: "bytes, 1 to 20000", most: 20_000, access: personal,
-			doc: "The size limit of the part of a command's output that the model gets: the start and the end. Standard " +
+			doc: "How much of a command's output the model gets: the start and the end. Standard " +
 				"output and standard error share this limit, and so do the targets of a command.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Output },
 		},
 		{
 			name: "screen_output", short: "bytes, 1 to 40000", most: 40_000, access: personal,
-			doc:     "The size limit of the part of a pane's screen and scrollback that the model gets at once: the end.",
+			doc:     "How much of a pane's screen and scrollback the model gets at once: the end.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Screen },
 		},
 		{
@@ -118,7 +118,7 @@ var toolsSection = section{
 		{
 			name: "shell", short: "`auto`, `bash`, `zsh`, `dash`, `ash` or `sh`", access: personal,
 			doc: "The shell that runs commands, on this machine or the target; `auto` is bash, or sh where there is no " +
-				"bash. It does not read its start-up files. With zsh, every command needs approval, because buddy " +
+				"bash. The shell does not read its start-up files. With zsh, every command needs approval, because buddy " +
 				"recognises read-only commands only in the other shells.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Shell },
 			check:   oneOf("value", autoShell, "bash", "zsh", "dash", "ash", "sh"),

@@ -74,8 +74,8 @@ var uiSection = section{
 		},
 		{
 			name: "mouse", short: "`true` or `false`",
-			doc: "Whether buddy handles the mouse: clicks, the wheel and selections. With `false`, the terminal does, " +
-				"so that you can select and copy text as in other programs (in most terminals, holding Shift does the " +
+			doc: "Whether buddy handles the mouse: clicks, the wheel and selections. With `false`, the terminal " +
+				"handles it, so that you can select and copy text as in other programs (in most terminals, holding Shift does the " +
 				"same).",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.Mouse },
 		},

@@ -104,7 +104,7 @@ var faults = map[string]faulty{
 }}`,
 		},
 		limits: limits{
-			`hook skipped: .*/cut.json:1: the file is not valid JSON: unexpected end of JSON input; until you fix it, calls it may apply to need approval`,
+			`hook skipped: .*/cut.json:1: the file is not valid JSON: unexpected end of JSON input; until you fix it, calls that the hook may apply to need approval`,
 			`hook skipped: .*/typo.json:1: the matcher "Bsah" matches none of buddy's tools, so the hook would never run; until you fix it`,
 			`hook skipped: .*/prompt.json:1: a hook of type "prompt" is not run by buddy .*; until you fix it`,
 			`hook skipped: .*/folder.json: buddy can't read the file: is a directory; until you fix it`,

@@ -147,7 +147,7 @@ func TestExchangesThatWereLeft(t *testing.T) {
 		t.Errorf("exchanges %+v, %v", all, err)
 	}
 	for _, as := range []ExportFormat{Markdown, HTML} {
-		if text := export(t, s, id, as); strings.Contains(text, "answer to second") || !strings.Contains(text, "went back to before “second”") || !strings.Contains(text, "answer to third") {
+		if text := export(t, s, id, as); strings.Contains(text, "answer to second") || !strings.Contains(text, "rewound to before “second”") || !strings.Contains(text, "answer to third") {
 			t.Errorf("%s:\n%s", as, text)
 		}
 	}

@@ -22,9 +22,9 @@ type HistoryRewound struct {
 
 // Text returns the event as one line for the screen.
 func (r HistoryRewound) Text() string {
-	text, next := fmt.Sprintf("went back to before “%s”", texts.Clip(r.Prompt, maxWords)), " · /redo undoes that"
+	text, next := fmt.Sprintf("rewound to before “%s”", texts.Clip(r.Prompt, maxWords)), " · /redo undoes that"
 	if r.Redo {
-		text, next = fmt.Sprintf("“%s” and what followed is back", texts.Clip(r.Prompt, maxWords)), ""
+		text, next = fmt.Sprintf("“%s” and the later messages are back", texts.Clip(r.Prompt, maxWords)), ""
 	}
 	if n := len(r.Files); n == 1 {
 		text += ", 1 file put back"

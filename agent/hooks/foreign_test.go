@@ -65,7 +65,7 @@ func TestGuardsInEveryForm(t *testing.T) {
 		"twice the same":             {`{"hooks": {"PreToolUse": ` + group + `, "PreToolUse": []}}`, asked, asked, "occurs twice"},
 		"a list":                     {`{"hooks": [{"event": "PreToolUse", "command": "exit 2"}]}`, asked, asked, "is not a table"},
 		"cut off":                    {`{"hooks": {"PreToolUse": [{"matcher": "Ba`, asked, asked, "unexpected end"},
-		"cut off before the event":   {`{"hooks": {`, asked, asked, "not valid JSON: unexpected end of JSON input; until you fix it, calls it may apply to need approval"},
+		"cut off before the event":   {`{"hooks": {`, asked, asked, "not valid JSON: unexpected end of JSON input; until you fix it, calls that the hook may apply to need approval"},
 		"cut off before the hooks":   {`{"model": "opus", `, asked, asked, "need approval"},
 		"too long":                   {`{"model": "opus"}` + strings.Repeat(" ", maxFile), asked, asked, "need approval"},
 		"empty":                      {"", passes, passes, "the file is empty"},

@@ -35,7 +35,7 @@ type Problem struct {
 
 // guards marks the problem as a possible guard.
 func (p *Problem) guards() {
-	p.Reason += "; until you fix it, calls it may apply to need approval"
+	p.Reason += "; until you fix it, calls that the hook may apply to need approval"
 	p.Guard, p.Quiet = true, false
 }
 

@@ -34,7 +34,7 @@ func answered(a event.ApprovalAnswered) []event.DecisionRule {
 	case a.Decision == event.Once:
 		text = "approved"
 	case a.Decision == event.Similar:
-		text = "approved, with all that are similar"
+		text = "approved, with all similar calls"
 	case a.Decision == event.Keep:
 		text = "tried, and its changes kept"
 	case a.Decision == event.Edit:

@@ -61,7 +61,7 @@ func ofProfile(p config.Profile) (Account, error) {
 	case known:
 		return Account{Name: p.Name, Provider: provider}, nil
 	}
-	return Account{}, fmt.Errorf("profile %q has no login (login_issuer): its settings name its key", p.Name)
+	return Account{}, fmt.Errorf("profile %q has no login (login_issuer), because its settings name its key", p.Name)
 }
 
 // ErrNoClient means that a provider's login requires an OAuth client, which buddy does not have.

@@ -13,7 +13,7 @@ func (s *configCLI) migrateCommand() *cobra.Command {
 		Use:   "migrate",
 		Short: "write buddy.toml from an old agent.toml",
 		Long: "migrate writes ~/.config/buddy/buddy.toml from ~/.config/agent/agent.toml, and ./buddy.toml from\n" +
-			"./agent.toml: with the present keys, and with your comments where a line stays. It never replaces a\n" +
+			"./agent.toml: with the present keys and the comments of unchanged lines. It never replaces a\n" +
 			"file and keeps the old ones, which buddy does not read any more. It prints what it changed.",
 		Example: "  buddy config migrate",
 		Args:    cobra.NoArgs,

@@ -23,8 +23,8 @@ func (s *mcpCLI) command() *cobra.Command {
 		Use:   "mcp",
 		Short: "manage MCP servers, whose tools the model may call",
 		Long: "Servers of the Model Context Protocol: programs or URLs whose tools the model may call, each\n" +
-			"with your approval. Your servers are in the settings ([mcp.NAME]), a project's servers in its\n" +
-			".mcp.json; they start once you trust them. In a session, /mcp lists all servers.",
+			"with your approval. Your servers are in the settings ([mcp.NAME]). A project's servers are in its\n" +
+			".mcp.json and start once you trust them. In a session, /mcp lists all servers.",
 		Example: "  buddy mcp list\n  buddy mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/docs",
 	}, s.list(), s.add(), s.remove(), s.check(), s.importFile(), s.login(), s.logout())
 }

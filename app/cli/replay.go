@@ -34,7 +34,7 @@ func (s *cli) replayCommand() *cobra.Command {
 		}
 		return fullscreen.Replay(s.options, j, speed, turn)
 	})
-	c.Flags().Float64Var(&speed, "speed", speed, "speed, in `times` the original speed")
+	c.Flags().Float64Var(&speed, "speed", speed, "speed: how many `times` the original speed")
 	c.Flags().IntVar(&turn, "turn", 0, "start at this turn `number`; earlier turns appear at once")
 	return c
 }

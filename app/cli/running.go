@@ -141,7 +141,7 @@ func (s *cli) attach(d client.Description) error {
 	}
 	own := *s.options
 	if err := json.Unmarshal(d.Options, s.options); err != nil {
-		return fmt.Errorf("session %s runs a buddy that speaks another version of the protocol: %w", d.ID, err)
+		return fmt.Errorf("session %s runs a version of buddy with another protocol: %w", d.ID, err)
 	}
 	s.options.Theme, s.options.NoColor, s.options.Log = own.Theme, own.NoColor, own.Log
 	return fullscreen.Run(s.options, slash.Next{Resume: d.ID})

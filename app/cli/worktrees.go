@@ -63,7 +63,7 @@ func worktreesCommand(s *cli) *cobra.Command {
 		Use:   "worktrees",
 		Short: "list the git worktrees of sessions",
 		Long: "worktrees lists the git worktrees that buddy made for this repository; outside of a repository, all of them.\n" +
-			"commits counts those that are not on the main checkout's branch.",
+			"The column commits counts the commits that the main checkout's branch lacks.",
 		Example: "  buddy worktrees\n  buddy worktrees --json | jq -r '.[].name'\n  buddy worktrees remove fix-tax",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return runCommand(c.Context(), s, "worktrees") },

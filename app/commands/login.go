@@ -37,7 +37,7 @@ func onLogin(ctx context.Context, s *Session, args []string) (show.Answer, error
 	case err != nil:
 		return show.Answer{}, err
 	case s.Say == nil:
-		return show.Answer{}, fmt.Errorf("a key can't be typed here: there is no terminal; run: buddy login %s", a.Name)
+		return show.Answer{}, fmt.Errorf("a key can't be typed here, because there is no terminal; run: buddy login %s", a.Name)
 	case a.Browser && textOf(args[1:]) == arrived:
 		return browserLoggedIn(ctx, s, a)
 	case a.Browser:

@@ -87,7 +87,7 @@ func TestLogin(t *testing.T) {
 		t.Errorf("%q, sent %q", got, sent)
 	}
 	s.Say = nil
-	if got := run("login", "openai"); got != "a key can't be typed here: there is no terminal; run: buddy login openai" {
+	if got := run("login", "openai"); got != "a key can't be typed here, because there is no terminal; run: buddy login openai" {
 		t.Errorf("%q", got)
 	}
 }

@@ -114,7 +114,7 @@ func comparedPrompts(s *Session, all []state.Border) *show.List {
 func promptList(all []state.Border, changed func(prompt int) string) *show.List {
 	list := show.List{
 		Title: "Rewind to before", Columns: []string{"prompt", "asked", "file changes since"}, Note: uncovered, Most: 20,
-		Usage: "/rewind N rewinds conversation and files. /rewind N conversation or /rewind N files rewinds only that.",
+		Usage: "/rewind N rewinds conversation and files. /rewind N conversation and /rewind N files rewind only one of them.",
 	}
 	for i, b := range slices.Backward(all) {
 		list.Rows = append(list.Rows, promptRow(b, i, len(all)-i, changed(b.ID)))

@@ -129,7 +129,7 @@ func waiting(all []project.Item) []project.Item {
 func trustList(setup *compose.Setup, all []project.Item) *show.List {
 	list := show.List{
 		Title: "This project's hooks, servers and settings", Columns: []string{"what", "runs", "state"}, Done: []string{"trust", "apply"},
-		Usage: "/trust N trusts an item as shown here, /trust all trusts all of them. /trust forget N removes the trust.",
+		Usage: "/trust N trusts an item as shown here, /trust all trusts all of them. /trust forget N revokes your trust.",
 	}
 	if some := waiting(all); len(some) > 1 {
 		r := show.Row{ID: "all", Cells: []string{fmt.Sprintf("all %d untrusted", len(some)), "", ""}, Title: fmt.Sprintf("Trust these %d?", len(some)), Whole: true}

@@ -101,7 +101,7 @@ func checkUseful(target string, c config.Config) error {
 	if toolset.NeedsTarget(toolset.Expand(c.Tools.Off)) {
 		return nil
 	}
-	return exit.Usage("%s: the model can do nothing there: [tools] off lists all tools for commands, panes and files; remove the target or turn some tools on", target)
+	return exit.Usage("%s: the model can do nothing there, because [tools] off lists all tools for commands, panes and files; remove the target or turn some tools on", target)
 }
 
 func unknownTarget(name string, c config.Config) error {

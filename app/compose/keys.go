@@ -17,9 +17,9 @@ func LostKeys(bindings map[string][]string, index config.Index) (notices []strin
 	}
 	lost, _ := keymap.Default().Rebind(bindings) // errors are reported where the keys are bound
 	for _, l := range lost {
-		text := fmt.Sprintf("%s was the key of %s; this action has it now", l.Key, l.Action)
+		text := fmt.Sprintf("%s was the key of %s; now it is the key of this action", l.Key, l.Action)
 		if len(l.Left) == 0 {
-			text += fmt.Sprintf(" and %[1]s has no key left: set keys.%[1]s", l.Action)
+			text += fmt.Sprintf(", and %[1]s has no key left: set keys.%[1]s", l.Action)
 		}
 		notices = append(notices, index.Error(config.Path("keys", string(l.To)), errors.New(text)).Error())
 	}

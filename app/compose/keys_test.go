@@ -16,7 +16,7 @@ func TestATakenKeyIsANoticeAndNoMistake(t *testing.T) {
 	if r.Err != nil || r.Keys.Name(keymap.Redraw) != "F9" || r.Keys.Name(keymap.Rewind) != "" {
 		t.Fatalf("error %v, redraw %q, rewind %q", r.Err, r.Keys.Name(keymap.Redraw), r.Keys.Name(keymap.Rewind))
 	}
-	want := d.File + ":2: keys.redraw: F9 was the key of rewind; this action has it now and rewind has no key left: set keys.rewind"
+	want := d.File + ":2: keys.redraw: F9 was the key of rewind; now it is the key of this action, and rewind has no key left: set keys.rewind"
 	if len(r.Notices) != 1 || r.Notices[0] != want {
 		t.Errorf("notices %q, want %q", r.Notices, want)
 	}

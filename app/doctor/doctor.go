@@ -113,7 +113,7 @@ func checkLanguages(f *compose.Options) []Finding {
 			here = append(here, s.Name)
 		}
 	}
-	text := "language servers: " + cmp.Or(strings.Join(here, ", "), "none, so edits are not checked (install gopls, pyright or another on the PATH)")
+	text := "language servers: " + cmp.Or(strings.Join(here, ", "), "none, so edits are not checked (install gopls, pyright or another language server on the PATH)")
 	if len(left) > 0 {
 		return []Finding{{"lsp", Weak, text + "; not used: " + strings.Join(left, "; "), "docs/extensions.md explains what each needs"}}
 	}

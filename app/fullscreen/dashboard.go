@@ -129,7 +129,7 @@ func enterFolder(f *compose.Options, n slash.Next) (*compose.Options, error) {
 	}
 	var options compose.Options
 	if err := json.Unmarshal([]byte(n.Options), &options); err != nil {
-		return nil, fmt.Errorf("session %s runs a buddy that speaks another version of the protocol: %w", n.Resume, err)
+		return nil, fmt.Errorf("session %s runs a version of buddy with another protocol: %w", n.Resume, err)
 	}
 	options.Theme, options.NoColor, options.Log = f.Theme, f.NoColor, f.Log
 	return &options, nil

@@ -288,7 +288,7 @@ func (l *line) question(q event.QuestionAsked) {
 	case q.Plan != "":
 		l.text = q.Text
 	default:
-		l.Say("%s\n  not answered: nobody can be asked", plain.QuestionText(q))
+		l.Say("%s\n  not answered: there is nobody to ask", plain.QuestionText(q))
 	}
 	l.program.Live.Send(event.Answer{ID: q.ID, Nobody: true})
 }

@@ -126,7 +126,7 @@ func (h *Host) readAtPrompts(read func(), why error) {
 	h.unwatched.mu.Lock()
 	defer h.unwatched.mu.Unlock()
 	if len(h.unwatched.read) == 0 {
-		h.program.Live.Publish(event.Notice{Text: fmt.Sprintf("Changed settings, skills and commands are read at your next prompt: %v", why), Code: "config"})
+		h.program.Live.Publish(event.Notice{Text: fmt.Sprintf("buddy can't watch files, so changed settings, skills and commands apply at your next prompt: %v", why), Code: "config"})
 	}
 	h.unwatched.read = append(h.unwatched.read, read)
 }

@@ -313,7 +313,7 @@ var table = slices.Concat(promptTable, []row{
 	{ShowHelp, in(Global), "help", "Show or close this help; ? on an empty prompt shows the most important keys", keys("F1")},
 	{Rewind, in(Global), "", "Rewind to before an earlier prompt: conversation, files or both. Esc twice does the same while nothing runs", keys("F9")},
 	{ShowSessions, in(Global), "", "Sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
-	{ShowBoard, in(Global), "", "Dashboard: all running sessions, in all folders; answer what waits, attach, start, stop", keys("F7")},
+	{ShowBoard, in(Global), "", "Dashboard: all running sessions, in all folders; answer, attach, start, stop", keys("F7")},
 	{Transcript, in(Global), "", "Show the whole transcript as the model sees it: prompts, reminders, calls and results", keys("Ctrl+O")},
 	{ShowPalette, in(Global), "", "Find and run a command or an action", keys("F2")},
 	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes), "", "Close a list, search, selection or dialog (not an approval); leave full screen, a pane or a subagent's view; if nothing is open, stop the agent. Never denies an approval", keys("Esc")},

@@ -12,7 +12,7 @@ func (m *Map) Markdown() string {
 	b.WriteString("This page is generated from the table in `app/keymap`; `go test ./app/keymap -update` updates it.\n")
 	b.WriteString("Every action can have other keys:\n\n")
 	b.WriteString("```toml\n[keys]\nnewline = [\"Ctrl+J\"]        # replaces its keys\nredraw = []                 # none\n```\n\n" +
-		"If you give a built-in key to another action, the first action loses the key; `buddy config check` and a notice at the start name\n" +
+		"If you give a built-in key to another action, its own action loses the key; `buddy config check` and a notice at the start name\n" +
 		"it. Keys that answer an approval can't be reassigned, and two of your own actions can't share a key: both are errors.\n")
 	for _, s := range scopes {
 		fmt.Fprintf(&b, "\n## %s\n\n| keys | action | what it does |\n|---|---|---|\n", s.title)

@@ -126,8 +126,8 @@ var promptTable = []row{
 	{ReadDown, in(Prompt, Vi), "", "Scroll the conversation down a page", keys("PgDn")},
 	{EndOfInput, in(Prompt), "", "Quit, if the prompt is empty", keys("Ctrl+D")},
 
-	{ViInsert, in(Vi), "insert", "Insert before the cursor. After d, c, y or in a selection: the inside of the next key's text object: w or W (word), p (paragraph), \", ' or ` (quotes), (, [, { or < (brackets)", keys("i")},
-	{ViAppend, in(Vi), "append", "Insert after the cursor. After d, c, y or in a selection: the text object with the spaces, quotes or brackets around it", keys("a")},
+	{ViInsert, in(Vi), "insert", "Insert before the cursor. After d, c or y, or in a selection: the inside of the text object that the next key names: w or W (word), p (paragraph), \", ' or ` (quotes), (, [, { or < (brackets)", keys("i")},
+	{ViAppend, in(Vi), "append", "Insert after the cursor. After d, c or y, or in a selection: that text object with the spaces, quotes or brackets around it", keys("a")},
 	{ViInsertStart, in(Vi), "", "Insert at the start of the line", keys("I")},
 	{ViAppendEnd, in(Vi), "", "Insert at the end of the line", keys("A")},
 	{ViOpenBelow, in(Vi), "open line", "Open a new line below", keys("o")},

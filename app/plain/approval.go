@@ -105,7 +105,7 @@ func to(hosts []string) string {
 // denial explains briefly why a call does not run, with the reason if one was given.
 func denial(p event.ApprovalAnswered) string {
 	text := map[string]string{
-		"nobody":   "denied: nobody can be asked",
+		"nobody":   "denied: there is nobody to ask",
 		"policy":   "denied by the policy",
 		"cancel":   "cancelled",
 		"shutdown": "cancelled",

@@ -63,7 +63,7 @@ func TestRemarksOfWhatDidNotRun(t *testing.T) {
 	}{
 		{"by the person", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "user", Reason: why}, refused}, "⊘ not run (denied: " + why + ")"},
 		{"without a reason", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "user"}, refused}, "⊘ not run (denied)"},
-		{"nobody there", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "nobody"}, refused}, "⊘ not run (denied: nobody can be asked)"},
+		{"nobody there", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "nobody"}, refused}, "⊘ not run (denied: there is nobody to ask)"},
 		{"interrupted", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "cancel"}, refused}, "⊘ not run (cancelled)"},
 		{"unasked", []event.Event{refused}, "⊘ not run: Denied by the policy, nothing ran: mode none"},
 		{"budget", []event.Event{event.ToolResult{CallID: "c", IsError: true, Result: "not run: the budget is used"}}, "⊘ not run: the budget is used"},

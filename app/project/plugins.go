@@ -61,7 +61,7 @@ func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []P
 			return
 		}
 		if i := slices.IndexFunc(found, func(f foundPlugin) bool { return f.Name == p.Name }); i >= 0 {
-			leave(at, fmt.Errorf("the plugin %q of %s comes first", p.Name, found[i].Dir))
+			leave(at, fmt.Errorf("the plugin %q of %s has priority", p.Name, found[i].Dir))
 			return
 		}
 		if trustedIn == "" {

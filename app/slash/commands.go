@@ -48,7 +48,7 @@ var Commands = []Command{
 	{Name: "approve", Means: []string{"permission", "mode", "auto", "yolo"}, Args: "ask|strict|edits|auto|plan|all|none|DURATION", Help: "set the permission mode", Events: One(Approve)},
 	{Name: "compact", Means: []string{"summarize", "summarise", "shrink"}, Use: 4, Args: "[WHAT TO KEEP]", Brief: "replace old exchanges with a summary", Help: "replace old exchanges with a summary in the model's context", Events: One(Compact)},
 	{Name: "pin", Means: []string{"keep"}, Args: "[N]", Brief: "protect the last exchange from compaction", Help: "protect the last exchange, or the N-th last, from compaction", Events: One(Pin(false))},
-	{Name: "unpin", Args: "[N]", Help: "unpin the exchange", Events: One(Pin(true))},
+	{Name: "unpin", Args: "[N]", Brief: "unpin the last exchange", Help: "unpin the last exchange, or the N-th last", Events: One(Pin(true))},
 	{Name: "effort", Means: []string{"thinking", "reasoning"}, Args: "none|minimal|low|medium|high|xhigh|max", Brief: "set how much the model thinks", Help: "set how much the model thinks, starting with its next request", Events: One(effort)},
 	{Name: "find", Means: []string{"search", "grep"}, Args: "[TEXT]", Help: "find text in the conversation"},
 	{Name: "edit", Means: []string{"editor"}, Args: "[TEXT]", Help: "write the prompt in your editor"},

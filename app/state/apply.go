@@ -424,7 +424,7 @@ func pinned(s *State, env event.Envelope, p event.ContextPinned) {
 	if p.Off {
 		verb = "unpinned"
 	}
-	s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
+	s.add(env, NoticeBlock, fmt.Sprintf("exchange %d, counted from the last, %s", p.Back, verb))
 }
 
 // restored shows the restored files, except after a rewind, which has an event of its own.

@@ -347,7 +347,7 @@ func TestRewindInATrimmedSession(t *testing.T) {
 			return 0
 		}
 		x.record(event.HistoryRewound{ToSeq: to(200), Prompt: "prompt 200"})
-		x.Want("went back to before", "prompt 199.", "answer 199.")
+		x.Want("rewound to before", "prompt 199.", "answer 199.")
 		x.unwanted("prompt 200.", "answer 600.")
 		at := x.file[len(x.file)-1].Seq
 		x.Press("Tab", "PgUp", "PgUp", "PgUp")

@@ -44,6 +44,6 @@ var modeMeans = map[action.Mode]string{
 	action.ModeEdits:  "Accept-edits mode: files in this folder change without asking",
 	action.ModeAuto:   "Auto mode: commands run in the sandbox without asking",
 	action.ModePlan:   "Plan mode: read-only until you approve a plan",
-	action.ModeAll:    "Mode all: everything runs without asking",
-	action.ModeNone:   "Mode none: whatever needs approval is denied",
+	action.ModeAll:    "All mode: everything runs without asking",
+	action.ModeNone:   "None mode: whatever needs approval is denied",
 }

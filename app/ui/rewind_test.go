@@ -62,7 +62,7 @@ func TestEscTwiceGoesBack(t *testing.T) {
 		x.wantSent(event.Rewind{ToSeq: at, Conversation: true, Files: true})
 		x.wants("!conversation and files", "a draft")
 		x.feed(event.HistoryRewound{ToSeq: at, Prompt: "fix the tests", Files: []string{"/w/a"}})
-		x.wants("went back to before “fix the tests”, 1 file put back", "> fix the tests", "!write docs", "!a draft")
+		x.wants("rewound to before “fix the tests”, 1 file put back", "> fix the tests", "!write docs", "!a draft")
 		x.Press("Up")
 		x.wants("a draft")
 	})

@@ -165,7 +165,7 @@ func TestRewindWhileSomebodyLooksBack(t *testing.T) {
 				}
 				x.record(event.HistoryRewound{ToSeq: back.Seq, Prompt: back.Text})
 				if own {
-					x.Want("went back to before", "answer 589.")
+					x.Want("rewound to before", "answer 589.")
 					return
 				}
 				if now := x.Screen(); now != was {
@@ -175,7 +175,7 @@ func TestRewindWhileSomebodyLooksBack(t *testing.T) {
 					x.Press("PgDn")
 					x.rest()
 				}
-				x.Want("went back to before", "answer 199.")
+				x.Want("rewound to before", "answer 199.")
 				x.unwanted("▌ prompt 200.", "↓")
 			})
 		})

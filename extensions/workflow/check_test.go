@@ -71,7 +71,7 @@ func TestEachMistakeIsNamedWithItsLineAndKey(t *testing.T) {
 			"several", head + "inputs:\n  a: {type: strin}\nsteps:\n  - {id: a, tool: run_shell, timeout: x, params: {command: 'echo \"{{ inputs.a }}\"'}}\n  - {tool: run_shell, params: {command: ls}}\n",
 			"line 4: inputs.a.type: \"strin\" is not a type (have: string, int, bool, list, target, targets, file)\n" +
 				"line 6: steps.a.timeout: \"x\" is not a duration of at most 24h, such as 30s, 15m or 2h\n" +
-				"line 6: steps.a.params.command: {{ inputs.a }} is in quotes: buddy quotes the value itself, so close them before it\n" +
+				"line 6: steps.a.params.command: {{ inputs.a }} is in quotes: buddy quotes the value itself, so close the quotes before it\n" +
 				"line 7: steps[2].id: is missing",
 		},
 	} {

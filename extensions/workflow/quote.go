@@ -122,7 +122,7 @@ func (p *places) visit(n syntax.Node) bool {
 	return true
 }
 
-const quoted = "is in quotes: buddy quotes the value itself, so close them before it"
+const quoted = "is in quotes: buddy quotes the value itself, so close the quotes before it"
 
 // wrong returns what is wrong with the place of a value in a literal, or "".
 func (p *places) wrong(lit *syntax.Lit, i int) string {

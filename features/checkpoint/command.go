@@ -17,7 +17,7 @@ import (
 var command = feature.Command{
 	Command: slash.Command{
 		Name: "checkpoints", Means: []string{"history", "snapshots"}, Args: "[diff N [M]]", Brief: "list the steps that /undo takes back",
-		Help: "list the steps that /undo takes back: files, and the commands that changed them; diff N shows what has changed since before the last N steps, and diff N M what had changed before the last M steps",
+		Help: "list the steps that /undo takes back: files, and the commands that changed them; diff N compares the files before the last N steps with the present ones, and diff N M with those before the last M steps",
 	},
 	Run: run,
 }
@@ -26,7 +26,7 @@ var command = feature.Command{
 func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, error) {
 	p, ok := a.Part.(*Part)
 	if !ok {
-		return show.Answer{}, errors.New("there are no checkpoints of commands here: they need a session on this machine, and [undo] commands in the settings")
+		return show.Answer{}, errors.New("there are no checkpoints of commands here: they need a session on this machine and [undo] commands = true in the settings")
 	}
 	if err := a.Settle(ctx); err != nil {
 		return show.Answer{}, err
@@ -73,8 +73,8 @@ func compared(args []string, steps int) (n, later int, err error) {
 // list describes the steps, the newest first.
 func (p *Part) list(steps []undo.Step) *show.List {
 	list := &show.List{
-		Title: "Checkpoints", Columns: []string{"prompt", "files", "by"}, Empty: "Nothing was changed that /undo could take back.", Most: 20,
-		Usage: "/undo N takes back the last N steps. /checkpoints diff N shows what has changed since before them; diff 3 1 compares the files before the last 3 steps with those before the last step.",
+		Title: "Checkpoints", Columns: []string{"prompt", "files", "by"}, Empty: "There are no changes that /undo could take back.", Most: 20,
+		Usage: "/undo N takes back the last N steps. /checkpoints diff N compares the files before them with the present ones; diff 3 1 compares the files before the last 3 steps with those before the last step.",
 	}
 	if used := p.tree.Used(); used > 0 {
 		list.Note = fmt.Sprintf("Copies of this folder's files take %d MB on the disk.", (used+megabyte-1)/megabyte)

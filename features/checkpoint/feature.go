@@ -50,7 +50,7 @@ var settings = config.Own(
 	},
 	config.Field[values]{
 		Name: "max_folder", Short: "megabytes, 1 to 1048576", Most: megabyte,
-		Doc: "The copies of a folder's present files are not larger than this in total. The smallest files are copied first.",
+		Doc: "The size limit for the copies of a folder's present files together. The smallest files are copied first.",
 		At:  func(v *values) any { return &v.MaxFolder },
 	},
 	config.Field[values]{

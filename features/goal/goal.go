@@ -20,7 +20,7 @@ import (
 var Feature = &feature.Feature{
 	Commands: []feature.Command{{
 		Command: slash.Command{
-			Name: "goal", Means: []string{"loop", "until"}, Args: "[TEXT [--check COMMAND] [--check-outside] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Brief: "work until a check says it is done",
+			Name: "goal", Means: []string{"loop", "until"}, Args: "[TEXT [--check COMMAND] [--check-outside] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Brief: "work until a check passes",
 			Help:   "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; without arguments, show the progress",
 			Events: slash.One(parse),
 		},
@@ -38,7 +38,7 @@ type Limits struct {
 }
 
 // Settings is the section [goal].
-var Settings = config.Own("goal", "Goals that the agent works on until a check says that they are met (`/goal`). These limits apply to goals that set none of their own.",
+var Settings = config.Own("goal", "Goals that the agent works on until a check says that they are met (`/goal`). These limits apply to goals without limits of their own.",
 	Limits{Turns: 100, Cost: 5 * model.Dollar, Minutes: 120, CheckMinutes: 10},
 	config.Field[Limits]{
 		Name: "turns", Short: "0 or more", Limit: true, At: func(l *Limits) any { return &l.Turns },
@@ -84,7 +84,7 @@ func document(set event.GoalSet, now event.GoalChanged) *show.Document {
 		state.Text += ": " + now.Reason
 	}
 	if len(state.Deeds) > 0 {
-		state.Line, d.Usage = "The goal is "+state.Text, "/goal pause, /goal resume and /goal off steer it"
+		state.Line, d.Usage = "The goal is "+state.Text, "/goal pause, /goal resume and /goal off control it"
 	}
 	values := []show.Value{{Label: "Goal", Text: texts.OneLine(set.Goal)}, state}
 	if set.Check != "" {

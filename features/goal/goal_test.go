@@ -22,7 +22,7 @@ func TestDocument(t *testing.T) {
   Turns    3 of 20
   Cost     $0.25
   Time     1m30s of 30m
-/goal pause, /goal resume and /goal off steer it`
+/goal pause, /goal resume and /goal off control it`
 	if got := (show.Answer{Document: document(set, now)}).String(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

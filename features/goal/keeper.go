@@ -15,7 +15,7 @@ import (
 
 // Reasons for pausing a goal together with its task. Continuing the task then also resumes the goal.
 const (
-	Ended    = "buddy ended while it worked for it"
+	Ended    = "buddy ended while it worked on the goal"
 	MaxTurns = "the limit of turns of one prompt is reached (max_iterations)"
 )
 
@@ -69,7 +69,7 @@ func (k *keeper) Rewind(then *keeper) {
 		k.stream.Publish(0, 0, set)
 		k.stream.Publish(0, 0, now)
 	case now.State != event.GoalPaused && (k.now.State == event.GoalActive || k.now.State == event.GoalPaused):
-		k.turnTo(event.GoalOff, "you rewound to before it was set")
+		k.turnTo(event.GoalOff, "you rewound to before the goal was set")
 	}
 }
 
@@ -79,7 +79,7 @@ func valid(c event.SetGoal) error {
 	case strings.TrimSpace(c.Goal) == "":
 		return errors.New("it has no text")
 	case len(c.Goal) > maxGoal:
-		return fmt.Errorf("it has %d bytes (at most %d); write the details into a file and name that with @", len(c.Goal), maxGoal)
+		return fmt.Errorf("it has %d bytes (at most %d); write the details into a file and name the file with @", len(c.Goal), maxGoal)
 	case len(c.Check) > maxGoal:
 		return fmt.Errorf("the check command has %d bytes (at most %d); put it into a script", len(c.Check), maxGoal)
 	case c.Limit.Turns < 0 || c.Limit.Cost < 0 || c.Limit.TimeMS < 0:

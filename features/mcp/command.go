@@ -66,7 +66,7 @@ func onServers(_ context.Context, asked feature.Asked, args []string) (show.Answ
 func serverList(all []Status, err error) *show.List {
 	list := show.List{
 		Title: "MCP servers", Columns: []string{"name", "state", "tools", "last error"}, Changes: true,
-		Empty: "none: buddy mcp add adds one, and a project's .mcp.json may name some",
+		Empty: "none: buddy mcp add adds a server, and a project's .mcp.json may define some",
 		Usage: "/mcp NAME shows a server's details; /mcp on|off|restart NAME starts, stops or restarts it",
 	}
 	if err != nil {

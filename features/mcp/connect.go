@@ -363,7 +363,7 @@ func (c *connection) explain(err error) error {
 	}
 	closed := err == nil || hungUp(err)
 	if exit := c.exit(closed); exit != "" && c.held {
-		return fmt.Errorf("%s; it ran in the sandbox, because of auto mode: outside = true under [mcp.%s] in your own settings runs it outside", exit, c.server.def.Name)
+		return fmt.Errorf("%s; it ran in the sandbox, because of auto mode; to run it outside, set outside = true under [mcp.%s] in your own settings", exit, c.server.def.Name)
 	} else if exit != "" {
 		return errors.New(exit)
 	}

@@ -427,7 +427,7 @@ func (s *server) refetch(ctx context.Context, c *connection) {
 	got, err := s.load(limited, c)
 	if err != nil {
 		s.mu.Lock()
-		s.notes = append(s.notes, "its changed list could not be fetched, the old one stays: "+oneLine(err.Error()))
+		s.notes = append(s.notes, "its changed list could not be fetched, so the old list stays: "+oneLine(err.Error()))
 		s.notes = s.notes[max(0, len(s.notes)-20):]
 		s.mu.Unlock()
 		return

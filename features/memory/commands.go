@@ -84,7 +84,7 @@ func onEntry(change func(*Store, context.Context, string, string) (Change, error
 func withoutText(change func(*Store, context.Context, string) (Change, error)) func(*Store, context.Context, string, string) (Change, error) {
 	return func(store *Store, ctx context.Context, id, text string) (Change, error) {
 		if text != "" {
-			return Change{}, fmt.Errorf("nothing can follow the ID, such as %q", text)
+			return Change{}, fmt.Errorf("nothing may follow the ID: remove %q", text)
 		}
 		return change(store, ctx, id)
 	}
@@ -102,7 +102,7 @@ func changed(label string, c Change) show.Answer {
 		}
 	}
 	if c.Diff == "" {
-		lines = append(lines, "no file had to change")
+		lines = append(lines, "no file needed a change")
 	} else {
 		lines = append(lines, strings.TrimRight(c.Diff, "\n"))
 	}
@@ -151,9 +151,9 @@ func whyNot(e Entry) string {
 	case e.Opposed != "":
 		return "sent to the model with " + e.Opposed + ", which says the opposite"
 	case e.Asked:
-		return "nothing confirmed it for 180 days: keep or forget it"
+		return "nothing has confirmed it for 180 days: keep or forget it"
 	case e.Sinking:
-		return "sent to the model last: nothing confirmed it for 90 days"
+		return "sent to the model last, because nothing has confirmed it for 90 days"
 	}
 	return ""
 }
@@ -185,7 +185,7 @@ func listEntries(ctx context.Context, store *Store, _ []string) (show.Answer, er
 	records, err := store.Records(ids)
 	list := show.List{
 		Title: "Memory", Columns: []string{"text", "kind", "scope", "state"}, Note: skipped,
-		Empty: "memory is empty: /remember TEXT adds an entry, and so does a denial with a reason",
+		Empty: "memory is empty: /remember TEXT or a denial with a reason adds an entry",
 		Usage: "why, edit, keep, share and forget take an entry's ID; accept and reject take a proposal's ID",
 	}
 	for _, e := range all {
@@ -221,11 +221,11 @@ func (e remembered) row(records map[string]Record) show.Row {
 	edit := func(d show.Deed) show.Deed { d.Edit = e.text; return d }
 	switch {
 	case e.proposed:
-		r.Deeds = []show.Deed{do("accept it: it holds from now on", "accept"), edit(do("accept it with another text", "accept")), do("reject it for good", "reject")}
+		r.Deeds = []show.Deed{do("accept it: it applies from now on", "accept"), edit(do("accept it with another text", "accept")), do("reject it for good", "reject")}
 	case e.scope == Team:
-		r.Deeds = []show.Deed{edit(do("edit it", "edit")), do("keep it: it is right", "keep"), do("forget it", "forget")}
+		r.Deeds = []show.Deed{edit(do("edit it", "edit")), do("keep it: it is still right", "keep"), do("forget it", "forget")}
 	default:
-		r.Deeds = []show.Deed{edit(do("edit it", "edit")), do("keep it: it is right", "keep"), do("share it with the team, in .buddy/memory.md", "share"), do("forget it", "forget")}
+		r.Deeds = []show.Deed{edit(do("edit it", "edit")), do("keep it: it is still right", "keep"), do("share it with the team, in .buddy/memory.md", "share"), do("forget it", "forget")}
 	}
 	return r
 }

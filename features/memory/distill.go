@@ -37,7 +37,7 @@ func (l Learned) Text() string {
 		parts = append(parts, "learned: "+Change{Entries: l.Entries}.Text()+" ("+l.by.undo(l.Entries)+")")
 	}
 	if l.Proposed > 0 {
-		parts = append(parts, fmt.Sprintf("memory has proposals from output, new: %d (%s)", l.Proposed, l.by.does("list")))
+		parts = append(parts, fmt.Sprintf("memory has new proposals from output: %d (%s)", l.Proposed, l.by.does("list")))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -64,7 +64,7 @@ func parse(data []byte) (document, []Problem) {
 		p.line(string(raw))
 	}
 	if p.marked > 0 {
-		p.report(p.marked, "has marks of a merge conflict: both sides count")
+		p.report(p.marked, "has merge conflict markers, so both sides count")
 	}
 	p.dropDoubles()
 	return p.doc, p.problems

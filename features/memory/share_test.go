@@ -229,7 +229,7 @@ func TestOldEntriesSink(t *testing.T) {
 		}
 	}
 	l := must[Listing](t)(s.Entries(t.Context()))
-	if got := l.Stale(); got != "memory has entries that nothing confirmed for 180 days: 1; keep or drop them in /memory" {
+	if got := l.Stale(); got != "memory has entries that nothing has confirmed for 180 days: 1; keep or forget them in /memory" {
 		t.Error(got)
 	}
 	must[Change](t)(s.Confirm(t.Context(), "r-aaaa"))

@@ -147,7 +147,7 @@ func (l Listing) Stale() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("memory has entries that nothing confirmed for %d days: %d; keep or drop them in /memory", int(asked/(24*time.Hour)), n)
+	return fmt.Sprintf("memory has entries that nothing has confirmed for %d days: %d; keep or forget them in /memory", int(asked/(24*time.Hour)), n)
 }
 
 // Entries reads all files. An error means that a target could not be read; the listing then has the other files.
@@ -257,7 +257,7 @@ func (s *Store) mayWrite() error {
 	case s.off != nil:
 		return s.off
 	case s.mode == action.ModePlan:
-		return errors.New("plan mode changes nothing, not even memory: do it when the plan has ended")
+		return errors.New("plan mode changes nothing, not even memory: do this when plan mode has ended")
 	}
 	return nil
 }
@@ -280,7 +280,7 @@ func (s *Store) entry(d Draft, taken func(string) bool) (Entry, error) {
 	}
 	for _, glob := range d.Paths {
 		if !validGlob(glob) {
-			return Entry{}, fmt.Errorf("%q is no glob of files", glob)
+			return Entry{}, fmt.Errorf("%q is not a glob pattern of files", glob)
 		}
 	}
 	e.ID = newID(letterOf(e.Kind), 4, taken, e.Text)

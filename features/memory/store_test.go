@@ -45,12 +45,12 @@ func TestWhatIsNoEntry(t *testing.T) {
 	p := newPlace(t)
 	s := p.store("s1")
 	for want, d := range map[string]Draft{
-		"needs a text":              {Text: " \n "},
-		"has 201":                   {Text: strings.Repeat("ä", MaxText+1)},
-		`unknown scope "world"`:     {Text: "x", Scope: "world"},
-		`or kind "wish"`:            {Text: "x", Kind: "wish"},
-		`"[" is no glob`:            {Text: "x", Paths: []string{"["}},
-		`"a b" is no glob of files`: {Text: "x", Paths: []string{"a b"}},
+		"needs a text":                         {Text: " \n "},
+		"has 201":                              {Text: strings.Repeat("ä", MaxText+1)},
+		`unknown scope "world"`:                {Text: "x", Scope: "world"},
+		`or kind "wish"`:                       {Text: "x", Kind: "wish"},
+		`"[" is not a glob pattern`:            {Text: "x", Paths: []string{"["}},
+		`"a b" is not a glob pattern of files`: {Text: "x", Paths: []string{"a b"}},
 	} {
 		if _, err := s.Add(t.Context(), d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", d, err)

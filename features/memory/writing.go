@@ -266,7 +266,7 @@ func (w *writing) checked(f *file) ([]byte, error) {
 	again, _ := parse(data)
 	for _, e := range w.now {
 		if e.File == f.Path && again.find(e.ID) < 0 {
-			return nil, fmt.Errorf("%s has an open code block or comment where %q would be: end it first", f.Path, e.Text)
+			return nil, fmt.Errorf("%s has an open code block or comment where %q would be added: close it first", f.Path, e.Text)
 		}
 	}
 	if len(data) > maxFile {

@@ -63,7 +63,7 @@ func Find(ctx context.Context, in Folder, base string) (Change, error) {
 	_, failed := errors.AsType[GitError](err)
 	switch {
 	case failed:
-		return Change{}, fmt.Errorf("%s is in no git repository (%w); review in the folder of one", in.Dir, err)
+		return Change{}, fmt.Errorf("%s is not in a git repository (%w); run the review in one", in.Dir, err)
 	case err != nil:
 		return Change{}, fmt.Errorf("%s can't be reviewed: %w", in.Dir, err)
 	case strings.TrimSpace(string(out)) == "false":
@@ -101,7 +101,7 @@ func commit(ctx context.Context, git Git, name string) string {
 func (c *Change) from(ctx context.Context, git Git, base, head string) error {
 	named := commit(ctx, git, base)
 	if named == "" {
-		return fmt.Errorf("%q is no commit, branch or tag here", texts.Clip(base, 200))
+		return fmt.Errorf("%q is not a commit, branch or tag here", texts.Clip(base, 200))
 	}
 	c.Commit = named
 	if head != "" {
@@ -136,7 +136,7 @@ func (c *Change) choose(ctx context.Context, git Git, head string) error {
 			return nil
 		}
 	}
-	return errors.New("there is nothing to review: all is committed, and this branch adds nothing to the default branch; name a BASE, such as HEAD~1")
+	return errors.New("there is nothing to review: everything is committed, and this branch adds nothing to the default branch; name a BASE, such as HEAD~1")
 }
 
 // defaultBranches returns candidates for the default branch, the likeliest first.

@@ -69,7 +69,7 @@ func TestFindTakesWhatIsMeant(t *testing.T) {
 		t.Errorf("nothing differs from HEAD, got %+v", c.Files)
 	}
 	for _, hostile := range []string{"--output=x", ";touch x", "$(touch x)", "main..work", "-h", "no\x1b[31mcolour"} {
-		find(hostile, "is no commit, branch or tag here")
+		find(hostile, "is not a commit, branch or tag here")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
 		t.Error("a base was run")

@@ -100,7 +100,7 @@ func lastReview(s feature.Asked, task int) (*event.ReviewFinished, error) {
 func findingList(r *event.ReviewFinished) *show.List {
 	list := show.List{
 		Title: "Findings in " + cmp.Or(r.What(), "the review"), Columns: []string{"finding", "severity", "place"}, Unfold: true,
-		Usage: "/findings N opens the file of one in your editor",
+		Usage: "/findings N opens a finding's file in your editor",
 	}
 	for i, f := range r.Findings {
 		n := strconv.Itoa(i + 1)

@@ -109,7 +109,7 @@ func runHere(dir string) runner {
 const notFound = 127
 
 // errEnded is returned for a program that failed; its stderr has the reason.
-var errEnded = errors.New("it ended with another exit code than 0")
+var errEnded = errors.New("it ended with an exit code other than 0")
 
 // runThere runs programs in a folder of another machine.
 func runThere(h *host.Host, dir string) runner {

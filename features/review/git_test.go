@@ -258,7 +258,7 @@ func TestReviewReadsOnlyTheFolder(t *testing.T) {
 		c, err := Find(t.Context(), Folder{Git: gitIn(run), Dir: dir}, "")
 		return fmt.Sprint(c.Diff, err)
 	}
-	if got := found(runConfined(confinedIn(t, dir), dir)); strings.Contains(got, "diary") || !strings.Contains(got, "is in no git repository") {
+	if got := found(runConfined(confinedIn(t, dir), dir)); strings.Contains(got, "diary") || !strings.Contains(got, "is not in a git repository") {
 		t.Errorf("in the sandbox: %s", got)
 	}
 	if got := found(runHere(dir)); !strings.Contains(got, "diary") {

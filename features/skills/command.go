@@ -63,7 +63,7 @@ func (b *Book) files(ctx context.Context) *feature.FileList {
 	defer b.mu.Unlock()
 	list := &feature.FileList{Command: "skills", Away: b.o.Away, List: show.List{
 		Title: "Skills and commands", Columns: []string{"name", "kind", "from", "tokens", "state"}, Empty: "there are no skills and no custom commands",
-		Usage: "/skills on|off NAME switches one for this session, [skills] off in your settings for all sessions; /skills NAME shows its details",
+		Usage: "/skills on|off NAME switches one on or off for this session, [skills] off in your settings for all sessions; /skills NAME shows its details",
 	}}
 	cost, sum := make(map[string]int), 0
 	for _, line := range skill.Lines(b.on(), b.s.Selection.KnownWindow(), b.used) {
@@ -71,7 +71,7 @@ func (b *Book) files(ctx context.Context) *feature.FileList {
 		sum += cost[line.Name]
 	}
 	if sum > 0 {
-		list.Note = fmt.Sprintf("The model's list of them costs about %d tokens, once in a conversation.", sum+tokens(len(skill.Head)))
+		list.Note = fmt.Sprintf("The model's list of skills and commands costs about %d tokens, once per conversation.", sum+tokens(len(skill.Head)))
 	}
 	for _, s := range b.set.Skills {
 		list.Add(entry{s, b.off(s.Name), cost[s.Name], b.used[s.Name]}.row(trustLine(b.s.Workspace, s.Base)), s.File)

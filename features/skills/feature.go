@@ -30,7 +30,7 @@ var settings = config.Own("skills", "Skills and custom commands (docs/extensions
 	At:  func(v *values) any { return &v.Off },
 	Check: func(v string) error {
 		if _, err := path.Match(v, ""); err != nil || v == "" {
-			return fmt.Errorf("%q is no glob", v)
+			return fmt.Errorf("%q is not a glob pattern", v)
 		}
 		return nil
 	},

@@ -70,7 +70,7 @@ func doubts(r *try.Result) []string {
 	}
 	for i, l := range r.Losses {
 		if i == 3 {
-			return append(all, fmt.Sprintf("%d more paths are kept differently", len(r.Losses)-i))
+			return append(all, fmt.Sprintf("%d more paths differ from a real run", len(r.Losses)-i))
 		}
 		all = append(all, l.Path+": "+l.Why)
 	}

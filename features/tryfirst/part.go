@@ -70,7 +70,7 @@ func (p *Part) Begin(s turn.Session) {
 	p.session = s
 	kept, errs := clean(p.o.Bases, p.o.Fence.Work)
 	if kept > 0 {
-		s.Stream.Publish(0, 0, event.Notice{Code: code, Text: "buddy was ended while it applied the changes of a command that you had tried and kept: now all of them are applied"})
+		s.Stream.Publish(0, 0, event.Notice{Code: code, Text: "buddy ended while it applied the changes that you kept from a tried command; now all of them are applied"})
 	}
 	for _, err := range errs {
 		s.Stream.Publish(0, 0, event.Warning{Code: code, Text: "a tried command's files were not removed: " + err.Error()})

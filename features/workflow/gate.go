@@ -52,7 +52,7 @@ func (r *run) gate(ctx context.Context, s *workflow.Step, n int, item string) pa
 		limited, cancel := context.WithTimeoutCause(ctx, g.Timeout, errGateTimeout)
 		defer cancel()
 		asking = limited
-		text += fmt.Sprintf("\n(without an answer in %s: %s)", duration(g.Timeout), map[bool]string{true: "passed", false: "denied"}[g.Default])
+		text += fmt.Sprintf("\n(if nobody answers within %s: %s)", duration(g.Timeout), map[bool]string{true: "passed", false: "denied"}[g.Default])
 	}
 	a, err := r.p.steps.Ask(asking, question, event.QuestionAsked{From: r.from(), Gate: s.ID, Text: text, Choices: event.GateChoices})
 	switch {

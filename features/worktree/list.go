@@ -223,7 +223,7 @@ func (l listed) question() show.Answer {
 		q.Lines = append(q.Lines, "Its state is not known: "+l.err.Error()+".")
 	}
 	if s.Commits > 0 || s.Branch != "" {
-		q.Lines = append(q.Lines, fmt.Sprintf("Its commits stay on the branch %s (%d that the main checkout has not).", t.Branch, s.Commits))
+		q.Lines = append(q.Lines, fmt.Sprintf("Its commits stay on the branch %s (%d that the main checkout lacks).", t.Branch, s.Commits))
 	}
 	if n := len(s.Changed); n > 0 {
 		q.Lines = append(q.Lines, fmt.Sprintf("buddy puts %s into a git stash: %s.", texts.Plural(n, "changed file"), texts.Some(s.Changed)))

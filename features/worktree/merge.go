@@ -101,7 +101,7 @@ func (m *merging) look(ctx context.Context) (err error) {
 		return err
 	}
 	if log == "" {
-		text := fmt.Sprintf("the branch %s has no commit that %s has not", m.Branch, m.Into)
+		text := fmt.Sprintf("the branch %s has no commit that %s lacks", m.Branch, m.Into)
 		if n := len(m.changed); n > 0 {
 			text += fmt.Sprintf("; %s not committed: commit first", isOrAre(n, "changed file"))
 		}

@@ -108,7 +108,7 @@ func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 	case code >= 300 && code < 400:
 		e.Kind, e.Said, e.Body = model.SetupError, "", ""
 		if to, err := resp.Location(); err == nil {
-			e.Hint = fmt.Sprintf("it points to %s, which is not followed: set api_base_url", (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String())
+			e.Hint = fmt.Sprintf("the server redirects to %s, which buddy does not follow: set api_base_url", (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String())
 		}
 	case code == http.StatusProxyAuthRequired:
 		e.Kind, e.Hint = model.SetupError, proxyHint

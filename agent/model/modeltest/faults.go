@@ -116,7 +116,7 @@ func statuses(other string) []Fault {
 		busy("529", true, status(529, "Overloaded"), 0, "529 overloaded: Overloaded"),
 		final("402", status(402, "pay"), "402 payment required: pay; the account has no credit left"),
 		final("429 for good", status(429, `{"error":{"code":"insufficient_quota"}}`), "the account has no credit left"),
-		final("redirect", status(307, "", "Location", "https://u:p@other.example/v2?k="+Secret), "307", "it points to https://other.example/v2, which is not followed: set api_base_url"),
+		final("redirect", status(307, "", "Location", "https://u:p@other.example/v2?k="+Secret), "307", "the server redirects to https://other.example/v2, which buddy does not follow: set api_base_url"),
 	}
 }
 

@@ -99,7 +99,7 @@ func ended(err, bad error, said string) error {
 	case bad != nil:
 		return fmt.Errorf("buddy there sent something unreadable: %w", bad)
 	case exited != nil && exited.ExitCode() == 127, exited != nil && strings.Contains(said, "not found"):
-		return errors.New("buddy isn't installed there, or not in the PATH of a shell without a login")
+		return errors.New("buddy isn't installed there, or not in the PATH of a non-login shell")
 	case exited != nil && (strings.Contains(said, "--watch") || strings.Contains(said, "dashboard")):
 		return errors.New("buddy there is too old for the dashboard; install the same version as here")
 	case said != "":

@@ -56,7 +56,7 @@ type ErrSecret struct{ Server, Field string }
 
 // Error names the server and the field.
 func (e *ErrSecret) Error() string {
-	return fmt.Sprintf("the server %q asked for a secret (field %q), which no server may ask for: declined; give it to the server by its settings (env, headers or a login)",
+	return fmt.Sprintf("the server %q asked for a secret (field %q), so buddy declined; give the secret to the server in its settings (env, headers or a login)",
 		e.Server, e.Field)
 }
 
