@@ -27,7 +27,7 @@ func TestReloadWithoutInotify(t *testing.T) {
 		"env -u TMUX -u TMUX_PANE unshare -Ur sh -c \""+without+" && exec '"+path+"' --config '"+file+"'\"; echo ended $?; exec sleep 1000")
 	x.want("F1 help")
 	x.send("first prompt")
-	x.wantText("read at your next prompt", "fs.inotify.max_user_instances", "You said: first prompt.")
+	x.wantText("apply at your next prompt", "fs.inotify.max_user_instances", "You said: first prompt.")
 	x.rests()
 	conf, err := os.ReadFile(file)
 	if err != nil {
