@@ -22,7 +22,7 @@ func TestReferenceSchema(t *testing.T) {
 	}
 	got, err := os.ReadFile(schemaDoc)
 	if err != nil || string(got) != string(Schema()) {
-		t.Errorf("%s is stale (%v): run go test ./config -run Reference -update", schemaDoc, err)
+		t.Errorf("%s is stale: run make generate", schemaDoc)
 	}
 }
 

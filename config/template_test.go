@@ -110,7 +110,7 @@ func TestReference(t *testing.T) {
 	}
 	got, err := os.ReadFile(referenceFile)
 	if err != nil || string(got) != want {
-		t.Errorf("%s is stale (%v): run go test ./config -run Reference -update", referenceFile, err)
+		t.Errorf("%s is stale: run make generate", referenceFile)
 	}
 }
 

@@ -19,7 +19,7 @@ func TestDocs(t *testing.T) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil || got != string(want) {
-		t.Errorf("%s is not what the types say (%v); run: go test ./agent/event -update", file, err)
+		t.Errorf("%s is stale: run make generate", file)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestDocs(t *testing.T) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil || got != string(want) {
-		t.Errorf("%s is not what the table says (%v); run: go test ./agent/reminder -update", file, err)
+		t.Errorf("%s is stale: run make generate", file)
 	}
 }
 

@@ -294,7 +294,7 @@ func TestDocumentation(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s is stale: run go test ./app/keymap -update", file)
+		t.Errorf("%s is stale: run make generate", file)
 	}
 }
 

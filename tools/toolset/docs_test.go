@@ -29,7 +29,7 @@ func TestDocs(t *testing.T) {
 		}
 		want, err := os.ReadFile(file)
 		if err != nil || got != string(want) {
-			t.Errorf("%s is not what the tools say (%v); run: go test ./tools/toolset -run Docs -update", file, err)
+			t.Errorf("%s is stale: run make generate", file)
 		}
 	}
 }
