@@ -38,7 +38,7 @@ func TestBadConfigs(t *testing.T) {
 			}
 			want, err := os.ReadFile(golden)
 			if err != nil || got != string(want) {
-				t.Errorf("got:\n%s\nwant (%v):\n%s", got, err, want)
+				t.Errorf("%s differs; if you meant to change it: make golden\ngot:\n%s\nwant:\n%s", golden, got, want)
 			}
 		})
 	}

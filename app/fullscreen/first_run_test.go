@@ -1,9 +1,6 @@
 package fullscreen
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,9 +9,8 @@ import (
 	"buddy/app/apptest"
 	"buddy/app/compose"
 	"buddy/app/ui"
+	"buddy/views/viewtest"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 // TestFirstWelcome: the first screen of a user without settings, before and after this machine is checked.
 func TestFirstWelcome(t *testing.T) {
@@ -36,7 +32,7 @@ func TestFirstWelcome(t *testing.T) {
 				x := openScreen(t, tt.cols, tt.rows, &compose.Options{})
 				x.later(func() { ui.SetFirst(x.ui, firstRun(tt.problem, tt.found)) })
 				x.Settle()
-				golden(t, "first-"+tt.name, x.Screen())
+				viewtest.GoldenText(t, "first-"+tt.name, x.Screen())
 			})
 		})
 	}
@@ -49,21 +45,6 @@ func TestFirstWelcome(t *testing.T) {
 			t.Errorf("%q", text)
 		}
 	})
-}
-
-// golden compares a screen with a file; -update writes it.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".screen")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil || string(want) != got {
-		t.Errorf("%s (%v)\ngot:\n%s\nwant:\n%s", path, err, got, want)
-	}
 }
 
 // TestLookAround: it finds local model servers, and reports a missing tmux.

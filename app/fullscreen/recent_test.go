@@ -10,6 +10,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/slash"
 	"buddy/app/ui"
+	"buddy/views/viewtest"
 )
 
 func TestFirstScreenOffersRecentSessions(t *testing.T) {
@@ -46,7 +47,7 @@ func TestFirstScreenOffersRecentSessions(t *testing.T) {
 				ui.OfferRecent(x.ui, offered)
 			})
 			x.Settle()
-			golden(t, "first-"+size.name, x.Screen())
+			viewtest.GoldenText(t, "first-"+size.name, x.Screen())
 		})
 	}
 	if got := recent(all[:1], "now", nil, now); len(got) > 0 {

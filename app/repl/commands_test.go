@@ -11,8 +11,12 @@ import (
 // Every command of the table can run line by line, or explains why not.
 func TestEveryCommandRunsLineByLine(t *testing.T) {
 	for _, c := range slash.Commands {
-		if own[c.Name] == nil && c.Events == nil && !c.Answers && c.ScreenOnly == "" || own[c.Name] != nil && c.ScreenOnly != "" {
-			t.Errorf("/%s: is of the screen only: %q", c.Name, c.ScreenOnly)
+		here := own[c.Name] != nil || c.Events != nil || c.Answers
+		switch {
+		case !here && c.ScreenOnly == "":
+			t.Errorf("/%s does nothing in plain mode: set its ScreenOnly, or add it to own in app/repl/commands.go", c.Name)
+		case own[c.Name] != nil && c.ScreenOnly != "":
+			t.Errorf("/%s is in own of app/repl/commands.go, but its ScreenOnly is %q", c.Name, c.ScreenOnly)
 		}
 	}
 	for name := range own {

@@ -79,10 +79,7 @@ func GoldenText(t testing.TB, name, got string) {
 		return
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v (run the test with -update to make it)", err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs.\ngot:\n%s\nwant:\n%s", file, got, want)
+	if err != nil || got != string(want) {
+		t.Errorf("%s differs; if you meant to change it: make golden\ngot:\n%s\nwant:\n%s", file, got, want)
 	}
 }
