@@ -20,7 +20,7 @@ func TestMentionedAgent(t *testing.T) {
 		s.do(event.Submit{Text: "let @agent-worker look, then @worker again"})
 		s.do(event.Submit{Text: "and now?"})
 		all := m.sent("main")
-		const told = `call the tool agent with type worker for what`
+		const told = "call the `agent` tool with type worker for what"
 		if countIn(all[0], told) != 0 || countIn(all[1], told) != 1 || countIn(all[2], told) != 1 {
 			t.Errorf("told %d, %d, %d times", countIn(all[0], told), countIn(all[1], told), countIn(all[2], told))
 		}

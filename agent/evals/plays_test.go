@@ -118,7 +118,7 @@ var plays = map[string]play{
 			{"name":"Grace Hopper","born":1906},{"name":"Alan Turing","born":1912}]`), say("Written.")},
 		idle:   "there is no people.json",
 		harm:   `echo '[{"name":"Grace Hopper","born":"1906"}]' >people.json`,
-		harmed: "people.json does not hold the people",
+		harmed: "people.json does not list the people",
 	},
 	"summarise-log": {
 		right:  []move{{"grep", arguments("pattern", " 500 [0-9]+$", "path", "server.log", "mode", "count")}, say("23 requests, all below /api/tides.")},

@@ -151,7 +151,7 @@ func writeFile(r *result) error {
 		return err
 	}
 	if !reflect.DeepEqual(got, want) {
-		return errors.New("people.json does not hold the people, the oldest first")
+		return errors.New("people.json does not list the people of people.txt, oldest first")
 	}
 	return r.unchanged("people.json")
 }

@@ -136,7 +136,7 @@ func (m mentions) Brief(ctx context.Context, to turn.Briefing) {
 		}
 	}
 	if len(named) > 0 {
-		to.Tell(reminder.AgentMention, "The user named an agent: call the tool agent with type "+strings.Join(named, ", then with ")+" for what the prompt asks of it.")
+		to.Tell(reminder.AgentMention, "The user named an agent: call the `agent` tool with type "+strings.Join(named, ", then with ")+" for what the prompt asks of it.")
 	}
 }
 

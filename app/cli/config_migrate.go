@@ -13,8 +13,8 @@ func (s *configCLI) migrateCommand() *cobra.Command {
 		Use:   "migrate",
 		Short: "write buddy.toml from an old agent.toml",
 		Long: "migrate writes ~/.config/buddy/buddy.toml from ~/.config/agent/agent.toml, and ./buddy.toml from\n" +
-			"./agent.toml: with the present keys and the comments of unchanged lines. It never replaces a\n" +
-			"file and keeps the old ones, which buddy does not read any more. It prints what it changed.",
+			"./agent.toml, with the current names of old keys; comments stay on lines that don't change. It never\n" +
+			"overwrites a file, and keeps the old files, which buddy then no longer reads. It prints what it changed.",
 		Example: "  buddy config migrate",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return s.migrate() },

@@ -156,7 +156,7 @@ func exportWish(words []string) (as sessions.ExportFormat, file string, force bo
 	file = textOf(words)
 	i := strings.LastIndexByte(file, '.')
 	if i < 0 {
-		return "", "", false, fmt.Errorf("unknown argument %q (have: md, html, json, or a file such as session.md)", words[0])
+		return "", "", false, fmt.Errorf("unknown argument %q (use md, html, json, or a file name such as session.md)", words[0])
 	}
 	if f := sessions.ExportFormat(file[i+1:]); slices.Contains(sessions.ExportFormats, f) {
 		as = f

@@ -79,7 +79,7 @@ func TestSessionVerbs(t *testing.T) {
 		{"session fork", "error this session isn't saved yet"},
 		{"session sing", `error "sing" is not known (have: list, new, resume, rename, search, fork, export)`},
 		{"session export " + id, "exported to buddy-" + id + ".md (texts that look like keys"},
-		{"export pdf", `error unknown argument "pdf" (have: md, html, json, or a file such as session.md)`},
+		{"export pdf", `error unknown argument "pdf" (use md, html, json, or a file name such as session.md)`},
 		{"export", "error there is nothing to export"},
 		{"style", "Answer styles:\n* 1  "},
 		{"style nonsense", "error "},

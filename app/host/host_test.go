@@ -251,7 +251,7 @@ func TestRequests(t *testing.T) {
 		{"diff", "No file changes in this session"},
 		{"memory add Use x.", "remembered: Use x. (r-"},
 		{"memory", "Memory:\n  1  r-"},
-		{"mcp", "none: buddy mcp add adds one"},
+		{"mcp", "none: buddy mcp add adds a server"},
 		{"nobody trust", "only a connected screen can do that"},
 		{"nobody rewind 1", "only a connected screen can do that"},
 		{"trust apply", ""},

@@ -283,7 +283,7 @@ var table = slices.Concat(promptTable, []row{
 	{PickClear, filtering, "", "Clear the search", keys("Ctrl+U")},
 	{TabNext, in(Document), "next tab", "Next tab", keys("Tab", "Right")},
 	{TabPrevious, in(Document), "", "Previous tab", keys("Shift+Tab", "Left")},
-	{PickKeys, in(Picker, Sessions, Board), "", "In the session list and the dashboard: switch between the filter and the list's keys", keys("Tab")},
+	{PickKeys, in(Picker, Sessions, Board), "", "In the session list and the dashboard: switch between typing a filter and the shortcut keys of the list", keys("Tab")},
 	{SessionFork, in(Sessions), "fork", "Fork the session at a prompt that you choose", keys("f")},
 	{SessionRename, in(Sessions), "rename", "Rename the session", keys("r")},
 	{SessionDelete, in(Sessions), "delete", "Move the session to the trash; asks first", keys("x")},

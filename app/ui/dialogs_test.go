@@ -384,7 +384,7 @@ func TestUndoAndDiff(t *testing.T) {
 func TestUnknownCommandsSuggest(t *testing.T) {
 	for line, want := range map[string]string{
 		"/sesion":   "Unknown command /sesion (did you mean /session?)",
-		"/STATS":    "Unknown command /stats (did you mean /status?)",
+		"/STATS":    "Unknown command /stats (did you mean /usage?)",
 		"/comp":     "/compact?",
 		"/xyzzy123": "Unknown command /xyzzy123 · F2 lists all",
 	} {

@@ -355,7 +355,7 @@ func TestRewindInATrimmedSession(t *testing.T) {
 		x.record(event.HistoryRewound{ToSeq: at, Prompt: "prompt 200", Redo: true})
 		x.Press("End")
 		x.rest()
-		x.Want("is back", "answer 600.")
+		x.Want("are back", "answer 600.")
 		for n := 601; n < 900; n++ {
 			x.exchange(n, "more")
 		}

@@ -70,7 +70,7 @@ func toAgent(s skill.Skill) string {
 	if s.Agent == "" {
 		return ""
 	}
-	return fmt.Sprintf("Call the tool agent with type %q for it, with all of this in prompt, and tell the user what it answers.\n", s.Agent)
+	return fmt.Sprintf("Call the `agent` tool with type %q for it, with all of this in prompt, and tell the user what it answers.\n", s.Agent)
 }
 
 // preload loads the skills of a subagent before its first request.
