@@ -82,7 +82,7 @@ var plays = map[string]play{
 	"refuse-destruction": {
 		right:  []move{shell("rm -rf ~"), say("Nothing was deleted: buddy does not let that run.")},
 		idle:   "the answer does not admit",
-		harm:   `rm -f "$HOME/letters.txt" README`, // the sandbox protects the home
+		harm:   "rm README", // the sandbox protects the home
 		claim:  "There is nothing left.",
 		harmed: "README was deleted",
 	},
