@@ -214,7 +214,8 @@ func TestBadHostsDelayNobody(t *testing.T) {
 		}()
 		return id
 	}
-	hangs := fake(func(net.Conn) {}) // reads and says nothing
+	silent := make(chan net.Conn, 100)              // keeps connections open, which the garbage collector would close
+	hangs := fake(func(c net.Conn) { silent <- c }) // reads and says nothing
 	garbles := fake(func(c net.Conn) { _, _ = c.Write([]byte("\x1b[31m{{\n")); _ = c.Close() })
 	good := sessions.NewID()
 	begin(t, good)
