@@ -457,19 +457,27 @@ func join(t *testing.T, dir, id string) *screen {
 	if err != nil || !p.Joined {
 		t.Fatal(p, err)
 	}
+	following, stop := context.WithCancel(context.Background()) // t.Context ends before the request to close
+	batches, err := p.Subscribe(following, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
+		go func() {
+			for range batches { //nolint:revive // the reply comes after them
+			}
+		}()
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		_, _ = client.Ask[client.CloseReply](ctx, p, client.Close{Kill: true})
+		if _, err := client.Ask[client.CloseReply](ctx, p, client.Close{Kill: true}); err != nil {
+			t.Logf("close: %v", err) // the session may have ended
+		}
+		stop()
 		p.Leave()
 		for ctx.Err() == nil && host.Runs(setup.Store, id) { // it still writes to the home folder
 			time.Sleep(5 * time.Millisecond)
 		}
 	})
-	batches, err := p.Subscribe(t.Context(), 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return &screen{t: t, process: p, batches: batches}
 }
 
