@@ -71,6 +71,7 @@ func TestDashboardOfOtherSessions(t *testing.T) {
 	x.filter("a1")
 	x.keys("Enter") // attaches
 	x.want("The folder is there.", "F1 help")
+	x.quit() // a screen would start its killed host again
 }
 
 // filter shows one session in the dashboard, and gives the keys to the list.

@@ -53,10 +53,10 @@ func newTerminal(t *testing.T, script modeltest.Script) *terminal {
 	}
 	inner := filepath.Join(x.srv.Dir, "inner")
 	t.Cleanup(func() {
+		endHosts(x.work) // first: a host would start another server
 		kill := exec.Command("tmux", "-S", inner, "kill-server")
 		kill.Env = x.srv.Env
 		_ = kill.Run() // the program may have ended it
-		endHosts(x.work)
 	})
 	x.srv.Tmux("new-session", "-d", "-s", "t", "-x", "100", "-y", "30", "-c", x.work,
 		"-e", "HOME="+home, "-e", "XDG_CONFIG_HOME="+home+"/.config", "-e", "XDG_STATE_HOME="+home+"/.local/state",
@@ -279,7 +279,9 @@ func TestTerminal(t *testing.T) {
 	x.want("Yes?")
 	x.rests()
 	x.quit()
-	if n := bytes.Count(x.written(), []byte("\x1b[?1049l")); n != 1 {
+	back := func() int { return bytes.Count(x.written(), []byte("\x1b[?1049l")) }
+	tmuxtest.Until(t, "the end is in the file", func() bool { return back() > 0 })
+	if n := back(); n != 1 {
 		t.Errorf("the terminal was given back %d times: the screen flickers between sessions", n)
 	}
 }
