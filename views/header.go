@@ -310,7 +310,7 @@ func (h *Header) limit() item {
 		return item{forms: [][]draw.Span{nil}}
 	}
 	shown := func(format string) []draw.Span {
-		return []draw.Span{draw.Text(themes.Warning, " "+fmt.Sprintf(format, most.Of, most.Percent())+" ")}
+		return draw.Untrusted(themes.Warning, " "+fmt.Sprintf(format, texts.OneLine(most.Of), most.Percent())+" ")
 	}
 	return item{forms: [][]draw.Span{shown("limit of %s: %d%% used"), shown("%s %d%%"), nil}, ranks: []int{1, 8}}
 }

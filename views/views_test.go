@@ -149,6 +149,23 @@ func TestHeaderWithoutTokens(t *testing.T) {
 	}
 }
 
+// The name of a rate limit comes from a provider or an imported session: it can't control the terminal.
+func TestHeaderShowsHostileLimits(t *testing.T) {
+	h := newHeader(t)
+	var s state.State
+	h.Update(&s, viewtest.Feed(&s, created, event.MetricsUsage{Limits: []model.RateLimit{{Of: "a\x1b[31mb", Limit: 10}}}))
+	for _, form := range h.limit().forms {
+		for _, sp := range form {
+			if strings.Contains(sp.Text, "\x1b") {
+				t.Errorf("%q", sp.Text)
+			}
+		}
+	}
+	if got := viewtest.Text(t, h, 160, 1); !strings.Contains(got, "b: 100% used") {
+		t.Errorf("%q", got)
+	}
+}
+
 func newHeader(t *testing.T) *Header {
 	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
 	h.Shown.Tokens = true

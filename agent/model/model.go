@@ -206,8 +206,13 @@ type RateLimit struct {
 	Reset     int64  `json:"reset_unix_ms,omitempty"` // when the limit is whole again; 0 is unknown
 }
 
-// Percent returns how much of the limit is used.
-func (l RateLimit) Percent() int { return int(100 * (l.Limit - l.Remaining) / max(l.Limit, 1)) }
+// Percent returns how much of the limit is used, from 0 to 100.
+func (l RateLimit) Percent() int {
+	if l.Limit <= 0 {
+		return 0
+	}
+	return int(max(0, min(100, 100*(float64(l.Limit)-float64(l.Remaining))/float64(l.Limit))))
+}
 
 // The finish reasons that mean more than "the answer ended"; any other is treated as an ordinary end.
 const (

@@ -194,7 +194,7 @@ func numbers(u sessions.Use) string {
 		return "no requests"
 	}
 	text := fmt.Sprintf("%s · %s tokens in", texts.Plural(u.Requests, "request"), texts.Count(u.Prompt))
-	if u.Cached > 0 {
+	if u.Cached > 0 && u.Prompt > 0 {
 		text += fmt.Sprintf(" (%d%% cached)", 100*u.Cached/u.Prompt)
 	}
 	text += fmt.Sprintf(", %s out", texts.Count(u.Completion))
