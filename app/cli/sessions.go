@@ -279,7 +279,7 @@ func (s *sessionsCLI) searchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "search TEXT",
 		Short:   "search messages, commands and output for text",
-		Long:    "search finds text in prompts, answers, commands and their output, including the parts\nof long outputs that the model did not get. Case matters only if TEXT has a capital. It exits with 1 if it finds nothing.",
+		Long:    "search finds text in prompts, answers, commands and their output, including the parts\nof long outputs that the model did not get. Case matters only if TEXT has a capital.\nIt exits with 1 if it finds nothing.",
 		Example: "  buddy sessions search \"connection refused\"\n  buddy sessions search TODO --all --json",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return s.search(c, args[0]) },
