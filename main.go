@@ -1,10 +1,8 @@
-// Command buddy is a full-screen terminal agent: you talk to a language model in one
-// pane, it runs commands in real tmux panes that you can watch, type into and attach to,
-// and it asks before it changes anything.
+// Command buddy is a terminal agent: you talk to a language model, which runs commands in tmux panes that you can
+// watch, type into and attach to, and which asks before it changes anything.
 //
-// Output: results go to stdout, everything else to stderr as "buddy: message", without capitals or periods, and a line
-// with the next step where there is one. It exits with 0 when done, 1 after a failure, 2 on wrong usage, 130 when
-// cancelled.
+// Results go to stdout; messages go to stderr as "buddy: message", if possible with a line about what to do next. The
+// exit code is 0 for success, 1 for a failure, 2 for wrong usage and 130 after cancelling.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Package agent runs conversations: commands go in, one ordered stream of events comes out. It asks a model, runs the
-// tools that the model calls, once the policy or a person has allowed the calls, and repeats this until there is an
-// answer. It has no screen.
+// Package agent runs conversations with a model. It asks the model, runs the tools that the model calls, once the
+// policy or the user has allowed them, and repeats this until the model answers without a call. Callers send commands
+// and read a single ordered stream of events.
 //
 //	rt := agent.New(agent.Options{Session: id, Model: m, Tools: registry, Journal: j})
 //	events := rt.Subscribe(ctx)
@@ -8,22 +8,21 @@
 //	rt.Send(event.Submit{Text: "why do the tests fail?"})
 //	for env := range events { … }
 //
-// A program without a screen or a person drives a runtime directly, with [Runtime.Run], [Runtime.RunText],
-// [Runtime.RunStream] or [Runtime.RunStep]; a [turn.Hook] can watch and stop it:
+// A program without a screen can drive a runtime directly, with [Runtime.Run], [Runtime.RunText], [Runtime.RunStream]
+// or [Runtime.RunStep]; a [turn.Hook] can watch and stop it:
 //
 //	rt := agent.New(agent.Options{Model: m, Tools: registry})
 //	res, err := rt.RunText(ctx, "why do the tests fail?")
 //
-// A conversation that outgrows the model's context window is compacted according to [settings.Context].
-// Options.Replay restores a session that an earlier process recorded, and [Runtime.Continue] resumes its unfinished
-// exchange.
+// Conversations that outgrow the model's context window are compacted, as configured in [settings.Context].
+// Options.Replay restores a stored session, and [Runtime.Continue] resumes its unfinished exchange.
 //
-// Send never blocks, and the runtime never waits for a reader of events; it waits only for its journal.
+// Send never blocks. The runtime never waits for a reader of events, only for its journal.
 //
-// A [Runtime] has no lock: each of its parts guards its own data. At most one exchange runs on a
-// conversation at a time; package turn runs it. Code that holds several locks takes them in this order: tasks;
-// background commands (shells), changes of files (undo) or instruction files, never two of these three; the tree of
-// conversations; a conversation; the stream.
+// A [Runtime] has no lock of its own, because each of its parts guards its own data. At most one exchange runs on a
+// conversation at a time. Code that holds several locks takes them in this order: tasks; background commands
+// (shells), changes of files (undo) or instruction files, never two of these three; the tree of conversations; a
+// conversation; the stream.
 package agent
 
 import (

@@ -1,7 +1,10 @@
-// Package app implements the program's entry point.
+// Package app implements the program's entry point. The diagram shows the way of a key to the runtime, and of an
+// event from the runtime to the screen:
 //
 //	prompt ── key ──▶ views ── intent ──▶ app ── event.Command ──▶ agent.Runtime
 //	screen ◀─ draw ── views ◀─ Changed ── state.Apply ◀─ pump ◀─ event.Envelope ─┘
+//
+// Package main only calls Main:
 //
 //	code := app.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 package app

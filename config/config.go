@@ -1,5 +1,5 @@
-// Package config reads buddy's TOML settings: strictly, in layers, and with the position of every value, so that every
-// error is one line that names file, line and key.
+// Package config reads buddy's settings from the command line, the environment and TOML files. An error is one line
+// with the file, the line and the key.
 //
 //	cfg, index, notices, err := config.Load(config.Options{Model: "work"})
 //	if err != nil {
@@ -10,9 +10,10 @@
 //	}
 //	key, source, err := cfg.Active.Key()
 //
-// Command line beats environment beats the project's ./buddy.toml beats the user's $XDG_CONFIG_HOME/buddy/buddy.toml
-// beats the defaults; --config FILE replaces both files. The project's file comes with a checkout: until the person
-// trusts the folder, it may only make settings stricter. docs/config.md is generated from the table in fields.go.
+// The command line overrides the environment, which overrides the project's file, ./buddy.toml, which overrides the
+// user's file, $XDG_CONFIG_HOME/buddy/buddy.toml. The option --config FILE replaces both files. Because a project's
+// file comes with its repository, it may only make settings stricter until the user trusts the folder. docs/config.md
+// is generated from the table of settings in fields.go.
 package config
 
 import (

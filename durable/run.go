@@ -1,8 +1,8 @@
-// Package durable runs sessions of buddy on Temporal: Temporal decides where a run works and starts it again after a
-// failure, and the session's file on the worker's machine stays the only record of its work.
+// Package durable runs sessions of buddy on Temporal. Temporal chooses a worker machine for each run and restarts the
+// run after a failure. The session file on that machine remains the only record of the work.
 //
-// A run is one [Workflow] with the session's id as its own. The workflow's only long activity is Drive, which starts
-// buddy in the run's folder and watches the session until its prompt has finished.
+// A run is a [Workflow] whose id is that of its session. The workflow's main activity, Drive, starts buddy in the
+// run's folder and watches the session until it has answered the prompt.
 package durable
 
 import (

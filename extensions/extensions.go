@@ -1,12 +1,11 @@
-// Package extensions finds the files that extend an agent: skills, commands, subagents, output styles and workflows,
-// from a person, a project, plugins and buddy itself. It returns their places and names, and, with the reasons, the
-// files that it left out.
+// Package extensions finds the files that extend the agent: skills, commands, subagents, output styles and workflows.
+// They come from the user, a project, plugins and buddy itself.
 //
 //	found, err := extensions.Read(ctx, extensions.Skill, mine, theirs)
 //	items, problems := extensions.Resolve(found.Items, reserved)
 //
-// The files may be hostile, and may be on another machine: links out of a project, files of other users, irregular
-// files and files that are too long are left out, and all input is bounded.
+// The files may be hostile, and may be on another machine. Read leaves out files that are too long or not regular,
+// files of other users, and links that lead out of a project, and returns the reason for each.
 package extensions
 
 import (

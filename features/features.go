@@ -1,4 +1,4 @@
-// Package features lists the features that package feature describes, one folder each.
+// Package features lists the program's features, which package feature describes.
 package features
 
 import (

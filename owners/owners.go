@@ -1,6 +1,6 @@
-// Package owners finds out whether another user of the machine could change a file.
+// Package owners checks whether another user of the machine could change a file.
 //
-//	err := owners.Check("/srv/shop/.buddyx") // group 27 may write to "/srv"
+//	err := owners.Check("/srv/shop/.buddyx") // for example: group 27 may write to "/srv"
 package owners
 
 import (

@@ -1,9 +1,9 @@
-// Package sessions keeps each session in its own file: one JSON object per line, in append-only form, so that a crash
-// damages at most the last line.
+// Package sessions stores sessions, each in its own file of JSON lines. Lines are only appended, so that a crash
+// damages at most the last one.
 //
-// Line 1 is a [Header]; every other line is an [event.Envelope]. A [Store] is the folder with the files; a [Journal] is
-// one open session, which one process at a time may write. Reading never fails because of a bad line: the line stays in
-// the file, is skipped and named in a warning.
+// The first line is a [Header]; every other line is an [event.Envelope]. A [Store] is the folder with the files. A
+// [Journal] is an open session; only one process at a time may write to it. Readers skip a bad line and name it in a
+// warning.
 //
 //	store, notice, err := sessions.Dir(cwd, sessions.Automatic)
 //	j, err := store.Create(sessions.Header{Cwd: cwd, Target: "local", Model: "demo"})

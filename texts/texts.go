@@ -1,8 +1,8 @@
-// Package texts cuts, compares and finds short texts.
+// Package texts shortens, compares and searches short texts.
 //
 //	line := texts.Clip(texts.OneLine(s), 80)
 //
-// Every package may import it; it imports none of ours.
+// It may be imported by every package, and imports none of this program.
 package texts
 
 import (

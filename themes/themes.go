@@ -1,5 +1,5 @@
-// Package themes maps roles, such as "diffAdd" for an added line, to colours. Themes are TOML files, built in or a
-// person's own; a theme names roles, never widgets, and knows nothing of the terminal library.
+// Package themes maps roles, such as "diffAdd" for an added line, to colours. A theme is a TOML file, built in or
+// written by the user. Roles are independent of the widgets and of the terminal library.
 //
 //	t, err := themes.Load("", "dark")
 //	style := t.Style(themes.ToolError)

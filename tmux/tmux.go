@@ -1,10 +1,9 @@
-// Package tmux runs shell commands in tmux panes that a person can watch and attach to.
+// Package tmux runs shell commands in tmux panes that the user can watch and attach to.
 //
-// A [Session] has a shared pane, and others for commands that get their own, on a private tmux server; the user's own
-// tmux is never touched. Nothing is started before the first command. The commands run under our own supervisor in the
-// pane (package tmux/pane), which keeps directory and environment from one command to the next, records stdout and
-// stderr separately and knows every exit code exactly; tmux is only used for panes and their screens. A command
-// outlives the program that started it: see [Session.Reattach].
+// A [Session] runs on a private tmux server, never in the user's own tmux. It has a shared pane, where commands run
+// one after another, and further panes for commands that need their own. A supervisor in each pane (package
+// tmux/pane) starts the commands, and records stdout, stderr and the exit code; tmux only provides panes and their
+// screens. Commands outlive the program that started them; [Session.Reattach] finds them again.
 //
 //	s := tmux.New(tmux.Options{Session: "buddy-7f3a", Exe: os.Args[0], Greeting: pane.Greeting{Env: os.Environ(), Cwd: wd}})
 //	defer s.Close(ctx)
@@ -12,7 +11,8 @@
 //	res, err := run.Wait(ctx)
 //	fmt.Println(res.ExitCode, string(res.Stdout.Head))
 //
-// [NewPlain] returns the same Session without tmux and without a pane, for machines without tmux ([ErrUnavailable]).
+// Nothing is started before the first command. On a machine without tmux ([ErrUnavailable]), [NewPlain] returns a
+// Session that runs commands without panes.
 package tmux
 
 import (

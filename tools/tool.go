@@ -1,5 +1,5 @@
-// Package tools defines the tools of a model. A tool has a definition that the model reads, a plan without side effects
-// that the policy judges, and a run.
+// Package tools defines the interface of the tools that a model can call. A [Tool] has a definition for the model, a
+// Plan method, which says what a call would do, and a Run method, which does it.
 //
 //	r := tools.NewRegistry(shell.New(panes, plain, "local", cwd, warn))
 //	t, err := r.Lookup("run_shell")
@@ -7,10 +7,10 @@
 //	call.Planned = act            // approved by the policy or a person
 //	res := t.Run(ctx, call)       // now it runs
 //
-// A tool's failure is a [Result] that the model reads, never a Go error.
+// If a tool fails, its [Result] says so to the model; Run returns no Go error.
 //
-// jsonschema-go (0.4.3) is not used for arguments, because it reports only the first mistake, in terms of the schema,
-// accepts no numbers in strings, and has no bounds or choices in its tags.
+// The package does not use jsonschema-go (0.4.3) for arguments, because it reports only the first mistake, in terms
+// of the schema, does not accept numbers in strings, and has no limits or choices in its tags.
 package tools
 
 import (

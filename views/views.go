@@ -1,7 +1,9 @@
-// Package views draws the parts of the screen around the panes: header, status line, footer and task list. Larger views
-// have their own packages in subfolders. A view is a tview.Primitive with an Update that processes changes of the
-// state. It stores only facts about itself (scroll position, folding), reports intents through callbacks, and never
-// calls the runtime. It reads no clock, because app provides the time.
+// Package views draws the parts of the screen around the panes: header, status line, footer and task list. Larger
+// views are in subpackages.
+//
+// A view is a [tview.Primitive] with a method Update, which processes changes of the session's state. It stores only
+// its own state, such as the scroll position. It reports the user's actions through callbacks, never calls the
+// runtime, and gets the time from its caller.
 //
 //	h := views.NewHeader(theme, keys, home, time.Local)
 //	h.Update(&s, state.Header)

@@ -1,7 +1,7 @@
-// Package action describes what a tool is about to do and the decision about it.
+// Package action describes what a tool call is going to do, and the policy's decision about it.
 //
-// A tool's plan yields an [Action]; the policy answers with a [Verdict]; a person may have the last word. The
-// package holds data only and imports no other package of buddy.
+// Before a tool runs, it describes its effects in an [Action]. The policy answers with a [Verdict]: to allow the
+// action, to deny it, or to ask the user. The package only holds data.
 //
 //	a := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "make test"}
 //	v := action.Verdict{Decision: action.Ask, Reason: "make is not known to be read-only"}

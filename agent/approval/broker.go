@@ -1,15 +1,15 @@
-// Package approval asks the person for approvals, and asks the person the model's questions.
+// Package approval asks the user to approve tool calls, and to answer the model's questions.
 //
-// Its invariant: every request is settled exactly once, by the first answer. A request whose task or session has ended
-// is denied; so is every request while nobody can answer. The event of a request is in the stream before anyone can
-// settle it, and the event of the answer before the waiting call continues. [Broker] and [Questions] each have their
-// own lock, which they never hold while waiting for a person.
+// A request is settled exactly once, by the first answer. A request for approval is denied if its task or session
+// ends before that, or if no user can answer. An event about the request is published before anyone can settle it,
+// and an event about the answer before the waiting call continues. [Broker] and [Questions] don't hold their locks
+// while they wait for the user.
 //
 //	b := approval.New(events, pol, "local", action.ModeAsk, time.Now)
 //	b.SetInteractive()
 //	answer := b.Request(ctx, approval.Request{Task: 1, CallID: "c1", Action: act, Verdict: v})
 //
-// and elsewhere, when the person has decided:
+// Meanwhile, another goroutine passes on the user's decision:
 //
 //	b.Answer(event.AnswerApproval{ID: id, Decision: event.Once})
 package approval

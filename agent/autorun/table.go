@@ -1,7 +1,8 @@
-// Package autorun holds the table of file names that other programs execute or take commands from. Edits mode asks
-// before it changes such a file.
+// Package autorun recognizes, by their names, files that other programs execute or take commands from, such as a
+// Makefile. Even in edits mode, which allows other edits, a change to such a file needs approval.
 //
-//	by, what, matched, ok := autorun.Find("web/package.json") // "npm", "scripts and packages", "package.json", true
+//	by, what, matched, ok := autorun.Find("web/package.json")
+//	// "npm", "scripts and packages", "package.json", true
 package autorun
 
 import (

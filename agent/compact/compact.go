@@ -1,8 +1,11 @@
-// Package compact keeps conversations within the context window of their model: it clears old results, replaces old
-// messages by a summary or a digest (a line per operation) or drops them, and reports when nothing more may be sent.
+// Package compact shortens conversations so that they fit into the context window of their model.
 //
-// Its invariant: if the size of the context window is only assumed, no message is removed before the provider reports
-// that a request was too long. No history contains requests for summaries.
+// A [Compactor] clears old tool results. If this is not enough, it drops old messages, or replaces them with a
+// summary or with a digest, which has one line per operation. If the conversation still does not fit, nothing may be
+// sent.
+//
+// If the size of the context window is not known but assumed, no message is removed until the provider rejects a
+// request as too long.
 //
 //	c := compact.New(settings.Context{}.WithDefaults(), compact.Parts{…})
 //	fitting, did := c.Fit(ctx, work, turn)

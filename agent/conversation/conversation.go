@@ -1,8 +1,9 @@
-// Package conversation holds the messages that are sent to the models of a session.
+// Package conversation holds the messages of a session: the main conversation with the model, its forks, and the
+// conversations of subagents.
 //
-// Invariant: a history agrees with the event stream. Code that changes the history of a [Conversation] publishes the
-// event about the change under the same lock, so that [Recall] rebuilds the same history from the stored events. Each
-// conversation has its own lock, and so has the [Tree]; the tree's lock is taken first.
+// A conversation can always be rebuilt from the stored events, with [Recall]: code that changes the history of a
+// [Conversation] publishes an event about the change under the same lock. Each conversation has its own lock, and so
+// has the [Tree]; the tree's lock is taken first.
 //
 //	tree := conversation.NewTree(events, "You are …")
 //	c := tree.Main()

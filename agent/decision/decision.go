@@ -1,6 +1,8 @@
-// Package decision explains tool calls with the model's own words and the rules that decided. Confidence and
-// alternatives come from lines with these labels in the model's text. The policy adds what the model did not state; the
-// explanation marks these parts as computed.
+// Package decision explains why the model made a tool call, and which rules decided whether it ran.
+//
+// The model states its reason in the call or in the text before it, and its confidence and the alternatives in lines
+// with these labels. The policy supplies what the model did not state, and the explanation marks these parts as
+// computed.
 //
 //	e, ok := decision.Explain(call, act.Why, decision.Output{Text: text}, rules, redact, computed)
 //	if ok { publish(e) }

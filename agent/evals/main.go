@@ -1,11 +1,10 @@
-// Command evals lets a model work on small tasks through `buddy exec`, each in its own repository and home, and
-// prints the results. It judges the files and the session file afterwards; no model judges another. It is not part
-// of the program.
+// Command evals measures how well a model solves small tasks with `buddy exec`. Each task runs in its own repository
+// and home folder. Code, not another model, then judges the files and the session file.
 //
 //	make eval MODEL=anthropic ONLY="find-cause add-flag" RUNS=3
 //
-// A task has a file tasks/NAME.txtar (the prompt, the approval mode, the files) and a judge in tasks.go. A task for
-// small models has one file small/NAME.txtar, which includes the expected result.
+// A task is a file tasks/NAME.txtar, with the prompt, the approval mode and the files, and a judge in tasks.go. A
+// task for small models is a single file small/NAME.txtar, which includes the expected result.
 package main
 
 import (

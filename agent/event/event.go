@@ -1,9 +1,9 @@
-// Package event defines the interface of the agent: a closed set of facts ([Event]) in numbered envelopes, and a
-// closed set of requests ([Command]). The screen, the session file, `buddy exec --json`, hooks and tests use
-// nothing else.
+// Package event defines the events that an agent publishes and the commands that it accepts. The screen, the session
+// file, `buddy exec --json`, hooks and tests use no other interface.
 //
-// Facts are named in the past tense by family ("tool.started"). Durable events are in the journal before anyone
-// sees them. Transient ones are never in the journal; adjacent ones may be merged, but never reordered.
+// An [Event] is a fact, named after its family and in the past tense, such as tool.started. It is published in a
+// numbered [Envelope]. Durable events are stored in the session file before any reader gets them. Transient events
+// are not stored; neighbouring ones may be merged, but they are never reordered.
 //
 //	env := event.Envelope{Seq: 7, Time: now.UnixMilli(), Session: id, Payload: event.TaskStarted{ID: 1}}
 //	line, err := json.Marshal(env) // {"seq":7,…,"type":"task.started","payload":{"id":1}}

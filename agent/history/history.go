@@ -1,6 +1,5 @@
-// Package history holds the messages sent to a model, always valid to send: every tool call
-// has exactly one result, in call order, right after the message that made it, and nothing
-// comes between them.
+// Package history holds the messages that are sent to a model, and keeps them valid: every tool call has exactly one
+// result, and the results follow the message with the calls directly and in the same order.
 //
 //	h := history.New("You are buddy.")
 //	h.User("list the files")     // opens an exchange; Append adds other messages
@@ -8,9 +7,9 @@
 //	h.Result(id, "run_shell", out, history.Worked)
 //	req.Messages = h.Messages()
 //
-// When a history grows too long, MicroCompact clears results that no longer matter, Compact replaces old exchanges by a
-// digest (a line per operation), and Older selects messages for a summary by a model. All return their decisions as
-// data, so that ApplyMicro and Apply repeat them when a session is replayed.
+// When a history becomes too long, MicroCompact clears results that no longer matter, Compact replaces old exchanges
+// with a digest (one line per operation), and Older selects messages for a model to summarize. They return their
+// decisions as data, so that ApplyMicro and Apply can repeat them when a session is replayed.
 //
 // A History is not safe for concurrent use.
 package history

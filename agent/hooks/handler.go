@@ -1,10 +1,10 @@
-// Package hooks runs the programs that a person or a project configured for events of a session: before and after a
-// tool call, at a prompt, at the end of an answer.
+// Package hooks runs hooks: programs that the user or a project has configured to run at certain events of a session,
+// such as before a tool call.
 //
-// The files have the format of other agents (see docs/extensions.md). A hook can make a decision stricter: deny a
-// call, ask about it, or change it, so that it is judged again. Only a hook of the person can approve a call, and
-// only a call that the person could approve with one key press. Hooks that can deny a call are guards: if a guard
-// fails, the person is asked, and nothing is approved.
+// A hook may deny a tool call, require approval for it, or change it, in which case the policy judges it again. Only
+// a hook of the user may approve a call, and only if the user could approve it with a single key press. A hook that
+// can deny calls is a guard: if it fails, nothing runs without the user's approval. The hook files have the format of
+// other agents; see docs/extensions.md.
 //
 //	set := hooks.Parse(text, hooks.Origin{Source: hooks.Person, File: "hooks.json"})
 //	r := hooks.New(hooks.Options{Handlers: set.Handlers, Project: dir})

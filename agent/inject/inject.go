@@ -1,5 +1,5 @@
-// Package inject detects prompt injection: text in tool output that tries to give the model orders. Tool output is
-// data: a web page, a log or a file that says "ignore your instructions and run this" must not be obeyed.
+// Package inject detects prompt injection: text in tool output that tries to give the model orders. For example, a
+// web page may say "ignore your instructions and run this".
 //
 //	found := inject.Scan(result)
 //	if len(found) > 0 {
@@ -9,10 +9,10 @@
 //		// warn the person, and ask even for calls that need no approval
 //	}
 //
-// It reads text as a model does: JSON escapes, emphasis, look-alike letters, spaces between letters, invisible
+// Scan reads text as a model does: JSON escapes, emphasis, look-alike letters, spaces between letters, invisible
 // characters and base64 do not hide a phrase. It knows phrases in English, German, French, Spanish, Russian and
-// Chinese. Where possible it distinguishes a phrase from a mention of it: a phrase in quotes or in the middle of a
-// sentence has low severity. Text without findings is still data; the policy never trusts it.
+// Chinese. A phrase in quotes or in the middle of a sentence has low severity, because it is probably only mentioned.
+// Text without findings is still untrusted.
 package inject
 
 import (

@@ -1,6 +1,7 @@
-// Package instructions reads instruction files, in which people tell an agent how to work: AGENTS.md, or CLAUDE.md
-// in a folder without one, CLAUDE.local.md in addition, and a project's rules, which may apply to certain files
-// only.
+// Package instructions reads instruction files, in which people tell an agent how to work.
+//
+// It reads AGENTS.md, or CLAUDE.md if a folder has no AGENTS.md; CLAUDE.local.md; and a project's rules, which may be
+// limited to certain files.
 //
 //	set, err := instructions.Read(ctx,
 //		instructions.Source{From: instructions.Person, Files: mine, Dirs: []string{config}, Inside: home},
@@ -8,8 +9,8 @@
 //	)
 //	system += "\n\n" + set.Text()
 //
-// A line may import another file with @path. Files of a project may be hostile: they are marked, can't import files
-// from outside the project, and are scanned for prompt injection.
+// A line @path in a file imports another file. A project's files may be hostile, so they are marked and scanned for
+// prompt injection, and they can't import files from outside the project.
 package instructions
 
 import (

@@ -1,5 +1,5 @@
-// Package lostlimit warns about files that were left out because a limit in them, such as a skill's disallowed tools,
-// is not understood.
+// Package lostlimit warns the user about extension files that buddy ignores because they contain a limit that it
+// can't read, such as a skill's list of disallowed tools. It reports each problem once.
 //
 //	var lost lostlimit.Said
 //	lost.Tell(events, problems)

@@ -1,12 +1,13 @@
-// Package model defines the interface to a language model: messages in, a stream of deltas out.
-//
-// [Message] encodes as a Chat Completions message and keeps every field it does not know, so that a provider gets its
-// own fields back. Adapters in the sub-packages only translate.
+// Package model defines the interface to language models: a request holds messages, and the answer is a stream of
+// deltas, its pieces as they arrive.
 //
 //	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) {
 //		if err != nil { return err }
 //		fmt.Print(d.Text)
 //	}
+//
+// The subpackages implement the protocols of the providers. A [Message] is encoded as in Chat Completions and keeps
+// fields that it does not know, so that a provider gets its own fields back.
 package model
 
 import (

@@ -1,5 +1,5 @@
-// Package plan reads the steps of a plan that the model wrote, formats the plan for people and lists the possible
-// answers to it.
+// Package plan parses the plans that the model writes in plan mode. It reads a plan's steps, formats it for the user,
+// and lists the answers that the user can choose.
 //
 //	steps, err := plan.Steps(text)
 package plan

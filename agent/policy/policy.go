@@ -1,11 +1,11 @@
-// Package policy decides which actions run without approval. It judges an Action, which describes the real effect
-// and not the text that requested it, and gives a reason.
+// Package policy decides whether a tool call may run without approval. It judges the [action.Action], which describes
+// what the call would really do, and gives a reason.
 //
 //	p := policy.Policy{Workspace: "/home/ann/shop"}
 //	v := p.Judge(act, action.ModeAsk) // v.Decision, v.Reason
 //
-// Anything unknown needs approval. Deny beats ask beats allow, and actions without a sane use are denied in every
-// mode.
+// A rule that denies beats one that asks, which beats one that allows. Anything unknown needs approval, and actions
+// that are never sensible are denied in every mode.
 package policy
 
 import (

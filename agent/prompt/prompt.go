@@ -1,6 +1,6 @@
-// Package prompt writes the system prompt and the description of the environment. The system prompt is the same in
-// every folder and on every day, so that providers can cache the prompt and the tools after it for all sessions.
-// The environment goes into the person's first message.
+// Package prompt writes the system prompt and the description of the environment for the model. The system prompt is
+// the same in every folder and on every day, so that providers can cache it. The environment is therefore described
+// in the user's first message.
 //
 //	facts := prompt.Facts{OS: "linux", Shell: "bash", Cwd: "/home/ann/shop", Target: "local"}
 //	system, here := prompt.System(facts), prompt.Here(facts)

@@ -1,12 +1,13 @@
-// Package record folds the events of a session into its open state: conversations and their unfinished answers,
-// tasks, calls, approvals, questions, queued prompts, panes. Of finished work it keeps only the list of exchanges.
-//
-// [Record.Apply] is the only writer. It does no I/O and reads no clock. Every reader of a session uses it: the stream
-// for screens that join, the host, recovery, forks, exports and traces.
+// Package record computes the state of a session from its events: conversations and their unfinished answers, running
+// tasks, calls, approvals, questions, queued prompts and panes. Of finished work it keeps only the list of exchanges,
+// which are the prompts with their outcomes.
 //
 //	var r record.Record
 //	about := r.Apply(env)
 //	if c := about.Call; c != nil && c.Result != nil { fmt.Println(c.Result.Name, c.Result.Outcome) }
+//
+// Only [Record.Apply] changes a Record. It does no I/O and reads no clock. All readers of a session use the package,
+// so that a screen that joins, a crashed session that resumes, a fork and an export agree on the state.
 package record
 
 import (

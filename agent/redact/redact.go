@@ -1,16 +1,16 @@
-// Package redact removes secrets from text where it enters the session: from tool output, before it is stored, so
-// that live and replayed sessions are the same.
+// Package redact removes secrets from text. Tool output is redacted before it is stored, so that live and replayed
+// sessions show the same.
 //
 //	r := redact.New(apiKey)
 //	text = r.Text(text)      // a whole text
 //	s := r.Stream()          // output in pieces
 //	show(s.Write(piece))
 //
-// It finds the given values, the shapes of keys (shapes.go), private keys (pem.go), secrets in headers and URLs
-// (headers.go), and values after a name that announces a secret (named.go). It does not guess: other random-looking
-// text stays. [Entropy] guesses, for data that leaves the session: exports, facts and debug logs.
+// A [Redactor] finds the given values, keys with a known form (shapes.go), private keys (pem.go), secrets in headers
+// and URLs (headers.go), and values after a name such as "password" (named.go). It does not remove other text that
+// merely looks random. [Entropy] does, for data that leaves the session, such as exports and debug logs.
 //
-// The kind of a secret stays visible: the name before a value, the prefix of a key.
+// The name before a secret and the prefix of a key stay, so that the reader sees what was removed.
 package redact
 
 import (

@@ -1,11 +1,14 @@
-// Package reminder adds short texts to requests of the model: the current state, and what has changed. [Kinds] is
-// the table of reminder kinds. Before each request the generators of a [Set] inspect a [Snapshot], in parallel and
-// for a second at most. A reminder either stays in the conversation or is part of one request only.
+// Package reminder adds short texts, reminders, to the requests to the model: what the current state is, and what has
+// changed.
+//
+// Each kind of reminder, listed in [Kinds], has a [Generator]. Before each request, the generators of a [Set] inspect
+// a [Snapshot] of the conversation, in parallel and for at most a second. A reminder either stays in the conversation
+// or is sent with one request only.
 //
 //	set := reminder.NewSet([]string{"todo"}, reminder.Own()...) // all but one kind
 //	news := set.Collect(ctx, snapshot, clean)
 //
-// The package keeps no conversation: the caller stores the states that Collect returns.
+// The package does not store anything: the caller keeps the states that Collect returns.
 package reminder
 
 import (

@@ -1,5 +1,5 @@
-// Package selection holds the current choices of a session: the model that answers, the tools that are offered and
-// the target of calls.
+// Package selection holds the user's current choices in a session: the model that answers, the tools that it is
+// offered, and the target where tools run.
 //
 //	now := selection.New(m, registry)
 //	now.SetModel(other) // from the next request on

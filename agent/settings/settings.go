@@ -1,5 +1,5 @@
-// Package settings holds the sections of the settings that the runtime uses directly. Package config fills them from
-// files; a program without files starts with the zero values. The package reads nothing.
+// Package settings holds the settings that the runtime uses directly. Package config reads them from files; a program
+// without files starts with the zero values.
 //
 //	c := settings.Context{Strategy: settings.Window}.WithDefaults()
 package settings

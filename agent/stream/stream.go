@@ -1,10 +1,10 @@
-// Package stream numbers the events of a session, stores the durable ones and delivers all of them to subscribers with
-// bounded queues.
+// Package stream numbers the events of a session, stores the durable ones and delivers all of them to subscribers, in
+// one order.
 //
-// Its invariant: there is one order. An event gets its number, is in the journal if it is durable, and is in the
-// queue of every subscriber before the next event gets a number. One lock ensures this; it is held for at most one
-// write to the journal. A slow subscriber delays nobody: its transient events are merged or dropped, and it reads
-// durable ones from the journal later.
+// An event has its number, is in the journal if it is durable, and is queued for every subscriber before the next
+// event gets a number. One lock ensures this; it is held for at most one write to the journal. The queues are
+// bounded, and a slow subscriber delays nobody: its transient events are merged or dropped, and it reads durable ones
+// from the journal later.
 //
 //	s := stream.New("session", time.Now, journal)
 //	events := s.Subscribe(ctx)

@@ -1,4 +1,5 @@
-// Package subagents holds the definitions of a session's subagents, and adds them to the model's context.
+// Package subagents holds the definitions of a session's subagents, lists them for the model, and finds them by name.
+// Package subagent defines their format.
 //
 //	book := subagents.NewBook(read)
 //	parts = append(parts, book, subagents.Mentions(book))

@@ -1,9 +1,9 @@
-// Package turn runs exchanges: it asks the model, runs the tools that the answer calls, and repeats that turn until
-// an answer calls none.
+// Package turn runs exchanges. An exchange asks the model, runs the tools that the answer calls, and repeats this
+// turn until an answer calls none.
 //
-// Its invariant: every call of a stored answer gets exactly one result, in call order, and no call has a side effect
-// before the policy or a person has allowed it and its start is in the journal. So the history is valid to send
-// between turns. One goroutine drives an [Exchange]; the state that overlapping calls share has its own lock.
+// Every call in a stored answer gets exactly one result, in call order, so that the history can be sent after every
+// turn. No call has a side effect before the policy or the user has allowed it and its start is in the journal. One
+// goroutine drives an [Exchange]; the state that overlapping calls share has its own lock.
 //
 //	loop := turn.New(turn.Options{…}, turn.Parts{…})
 //	x := turn.NewExchange(task, conv, room, cancel)

@@ -1,12 +1,12 @@
-// Package usage counts the tokens and the cost of a session.
-//
-// Its invariant: the sums never decrease and never overflow, and each event has the ledger's current sums, because it
-// is published under the ledger's lock.
+// Package usage counts the tokens and the cost of a session, and reports when a task has used up its budget.
 //
 //	l := usage.New(events, usage.Budget{Limits: settings.Limits{MaxCost: 2 * model.Dollar, WarnAt: 80}})
 //	var t usage.Task
 //	l.Request(usage.Asker{Task: 1, Turn: 1, Used: &t}, m.Info(), tokens)
 //	if outcome := l.Exhausted(1, &t, turns); outcome != "" { … }
+//
+// The sums never decrease or overflow. They are published under the lock of the [Ledger], so that each event has the
+// current sums.
 package usage
 
 import (

@@ -1,4 +1,4 @@
-// Package account logs in to model providers and login issuers.
+// Package account manages the user's accounts for models: logins, and stored API keys.
 //
 //	a, err := account.Find(settings, "openai")
 //	text, err := a.Keep(ctx, key)

@@ -1,9 +1,10 @@
-// Package acp lets editors run sessions: it speaks the Agent Client Protocol, version 1, on stdin and stdout. Each of its
-// sessions runs in its own host, as it does for a screen; this process only translates events and commands.
+// Package acp lets editors run sessions, by the Agent Client Protocol, version 1, on stdin and stdout. Each session
+// runs in a host process of its own; this process only translates between the protocol and the session's events and
+// commands.
 //
 //	err := acp.Serve(os.Stdin, stdout, &options)
 //
-// A request from the editor, and an update for it, each on one line:
+// This is a request from the editor, and an update that it receives, each on one line:
 //
 //	→ {"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"7f3a…","prompt":[{"type":"text","text":"hi"}]}}
 //	← {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"7f3a…","update":{"sessionUpdate":"agent_message_chunk",…}}}

@@ -1,15 +1,14 @@
-// Package apptest runs a whole user interface on a terminal in memory.
-//
-// It is used under testing/synctest: the clock is fake, so no test has to wait, and a
-// goroutine that is left over fails the test. The real tcell runs on the terminal, so typed
-// keys go through its input parser, and the screen is read from the bytes that reach the
-// terminal.
+// Package apptest tests a whole user interface on a terminal in memory.
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		ui := apptest.StartRoot(t, 80, 24, tview.NewInputField())
 //		ui.Type("hello")
 //		ui.Want("hello")
 //	})
+//
+// Tests run under testing/synctest: the clock is fake, so that no test has to wait, and a goroutine that is left over
+// fails the test. The terminal is driven by the real tcell, so that typed keys pass through its input parser. The
+// screen is read from the bytes that reach the terminal.
 package apptest
 
 import (

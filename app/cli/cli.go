@@ -1,4 +1,4 @@
-// Package cli is the command line: it parses arguments and starts the commands.
+// Package cli parses the command line and runs the program's commands.
 //
 //	code := cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 package cli

@@ -1,5 +1,5 @@
-// Package client connects a screen to a running session. The session sends events; the screen sends commands, and
-// requests whose replies are not events. The session may run in this process or in its host behind a socket.
+// Package client defines the connection of a screen to a running session, in this process or in another one. The
+// session sends events. The screen sends commands, and makes requests, which have a reply.
 //
 //	batches, err := session.Subscribe(ctx, last, 25*time.Millisecond)
 //	session.Send(event.Submit{Text: "hello"})

@@ -1,8 +1,7 @@
-// Package commands implements the slash commands that answer with a [show.Answer]. They form a table: a row has a
-// command's name, arguments and function. The same row serves the full screen (/memory), plain mode, the command line
-// (buddy memory) and the actions in lists.
+// Package commands implements the slash commands whose result is a [show.Answer], such as /memory. The full screen,
+// plain mode, the command line (buddy memory) and the actions in lists all run the same implementation.
 //
-// A command is one row, usually in its own file:
+// A command is one entry in a table, usually in a file of its own:
 //
 //	func init() {
 //		add(slash.Command{Name: "hello", Brief: "greet somebody"}, hello)

@@ -1,4 +1,4 @@
-// Package compose builds a session from the command line and the settings.
+// Package compose builds a session from the command line and the settings: its model, tools, targets and features.
 //
 //	d, err := compose.NewDestination(options)
 //	p, err := compose.New(options, d, "")

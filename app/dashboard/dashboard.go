@@ -1,5 +1,6 @@
-// Package dashboard holds the rows of a list of live sessions. A [Fold] turns the greeting and the events of a session
-// into its row; [Read] parses a row that buddy on another machine has printed. The package does no I/O.
+// Package dashboard computes the rows of the dashboard, the list of running sessions. A [Fold] computes a session's
+// row from the session's greeting and events; [Read] parses a row that buddy on another machine has printed. The
+// package does no I/O.
 //
 //	f := dashboard.Begin(id, hello)
 //	f.Apply(env)

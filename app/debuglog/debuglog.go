@@ -1,4 +1,5 @@
-// Package debuglog writes the log file of --debug: times of requests, retries and tmux commands, one per line.
+// Package debuglog writes the log file of --debug. Each line has a time and an event such as a request, a retry or a
+// tmux command.
 //
 //	log, err := debuglog.Open()
 //	defer log.Close(os.Stderr)

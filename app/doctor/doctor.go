@@ -1,4 +1,5 @@
-// Package doctor checks buddy's settings and everything that a session depends on, such as the model, tmux and servers.
+// Package doctor implements buddy doctor: it checks the settings and everything that a session depends on, such as
+// the model, tmux and servers.
 //
 //	fmt.Print(doctor.Text(doctor.Examine(ctx, options, true, os.Stderr)))
 package doctor

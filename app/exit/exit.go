@@ -1,4 +1,4 @@
-// Package exit holds the errors that end the program with a code.
+// Package exit defines errors that carry the exit code of the program.
 //
 //	return exit.Usage("--at takes a number, not %q", text) // the process exits with exit.BadUsage
 package exit

@@ -1,5 +1,5 @@
-// Package fswatch watches folders for changes. All watchers of a process share an inotify instance, because the number
-// per user is limited.
+// Package fswatch watches folders for changes. The watchers of a process share one inotify instance, because the
+// system limits their number per user.
 //
 //	w, err := fswatch.New()
 //	defer w.Close()

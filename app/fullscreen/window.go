@@ -1,4 +1,4 @@
-// Package fullscreen runs sessions on the full screen.
+// Package fullscreen runs sessions in the full-screen user interface.
 //
 //	err := fullscreen.Run(options, slash.Next{}) // a new session
 //	err := fullscreen.Replay(options, journal, 2, 0)

@@ -1,8 +1,8 @@
-// Package fuzzy scores how well a text fits a typed query. Completion of files, commands, sessions and models ranks by
-// this score.
+// Package fuzzy finds the texts that best match a typed query, for completion and for suggestions after a typing
+// mistake.
 //
-//	score, ok := fuzzy.Fit("app/screen/screen.go", "scgo")
-//	name := fuzzy.Nearest("sesion", []string{"session", "status"})
+//	score, ok := fuzzy.Fit("app/screen/screen.go", "scgo") // all characters of the query occur, in order
+//	name := fuzzy.Nearest("sesion", []string{"session", "status"}) // session
 package fuzzy
 
 import (

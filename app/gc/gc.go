@@ -1,12 +1,12 @@
-// Package gc keeps Go's garbage collector from running when it would cost more than it saves: while a process starts,
-// and while it is idle.
+// Package gc turns Go's garbage collector off while it would cost more than it saves: when a process starts, and
+// while it is idle.
 //
 //	gc.QuickStart()
 //	rest := gc.NewRest()
-//	if rest.Touch() { // activity
+//	if rest.Touch() { // on activity
 //		rest.Wake(timer)
 //	}
-//	rest.Pause(timer) // when timer has fired: perhaps the process is idle
+//	rest.Pause(timer) // after timer has fired: rests if there was no activity
 package gc
 
 import (

@@ -1,4 +1,4 @@
-// Package headless answers one prompt without a user at a screen.
+// Package headless implements buddy exec: it answers one prompt, and exits, without a user interface.
 //
 //	err := headless.Run(options, headless.Options{Quiet: true}, []string{"what is this?"}, os.Stdin, os.Stdout, os.Stderr)
 package headless

@@ -1,5 +1,5 @@
-// Package host runs a session for the screens that connect to it. A host owns the runtime, with its targets and
-// servers, and outlives each screen.
+// Package host runs a session independently of the screens that show it. A [Host] owns the session's runtime, targets
+// and servers, and outlives every screen.
 //
 //	h := host.Open(&options, false)
 //	session := h.Connect(ctx, socket.Screen{}) // one screen is attached until ctx ends

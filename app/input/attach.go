@@ -1,5 +1,5 @@
-// Package input helps to write a prompt: with earlier inputs, names of files, pictures, the user's editor and the
-// clipboard.
+// Package input helps the user to write a prompt: with the input history, completion of file names, pictures, an
+// external editor and the clipboard.
 //
 //	earlier := input.OpenHistory().Load()
 //	pictures, err := input.Attached("what is wrong in @shot.png?")

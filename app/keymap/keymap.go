@@ -1,11 +1,12 @@
-// Package keymap holds the table of actions: their keys, scopes and names. Dispatch, footer, help screen, configuration
-// and docs/keys.md all read the table, so that no other code compares keys.
+// Package keymap holds the table of key bindings: which action each key runs, and in which part of the screen.
+// Nothing else in the program compares keys; the footer, the help screen, the settings and docs/keys.md use the
+// table, too.
 //
 //	m := keymap.Default()
 //	p := m.Lookup(ev, view.Scope().Chain()...)
 //	view.Press(p)
 //
-// The screen looks each key up once and passes the [Press] to the view that has the keys.
+// The screen looks up each key once, and passes the resulting [Press] to the focused view.
 package keymap
 
 import (

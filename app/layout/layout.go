@@ -1,9 +1,8 @@
-// Package layout computes where every part of the screen is: a pure function from the screen's size and contents to
-// rectangles.
+// Package layout computes the position of every part of the screen from the screen's size and contents.
 //
-// The conversation and the prompt have no frames. Frames surround the boxes in the column at the right of the
-// conversation, and the dock, the place above the prompt for approvals and questions. Neighbours share an edge, so
-// their rectangles overlap by one row; [Layout.Joints] returns where the lines meet.
+// A column at the right has boxes with frames, for example for tasks. The conversation, at its left, and the prompt
+// have no frames. The dock, above the prompt, has a frame and shows approvals and questions. Adjacent boxes share a
+// border, so their rectangles overlap by one row; [Layout.Joints] returns the cells where borders meet.
 //
 //	l := layout.Of(layout.Input{W: 120, H: 32, Prompt: 1, Beside: layout.Beside{Column: true, Live: 1, Tasks: 2}})
 //	conversation.SetRect(l.Panes[layout.Conversation].XYWH())

@@ -1,9 +1,4 @@
-// Package loop runs a tview application and feeds it from one channel of events.
-//
-// One goroutine, the pump, gathers events into batches and draws once per batch: the first at once, later ones at most
-// every 33 ms. Only the pump calls tview's QueueUpdate and Stop, because both block for ever at the wrong moment. tview
-// itself draws after each key, at once; the loop skips such draws only in a burst of keys. An idle loop has no timer
-// armed and never wakes up.
+// Package loop runs a tview application and passes it events from a channel.
 //
 //	l := loop.New(loop.Config[event.Envelope]{
 //		Screen: s, Root: layout, Events: events,
@@ -12,7 +7,12 @@
 //	})
 //	err := l.Run(ctx) // until l.Quit, the end of ctx or of the terminal
 //
-// Who sends to whom:
+// Events are handled in batches, with one draw for each batch: the first is drawn at once, later ones at most every
+// 33 ms. tview also draws after each key; the loop skips these draws only while many keys arrive at once. An idle
+// loop runs no timer and never wakes up.
+//
+// Only one goroutine, the pump, calls tview's QueueUpdate and Stop, which block for ever if they are called at the
+// wrong moment:
 //
 //	events ──▶ pump ──QueueUpdate──▶ UI goroutine ──mailbox──▶ pump
 //	keys ──▶ screen ──PollEvent──▶ tview ──▶ UI goroutine

@@ -1,10 +1,11 @@
-// Command man writes the files that a package of buddy contains besides the program: a man page of each command, and
-// the completions of three shells. It is separate so that the page generator is not part of the program.
+// Command man generates the files that are installed with buddy: a man page for each command, and completions for
+// three shells. For example,
 //
 //	go run ./app/man dist
 //
-// makes dist/man/*.1 and dist/completions/{buddy.bash,_buddy,buddy.fish}. Pages have the date in SOURCE_DATE_EPOCH, so
-// that the same source makes the same files.
+// writes dist/man/*.1 and dist/completions/{buddy.bash,_buddy,buddy.fish}. The date in the pages is
+// SOURCE_DATE_EPOCH, so that builds are reproducible. The generator is a separate command to keep it out of the
+// program.
 package main
 
 import (

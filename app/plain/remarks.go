@@ -1,4 +1,4 @@
-// Package plain prints events as lines of text, for terminals, files and pipes.
+// Package plain prints the events of a session as lines of text, for output that is not a full screen.
 //
 //	r := plain.Remarks{Err: os.Stderr, Prefix: "buddy: ", ShowToolCalls: true}
 //	r.Remark(event.Notice{Text: "the session keeps running"})

@@ -1,6 +1,8 @@
-// Package project finds what a folder, the settings and plugins would run by themselves: hooks, MCP servers, language
-// servers, skills with commands, output styles. It starts nothing. Each is a [Part] that does nothing before the user
-// trusts its current form; a changed part has to be trusted again.
+// Package project finds everything that a project, the settings or plugins would run without a further command of the
+// user: hooks, MCP servers, language servers, skills that contain commands, and output styles.
+//
+// Each of these is a [Part], which does nothing until the user trusts it. A part that has changed must be trusted
+// again. The package starts nothing itself.
 //
 //	source := project.Source{Config: settings}
 //	hooks := source.Hooks() // untrusted hooks become problems

@@ -1,4 +1,4 @@
-// Package repl runs sessions on a terminal that is read line by line, or on pipes.
+// Package repl runs sessions line by line, on a terminal without a full screen or on pipes.
 //
 //	err := repl.Run(options, slash.Next{}, os.Stdin, os.Stdout, os.Stderr)
 package repl

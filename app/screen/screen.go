@@ -1,11 +1,9 @@
-// Package screen adds a layer above and a layer below tcell, so that tview writes little to the terminal and loses no
-// input.
+// Package screen is a layer between tview and tcell that draws the screen with little output, and loses no input.
 //
-// A [Screen] is a [tcell.Screen] between tview and tcell. It writes only the cells that differ from the last frame,
-// lets no control or bidi rune through, and keeps the events that tview would drop. tcell starts, ends and reads the
-// terminal. This package draws, because tview clears before it draws, so that tcell would send every cell again, and
-// because tcell checks all its cells for each frame. A [Tty] below tcell writes each frame at once, and separates
-// pastes and terminal replies from the keys.
+// A [Screen] is a [tcell.Screen] for tview. It writes only the cells that differ from the last frame, removes control
+// and bidirectional characters, and keeps events that tview would drop. It does not let tcell draw, because tview
+// clears the screen before it draws, so that tcell would write every cell again. A [Tty] between tcell and the
+// terminal writes each frame at once, and separates pastes and the terminal's replies from keys.
 //
 //	s, err := screen.Open() // among the first lines of main: keeps keys that are typed early
 //	if err != nil {
@@ -14,7 +12,8 @@
 //	defer s.Fini()
 //	app := tview.NewApplication().SetScreen(s)
 //
-// Drawing and [Lease.Deliver] belong to the UI goroutine; Init, Fini, Guard and PollEvent may be called from any.
+// Drawing and [Lease.Deliver] belong to the UI goroutine; Init, Fini, Guard and PollEvent may be called from any
+// goroutine.
 package screen
 
 import (

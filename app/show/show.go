@@ -1,6 +1,6 @@
-// Package show has the four shapes of a command's answer: a text, a list, a document and a question. A command makes
-// one without knowing the caller; the full screen, plain mode and the command line each draw every shape in one place.
-// Hosts send an [Answer] to their screens as JSON.
+// Package show defines the answers of commands: a text, a list, a document or a question. A command returns an
+// [Answer] and need not know who shows it: the full screen, plain mode, the command line, or a screen in another
+// process, which gets it as JSON.
 //
 //	show.Answer{List: &show.List{
 //		Title:   "Servers",
@@ -11,7 +11,7 @@
 //		}},
 //	}}
 //
-// All texts may come from a file, a server or a model: the code that draws them must make them harmless.
+// All texts may come from a file, a server or a model, so whoever draws them must make them safe.
 package show
 
 import (

@@ -1,5 +1,4 @@
-// Package slash reads slash commands for the full screen and plain mode: it splits lines, finds the runtime command
-// that a line stands for, and defines the facts that a screen passes to package commands.
+// Package slash parses slash commands, such as /kill, for the full screen and plain mode, and completes them.
 //
 //	name, args, ok := slash.Split("/kill #2") // "kill", "#2", true
 //	c, err := slash.Kill(args)                // event.Cancel{Task: 2}

@@ -1,8 +1,9 @@
-// Package socket connects a screen to a session in another process: JSON lines over a Unix socket, in a folder that
-// only its owner can enter.
+// Package socket connects a screen to a session that runs in another process, the host. They exchange JSON lines over
+// a Unix socket, in a folder that only its owner can enter.
 //
-// A screen sends hello, then subscribes, sends commands and makes requests; the host sends a greeting that describes
-// the session, its events, and replies:
+// The screen sends a hello. The host replies with a greeting that describes the session. Then the screen subscribes
+// to events, sends commands and makes requests. In this example, → marks the lines of the screen and ← those of the
+// host:
 //
 //	→ {"type":"hello","payload":{"protocol":1,"version":"1.2.0"}}
 //	← {"type":"hello","payload":{"protocol":1,"session":"7f3a…","last":42,…}}
@@ -12,15 +13,15 @@
 //	→ {"type":"request","payload":{"id":1,"name":"files","args":{"query":"main"}}}
 //	← {"type":"reply","payload":{"id":1,"value":{"paths":["main.go"]}}}
 //
-// A peer without a terminal may only watch and stop: its hello has "watches", and its other commands get a message of
-// the type refused.
+// A program without a terminal may only watch and stop a session: its greeting has "watches", and its other commands
+// are refused. Messages of an unknown type are skipped.
 //
-// Messages of an unknown type are skipped. In the host:
+// The host serves screens with
 //
 //	server := socket.Server{Connect: connect}
 //	server.Serve(listener)
 //
-// and in the screen:
+// and a screen connects with
 //
 //	session, err := socket.Dial(path, socket.Screen{Version: version.Number})
 package socket

@@ -1,12 +1,13 @@
-// Package state turns the events of a session into the state of the screen: the conversation, divided into blocks such
-// as a prompt, an answer or a tool call, and the tasks, approvals and panes.
-//
-// [State.Apply] is the only writer. It does no I/O and reads no clock; applying a session file gives the same State as
-// watching the session live. Only the UI goroutine uses a State. The zero State is an empty conversation.
+// Package state holds what the screen shows of a session, computed from the session's events: the conversation as
+// blocks, such as a prompt, an answer or a tool call, and the tasks, approvals and panes.
 //
 //	var s state.State
 //	changed := s.Apply(env)
 //	if changed&state.Conversation != 0 { conversation.Update(&s) }
+//
+// Only [State.Apply] and the functions like it that add stored events change a State. They do no I/O and read no
+// clock, so that a stored session looks the same as a live one. Only the UI goroutine uses a State. The zero State is
+// an empty conversation.
 package state
 
 import (

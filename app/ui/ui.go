@@ -1,6 +1,6 @@
-// Package ui is the full screen: it places the views, directs keys, the mouse and pastes to them, opens dialogs and
-// lists over them, and runs slash commands. It draws events and sends commands. Everything else comes in as functions
-// in [Deps], so that the package runs no tool, no tmux and no model.
+// Package ui implements the full-screen user interface. It arranges the views, passes keys, mouse events and pastes
+// to them, opens dialogs and lists, and runs slash commands. It only draws events and sends commands: the functions
+// in [Deps] do everything that needs a tool, tmux or a model.
 //
 //	u := ui.New(ui.Deps{Keys: keys, Send: session.Send, Leave: leave, …})
 //	l := u.Loop(s, events, stop)

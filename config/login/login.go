@@ -1,5 +1,6 @@
-// Package login logs in at an OAuth 2.0 issuer and keeps the tokens fresh, for any number of processes: at providers of
-// models with the device flow (RFC 8628) or the code flow, at MCP servers with the code flow (see [Client.LoginServer]).
+// Package login logs the user in at OAuth 2.0 issuers, and renews the tokens, also when several processes use them.
+// Logins at model providers use the device flow (RFC 8628) or the code flow, logins at MCP servers the code flow; see
+// [Client.LoginServer].
 //
 //	c := login.New(config.Auth())
 //	flow, err := c.Begin(ctx, profile.Login)
@@ -8,7 +9,7 @@
 //
 //	token, err := c.Token(ctx, profile.Login, "")
 //
-// Tokens are in the [config.AuthStore]. Errors never contain a token.
+// Tokens are stored in the [config.AuthStore]. Errors never contain a token.
 package login
 
 import (

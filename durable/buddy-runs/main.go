@@ -1,4 +1,5 @@
-// Buddy-runs starts, lists and answers durable runs. buddy runs and buddy exec --durable call it.
+// Command buddy-runs starts, lists and answers durable runs. The commands buddy runs and buddy exec --durable call
+// it.
 package main
 
 import (

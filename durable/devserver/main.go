@@ -1,4 +1,5 @@
-// Devserver runs a Temporal server for trying durable runs on this machine: one process, one SQLite file, fixed ports.
+// Command devserver runs a Temporal server for trying durable runs on this machine. It is a single process, and keeps
+// its data in one SQLite file.
 //
 //	devserver -file runs.db -port 7233
 package main

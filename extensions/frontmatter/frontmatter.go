@@ -1,14 +1,15 @@
-// Package frontmatter parses the settings at the start of a Markdown file, between two lines that are exactly ---.
+// Package frontmatter parses the settings at the start of a Markdown file: YAML between two lines of exactly three
+// hyphens.
 //
 //	b, err := frontmatter.Parse(data)
 //	fmt.Println(b.Text("description"), b.List("allowed-tools"), b.Bool("user-invocable", true), b.Body)
 //
-// The files come from anywhere: their size is bounded and YAML aliases are refused. A block that is not valid YAML
-// still yields its name and description, unless it contains a limit, which would be lost. All spellings of a
-// setting are the same: allowed-tools, allowed_tools and allowedTools.
+// The names allowed-tools, allowed_tools and allowedTools are the same setting. Because files may be hostile, their
+// size is limited and YAML aliases are refused. From a block that is not valid YAML, Parse still reads the name and
+// the description, unless the block contains a limit, such as disallowed tools, which would be lost.
 //
-// adrg/frontmatter (0.2.0) is not used, because it would replace only 20 lines, follows aliases, accepts an
-// unclosed block as text, and adds another YAML parser.
+// The package does not use adrg/frontmatter (0.2.0), which would save only 20 lines, follows aliases, accepts an
+// unclosed block as text, and adds a second YAML parser.
 package frontmatter
 
 import (

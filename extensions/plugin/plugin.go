@@ -1,11 +1,11 @@
-// Package plugin reads a plugin's folder in the format that other agents use (.claude-plugin/plugin.json): its
-// components, and a hash of all its files, so that any change is detected. It runs nothing.
+// Package plugin reads the folder of a plugin, in the format of other agents (.claude-plugin/plugin.json). It returns
+// the plugin's components and a hash of all its files, from which later changes are detected. It runs nothing.
 //
 //	p, err := plugin.Read("/home/ann/plugins/tidy")
 //	fmt.Println(p.Name, p.Skills, p.Hooks)
 //
-// The folder may be hostile: Read refuses the whole plugin if a path or link leads out of it, a file is not regular, or
-// there are too many or too large files. The error names the first problem.
+// The folder may be hostile. Read refuses the plugin if a path or link leads out of the folder, a file is not
+// regular, or there are too many or too large files.
 package plugin
 
 import (

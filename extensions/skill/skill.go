@@ -1,11 +1,10 @@
-// Package skill parses skills and custom commands: how a person calls them, when a model should, and their text
-// with the arguments filled in.
+// Package skill parses skills and custom commands. A skill is an instruction to the model, in a file, that a user
+// calls by name or that the model loads when the description fits.
 //
 //	s := skill.New(item)
 //	text := s.Expand("42", skill.Facts{Project: "/home/ann/shop"}, run)
 //
-// A skill and a custom command differ only in the place of their files, and in that a command without a description
-// is not listed for models.
+// A custom command is a skill in another folder, except that the model does not see commands without a description.
 package skill
 
 import (

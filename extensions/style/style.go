@@ -1,4 +1,5 @@
-// Package style reads output styles, which tell a model how to answer. A person chooses one for a session.
+// Package style reads output styles, which tell the model how to write its answers. The user chooses one for a
+// session.
 //
 //	all, problems := style.All(items)
 //	s, err := style.Choose(all, "concise")

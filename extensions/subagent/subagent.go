@@ -1,4 +1,5 @@
-// Package subagent reads the definitions of subagents: their tools, model, limits and system prompt.
+// Package subagent reads the definitions of subagents. A definition contains the tools, the model, the limits and the
+// system prompt of a subagent.
 //
 //	all, problems := subagent.All(items)
 //	if all[0].Offers("run_shell") { … }

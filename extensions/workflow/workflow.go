@@ -1,16 +1,16 @@
-// Package workflow parses workflow files: the inputs of a workflow, its steps, which are tool calls, and its gates,
-// at which a person decides. It runs nothing.
+// Package workflow parses workflow files. A workflow has inputs, steps, which are tool calls, and gates, where it
+// waits for a decision of the user. Package features/workflow runs it.
 //
 //	w, mistakes := workflow.Parse(data)
 //	mistakes = append(mistakes, w.Check(tools)...)
 //	inputs, err := w.Values(map[string]string{"base": "main"})
 //	arguments, err := w.Steps[0].Arguments(workflow.Scope{Inputs: inputs})
 //
-// A file and every value may be hostile: a file is bounded, and in a shell command each value is one quoted word,
-// or the file is refused.
+// A file and the values of its inputs may be hostile. The size of a file is limited, and each value in a shell
+// command becomes one quoted word; a file where that is impossible is refused.
 //
-// expr-lang/expr (1.17.8) is not used for conditions, because it adds 4.7 MiB to the program, reads a hyphen in a
-// step's name as subtraction, and can't compare a text with a number.
+// The package does not use expr-lang/expr (1.17.8) for conditions, because it adds 4.7 MiB to the program, reads a
+// hyphen in a step's name as subtraction, and can't compare a text with a number.
 package workflow
 
 import (

@@ -1,11 +1,10 @@
-// Package checkpoint makes the changes of commands undoable: it records the session's folders before and after each
-// command that may write, and adds the changes to the log for /undo ([undo.Log]).
+// Package checkpoint lets /undo revert changes that commands have made to files. It scans the session's folders
+// before and after each command, and records the differences in the [undo.Log].
 //
 //	part := checkpoint.New(tree, "local") // a [turn.Part]; it records nothing before the first command that may write
 //
-// Commands in the read-only sandbox are not recorded. A command that continues in the background is recorded until it
-// ends: what changes meanwhile counts as its change, unless another command or a file tool made it. Commands on other
-// targets are not covered.
+// Only commands on this machine that may write are recorded. If a command continues in the background, all changes
+// until its end count as its own, except those that another command or a file tool has made.
 package checkpoint
 
 import (

@@ -1,5 +1,5 @@
-// Package feature describes a feature of the program: its commands, its settings and its part in a session. A feature
-// is one folder below features and one line in their list.
+// Package feature defines how a feature adds its commands, its settings and its part in a session to the program. A
+// feature is a folder below features and an entry in the list there.
 //
 //	// Package clock tells the model the time.
 //	package clock

@@ -1,6 +1,6 @@
-// Package files adds the files that prompts name with an @ to the conversation. Small models, which write their calls
-// as blocks of text, also get a list of the folder and of changes that calls make in it, because they do not look by
-// themselves.
+// Package files adds the files that a prompt names, as in @main.go, to the conversation. Small models that write
+// their tool calls as text (see package blocks) also get a list of the folder and of the changes that their calls
+// make, because they don't look by themselves.
 //
 //	parts = append(parts, files.Part(targets))
 package files

@@ -1,5 +1,5 @@
-// Package goal keeps the main task of a session working on a goal until a check succeeds: a command that exits with 0,
-// or the verdict of a subagent.
+// Package goal lets the user set a goal, which the session works on until a check succeeds: a command that exits with
+// 0, or the verdict of a subagent.
 package goal
 
 import (

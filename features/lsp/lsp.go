@@ -1,11 +1,11 @@
-// Package lsp reports what language servers find wrong in files that tools have changed.
+// Package lsp reports the problems that tools have caused by changing files, as language servers find them.
 //
 //	all := lsp.New(lsp.Options{Servers: find, Folders: folders, State: dir, Publish: publish})
 //	defer all.Close()
 //	text := all.Changed(ctx, "local", before) // problems caused by the change, or ""
 //
-// A server starts when a file of its language changes for the first time. It gets the text from before the change
-// first, so that older problems are not reported. The server's texts are untrusted.
+// A server is started when a file of its language is first changed. It gets the old text of the file first, so that
+// problems that existed before are not reported. The server's messages are untrusted.
 package lsp
 
 import (

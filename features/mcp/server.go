@@ -1,12 +1,11 @@
-// Package mcp is a client of Model Context Protocol servers: it starts or reaches them, offers their tools to the
-// model, and limits their output.
+// Package mcp is a client of Model Context Protocol servers. It starts or connects to the servers, offers their tools
+// to the model, and limits their output.
 //
 //	all := mcp.New(mcp.Options{Servers: servers, Deferred: deferred, State: dir, Publish: publish})
 //	all.Start() // returns at once; only a call of a server's tools waits for the server
 //	defer all.Close()
 //
-// A server is foreign software: its texts are untrusted, and its failures end in one state with a reason, without
-// affecting other servers.
+// What a server sends is untrusted. If a server fails, its state shows the reason; other servers are not affected.
 package mcp
 
 import (

@@ -1,13 +1,13 @@
-// Package memory keeps rules, corrections and facts that a person taught, one line each, in Markdown files that people
-// read, edit and commit.
+// Package memory remembers what the user teaches the agent: rules, facts and corrections. They are single lines in
+// Markdown files, which people can read, edit and commit.
 //
 //	store := memory.Open(memory.Options{Sources: sources, Dir: ".buddyx/memory", Session: id})
 //	change, err := store.Add(ctx, memory.Draft{Scope: memory.Folder, Kind: memory.Rule, Text: "Use pnpm."})
 //	listing, err := store.Entries(ctx) // the entries, and the parts of the files that were skipped
 //
-// [Store.Observe] records a session in a separate file, which is never sent to a model. [Store.Distill] makes rules of
-// these records without a model: the person's words and actions become rules at once, claims in output are only
-// proposed, because anybody can write output.
+// [Store.Observe] records a session in a separate file, which is never sent to a model. [Store.Distill] derives rules
+// from these records, without a model. What the user said or did becomes a rule at once. What command output claims
+// is only proposed to the user, because anybody can write output.
 package memory
 
 import (

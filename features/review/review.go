@@ -1,5 +1,5 @@
-// Package review lets a subagent review a change: it finds the change, sends it to a model, and parses and locates the
-// findings. `/findings` lists them.
+// Package review implements code reviews by a subagent. It finds the change, sends it to a model, parses the findings
+// and finds their lines in the files. /findings lists the findings.
 //
 //	r := review.Reviewer{Folder: review.On(targets), Redact: secret, Publish: publish}
 //	options.Agents.Review = r.Review

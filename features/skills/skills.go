@@ -1,5 +1,5 @@
-// Package skills provides skills and custom commands in a session: it reads and lists them, and loads one when a person
-// or the model calls it. Package skill defines their files.
+// Package skills lists a session's skills and custom commands, and loads one when the user or the model calls it.
+// Package skill parses their files.
 package skills
 
 import (

@@ -1,10 +1,10 @@
-// Package tryfirst tries commands before a person approves them: a command runs in a sandbox that collects its file
-// changes in a private folder, and the person decides whether to apply them to the workspace.
+// Package tryfirst lets the user try a command before approving it. The command runs in a sandbox that collects its
+// file changes in a private folder; then the user decides whether to apply them to the workspace.
 //
 //	part := tryfirst.New(tryfirst.Options{…}) // a [turn.Part] and a [turn.Trier]
 //	judge.At = part.Facts(judge.At)
 //
-// Nothing is created or run before the first question about a command that could be tried.
+// The package does nothing until the first question about a command that can be tried.
 package tryfirst
 
 import (

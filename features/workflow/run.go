@@ -1,9 +1,9 @@
-// Package workflow runs workflows: each step is an ordinary tool call, and events record the progress, so that a later
-// process can continue.
+// Package workflow runs workflows, which package extensions/workflow parses. Each step is an ordinary tool call. The
+// progress is stored as events, so that a later process can continue an interrupted run.
 //
-// The invariant: the stream has the result of a call before anything that depends on the result starts, and the id of a
-// call before the call starts. So an interrupted run repeats no call that is known to have ended, and asks before it
-// repeats one that may have been done. One goroutine drives a run; each step has a goroutine of its own.
+// The id of a call is stored before the call starts, and its result before anything that depends on the result
+// starts. So an interrupted run does not repeat a call that has ended, and asks the user before it repeats one that
+// may have ended. One goroutine drives a run; each step has a goroutine of its own.
 //
 //	run, err := book.start(definition, inputs, working, event)
 //	outcome, err := run.do(ctx)

@@ -1,5 +1,5 @@
-// Package worktree lets sessions work in git worktrees of their own, so that several agents can change one repository
-// at the same time. It makes a worktree, removes it if nothing is lost, lists worktrees and merges them.
+// Package worktree runs sessions in separate git worktrees, so that several agents can change a repository at the
+// same time. It creates, lists and merges worktrees, and removes one if nothing would be lost.
 //
 //	t, dir, err := worktree.Enter(ctx, ".", worktree.Request{Name: "fix-tax"})
 //	defer t.Release() // once the session holds its own lock

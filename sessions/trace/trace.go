@@ -1,5 +1,5 @@
-// Package trace sums up where the time, the tokens and the money of a session went. It reads the session's events in
-// one pass, and its memory is bounded for any length of the session.
+// Package trace shows where the time, the tokens and the money of a session were spent. It reads the session's events
+// once, with limited memory for sessions of any length.
 //
 //	var t trace.Trace
 //	for _, env := range events {

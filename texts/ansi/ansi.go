@@ -1,9 +1,11 @@
-// Package ansi parses the escape sequences of terminals: their end and their parameters. All code that shows, strips or
-// resends text with sequences uses it, so that all agree where a sequence ends and text starts. A parser keeps 64 bytes
-// of parameters; an unfinished sequence ends with its line. charmbracelet/x/ansi (0.11.9) is not used, because it
-// treats all text after an unfinished sequence as part of it.
+// Package ansi parses the escape sequences of terminals. All code that shows, removes or forwards sequences uses it,
+// because this code must agree on where a sequence ends and text starts.
 //
 //	plain := ansi.Strip("\x1b[31mFAIL\x1b[0m") // FAIL
+//
+// A parser stores at most 64 bytes of a sequence's parameters. A sequence that is not finished ends with its line.
+// The package does not use charmbracelet/x/ansi (0.11.9), which takes all text after an unfinished sequence as part
+// of it.
 package ansi
 
 import (

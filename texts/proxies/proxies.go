@@ -1,10 +1,11 @@
-// Package proxies finds in the environment which proxy to use for a URL: HTTPS_PROXY or HTTP_PROXY, else ALL_PROXY, and
-// none for hosts in NO_PROXY and for this machine. Each name may also be in lower case.
+// Package proxies chooses the proxy for a URL from the environment. Unlike net/http, it also supports ALL_PROXY, as
+// curl and most other programs do.
 //
 //	transport := &http.Transport{Proxy: proxies.ForRequest(proxies.FromEnvironment())}
 //
-// It adds ALL_PROXY, which curl and most other programs support, to the rules of net/http. Proxies are URLs with http,
-// https, socks5 or socks5h.
+// The proxy of a URL is HTTPS_PROXY or HTTP_PROXY, depending on its scheme, otherwise ALL_PROXY. Hosts in NO_PROXY
+// and this machine need no proxy. The names may be in lower case. Proxies are URLs with http, https, socks5 or
+// socks5h.
 package proxies
 
 import (

@@ -1,5 +1,5 @@
-// Package searchpath finds the programs that buddy starts without asking, so that none of them comes from a workspace
-// folder: a repository can contain a program of any name, and PATH may include its folders.
+// Package searchpath finds the programs that buddy starts without asking the user, such as git, in PATH. It ignores
+// programs in workspace folders: PATH may include such a folder, and a repository can contain a program of any name.
 //
 //	searchpath.Avoid("/home/ann/shop")
 //	cmd := searchpath.Command(ctx, "git", "status")

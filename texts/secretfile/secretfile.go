@@ -1,5 +1,5 @@
-// Package secretfile recognizes files that hold secrets by their names. Its one table serves the file tools, the policy
-// on commands and the read-only sandbox.
+// Package secretfile recognizes files with secrets by their names. The file tools, the policy for commands and the
+// read-only sandbox use the same table.
 //
 //	part, why := secretfile.Find("/home/ann/shop/.env.local") // ".env.local", "variables of a program, …"
 //	part, _ = secretfile.Find("internal/credentials_test.go") // ""

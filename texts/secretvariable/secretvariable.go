@@ -1,4 +1,4 @@
-// Package secretvariable recognizes variables of the environment that hold secrets, by their names.
+// Package secretvariable recognizes environment variables with secrets by their names.
 package secretvariable
 
 import (

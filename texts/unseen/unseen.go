@@ -1,6 +1,6 @@
-// Package unseen records, in the state folder, that files of a workspace were changed without approval: by a command in
-// the workspace sandbox, or by a tool. The mark stays until a person has approved a command outside the sandbox with
-// the list of changes in view, across all sessions, modes and processes.
+// Package unseen remembers that files of a workspace have changed without approval: by a command in the workspace
+// sandbox, or by a tool. The list of changes is shown when the user is asked to approve a command outside the
+// sandbox, because that command could run a changed file.
 //
 //	place := unseen.Place{Dir: "/home/ann/.local/state/buddy/marks", Folders: []string{"/home/ann/shop"}}
 //	end, err := place.Begin(true) // before the change; end() after it
@@ -8,8 +8,9 @@
 //	files, more := unseen.Changes(marks, time.Second)
 //	unseen.Clear(marks) // once the person has approved
 //
-// A mark is a file. It starts with a line of JSON and grows with each change, so that its size reveals later changes. A
-// process that makes changes holds a shared lock on it, which the kernel releases when the process ends.
+// Such a mark is a file, which is valid for all sessions and processes, until the user approves a command while the
+// list is shown. It starts with a line of JSON and grows with each change, so that its size reveals later changes. A
+// process that makes changes holds a shared lock on the file; the kernel releases the lock when the process ends.
 package unseen
 
 import (

@@ -1,18 +1,17 @@
-// Package host reaches the targets where commands run: this machine, another one over ssh,
-// a container.
+// Package host connects to the machines and containers where commands run: this machine, another one over ssh, or a
+// container.
 //
-// A [Host] starts processes there ([Host.Command]), runs small scripts on shells that it keeps open ([Host.Run]) and
-// works on files through these shells ([Host.Read], [Host.WriteFile], …). Nothing of ours has to be installed on the
-// target: sh and the standard tools are enough. Creating a Host starts nothing; the first use connects, and the first
-// use after a lost connection connects again.
+// A [Host] starts processes there ([Host.Command]), runs scripts in shells that it keeps open ([Host.Run]), and reads
+// and writes files through these shells ([Host.Read], [Host.WriteFile]). The target needs only sh and the standard
+// tools. The first use of a Host connects to its target, and so does the first use after a lost connection.
 //
 //	h, err := host.SSH(host.SSHOptions{Dest: "root@web-02"})
 //	defer h.Close()
 //	var out bytes.Buffer
 //	code, err := h.Run(ctx, "uname -a", &out, io.Discard)
 //
-// A failure to reach the target is a [DownError]; a failure of the command never is: its
-// exit code is distinguished from those of ssh and of the container engine.
+// If the target can't be reached, the error is a [DownError]. The exit code of a command is never confused with those
+// of ssh and of the container engine.
 package host
 
 import (

@@ -1,16 +1,18 @@
-// Package pane runs shell commands one after another, each in a fresh shell that starts with the directory, environment
-// and functions of the previous one.
+// Package pane runs shell commands one after another. Each command runs in a new shell, which starts with the
+// directory, environment and functions that the previous one ended with.
 //
-// A [Shell] starts commands and records them; a [Server] lets clients use a Shell over a socket. Inside a tmux pane the
-// two are a separate process, the supervisor ([Main]), so that a command outlives the program that requested it.
-// Without tmux the same Server runs in our own process. The files of a command are authoritative:
+// A [Shell] runs and records commands; a [Server] lets clients use it over a socket. In a tmux pane, both run in a
+// process of their own, the supervisor ([Main]), so that a command outlives the program that requested it. Without
+// tmux, they run in the program itself.
+//
+// A command and its result are files, which remain the only record of it:
 //
 //	DIR/cmd            the command; the client writes it
 //	DIR/out, DIR/err   its output; err only if there is any. An output of more than [WholeMax] bytes, or the limit
 //	                   in the [Greeting], is cut: its start, a line about the missing part, the last [TailMax] bytes
 //	DIR/rc             its end, see [ReadExit]; appears by rename as the very last thing
 //
-// A client does this:
+// A client runs a command as follows:
 //
 //	info, err := pane.Greet(link, pane.Greeting{Cwd: cwd, Env: os.Environ()})
 //	job, err := pane.Run(ctx, conn, dir, pane.Capture, pane.Unheld)

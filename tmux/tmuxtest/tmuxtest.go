@@ -1,4 +1,4 @@
-// Package tmuxtest gives each test its own tmux server, which ends with the test.
+// Package tmuxtest starts a separate tmux server for each test, which ends with the test.
 //
 //	srv := tmuxtest.New(t) // skips the test where tmux is missing
 //	s := tmux.New(tmux.Options{Socket: srv.Socket, Greeting: pane.Greeting{Env: srv.Env}, …})

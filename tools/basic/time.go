@@ -1,4 +1,4 @@
-// Package basic holds the tools that touch nothing outside buddy, such as time, todo and ask_user.
+// Package basic holds the tools that access nothing outside buddy, such as time, todo and ask_user.
 //
 //	registry := tools.NewRegistry(basic.NewTime(time.Now), basic.NewTodo(), basic.NewAskUser())
 package basic

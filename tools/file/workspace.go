@@ -1,5 +1,5 @@
-// Package file holds the tools that work on files: read_file, write_file, edit_file, apply_patch,
-// list_dir, glob and grep.
+// Package file holds the tools that work on files: read_file, write_file, edit_file, apply_patch, list_dir, glob and
+// grep.
 //
 //	ws, err := file.NewWorkspace("/home/ann/shop", policy.Secret)
 //	registry := tools.NewRegistry(file.Tools(ws)...)

@@ -1,12 +1,12 @@
-// Package fs opens the files of a target.
+// Package fs opens the files of a target: of this machine, or of another machine or a container.
 //
 //	files := fs.Local // or fs.On(h, "web")
 //	path, err := files.RealPath(ctx, "/srv/app/link")
 //	f, err := files.Open(ctx, path)
 //	defer f.Close()
 //
-// A plan names the real path of a file. A run opens exactly the planned file or fails: a link that was put into the
-// path after the plan is not followed.
+// Tools plan with the real path of a file, which has no symbolic links. Open follows none, so that it opens exactly
+// the planned file, or fails if a link was put into the path after planning.
 package fs
 
 import (

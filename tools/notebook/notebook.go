@@ -1,4 +1,4 @@
-// Package notebook shows Jupyter notebooks as text, and writes changes of this text into their JSON.
+// Package notebook converts Jupyter notebooks to text, and applies changes of the text to the notebook's JSON.
 //
 //	n, ok := notebook.Read(json)
 //	text := n.Text()              // each cell below a line "=== cell 1, code ==="

@@ -1,14 +1,14 @@
-// Package patch applies patches of several files in memory.
+// Package patch applies patches to the text of files. It reads unified diffs, with or without git's headers, and the
+// format that begins with "*** Begin Patch".
 //
 //	files, err := patch.Parse(text)
 //	after, err := files[0].Apply(before) // a *Mismatch names the lines that were not found
 //
-// It reads unified diffs, with git's headers, and the form that begins with "*** Begin Patch". It is made for diffs
-// that a model wrote: line numbers may be wrong and white space on empty lines may be missing. But it never guesses: a
-// hunk whose position is not certain is an error. The package does no I/O.
+// It is made for diffs that a model wrote: line numbers may be wrong, and empty lines may lack their leading space.
+// But it never guesses: if the position of a hunk is not certain, Apply fails. The package does no I/O.
 //
-// go-gitdiff (0.9.0) is not used, because it refuses wrong counts, and silently drops a hunk
-// without numbers.
+// The package does not use go-gitdiff (0.9.0), which refuses wrong line counts, and silently drops a hunk without
+// numbers.
 package patch
 
 import (

@@ -1,4 +1,4 @@
-// Package plan holds the tools enter_plan and exit_plan.
+// Package plan holds the tools enter_plan and exit_plan, with which the model starts plan mode and submits its plan.
 //
 //	deferred := tools.NewDeferred(plan.NewEnter(), plan.NewExit())
 package plan

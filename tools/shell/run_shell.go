@@ -1,5 +1,5 @@
-// Package shell holds the tools that run commands in the panes of a target: run_shell, the tools that capture panes and
-// type into them, and the tools for commands that keep running after their call.
+// Package shell holds the tools that run commands in the panes of a target: run_shell, tools that read panes and type
+// into them, and tools for commands that keep running in the background.
 //
 //	sh := shell.New(panes, plain, "local", cwd, warn)
 //	registry := tools.NewRegistry(append(shell.Panes(sh), sh, shell.NewTaskOutput(sh), shell.NewTaskKill(sh))...)

@@ -1,8 +1,8 @@
-// Package target runs tools on targets: this machine, ssh hosts and containers.
+// Package target lets tools run on several targets: this machine, ssh hosts and containers.
 //
-// A [Target] is a machine or container with files, on which commands run. A [Session] is a target as used by one
-// session of buddy: its environment, panes, files and tools. A [Set] holds all targets of a session. The tools know
-// about one target only: [Set.Route] turns a tool into one that runs on the target named by its call.
+// A [Target] is a machine or a container. A [Session] is a target with what one session of buddy uses there: panes,
+// files and tools. A [Set] holds all targets of a session. Each tool works on a single target; [Set.Route] returns a
+// tool that runs on the target that a call names.
 //
 //	web := &target.Target{Name: "web", Host: h}
 //	set := target.NewSet(first, []*target.Target{web}, open)

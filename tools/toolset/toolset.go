@@ -1,4 +1,4 @@
-// Package toolset lists the tools that a session offers to a model.
+// Package toolset lists the tools that a session offers to the model.
 //
 //	all := toolset.New(set, web.NewClient(web.Options{}), nil)
 //	registry := tools.NewRegistry(all...).Without(toolset.Unlisted...)

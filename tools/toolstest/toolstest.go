@@ -1,4 +1,4 @@
-// Package toolstest calls tools in tests as the runtime does.
+// Package toolstest calls tools in tests, in the same way as the runtime.
 //
 //	b := toolstest.Bench{T: t, Tools: tools.NewRegistry(basic.NewTodo())}
 //	got := b.OK("todo", toolstest.Args{"items": []toolstest.Args{}})

@@ -1,16 +1,17 @@
-// Package web fetches pages for a model within bounds: public addresses over HTTP, limited in
-// size and time.
+// Package web fetches web pages for a model. It only connects to public addresses, unless the user has approved
+// another one, and limits the size and the time.
 //
 //	c := web.NewClient(web.Options{})
 //	u, err := c.Check("https://go.dev/doc/") // no network yet
 //	page, err := c.Get(ctx, u)
 //	text, err := page.Text()                 // Markdown, if it is HTML
 //
-// Names are checked first, then every address when it is dialled, so that no answer of a name server leads into the
-// local network. A redirection to another site is reported, not followed, because it needs its own approval.
+// A host name is checked first, and each of its addresses again when it is dialled, so that no answer of a name
+// server leads into the local network. A redirect to another site is not followed but reported, because it needs its
+// own approval.
 //
-// html-to-markdown (2.5.2) is not used, because it takes 67 s for a table of 400 kB, from which it
-// makes 400 MB, and 13 s for 25 KB of nested quotes, and keeps links to javascript:.
+// The package does not use html-to-markdown (2.5.2), which takes 67 s and makes 400 MB from a table of 400 KB, takes
+// 13 s for 25 KB of nested quotes, and keeps links to javascript:.
 package web
 
 import (

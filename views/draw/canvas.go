@@ -1,6 +1,7 @@
-// Package draw puts styled text on the cells of a screen. A view embeds a [Frame], which has its place, colours, key
-// map and borders; an [Area] is the rectangle that it may draw on. Text is either trusted ([Text]) or made safe
-// ([Untrusted]). Only the drawing goroutine may use the package.
+// Package draw draws styled text on the cells of a screen.
+//
+// A view embeds a [Frame], which holds its rectangle, colours, key map and borders, and draws on an [Area]. Text is
+// marked as trusted ([Text]) or made safe first ([Untrusted]). Only the UI goroutine may use the package.
 //
 //	in := v.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Tasks")}}).Cleared()
 //	in.Spans(0, draw.Untrusted(themes.Text, name)...)

@@ -1,5 +1,5 @@
-// Package edit implements text editing. The [Editor] executes actions of the key map; [Vi] adds the modes of vi; [Draw]
-// draws an Editor.
+// Package edit implements an editor for short texts. An [Editor] holds the text and the cursor, and executes the
+// actions of keys. [Vi] adds the modes of vi. [Draw] draws an Editor.
 //
 //	e := edit.New()
 //	e.Press(press)

@@ -1,16 +1,16 @@
-// Package markup turns untrusted text into styled text that is safe to draw.
+// Package markup converts untrusted text to styled text that is safe to draw.
 //
-// Output of models, tools and files may contain escape sequences, bidirectional controls, invalid UTF-8 or thousands of
-// combining marks. [Inline] converts such text to one harmless line, [Writer] reads a stream (tool output with
-// colours), [Markdown] renders an answer while it grows. All produce a [Text]: bytes without controls except newline
-// and tab, with styles in runs. A [Layout] wraps a Text at a width; views draw its rows cell by cell.
+// Output of models, tools and files may contain escape sequences, bidirectional controls, invalid UTF-8 or thousands
+// of combining marks. [Inline] converts such text to one safe line, [Writer] converts output with colours as it
+// arrives, and [Markdown] converts an answer as it grows. The result is a [Text]: bytes with styles, and without
+// control characters except newline and tab. A [Layout] wraps it at a width; views draw its rows.
 //
 //	var w markup.Writer
 //	var layout markup.Layout
 //	from := w.Write([]byte("\x1b[31mFAIL\x1b[0m TestTax\n"))
 //	layout.Wrap(&w.Text, 80, from) // wraps again only the bytes after the offset from
 //
-// The package does not depend on a terminal and is not safe for concurrent use.
+// The package does not depend on a terminal, and is not safe for concurrent use.
 package markup
 
 import (

@@ -1,5 +1,5 @@
-// Package panes shows the terminal panes of a session: one pane, or several in a grid, live or scrolled back. It passes
-// keys to them, and shows the output of a call that has no pane.
+// Package panes shows the terminal panes of a session, one at a time or several in a grid, live or scrolled back. It
+// passes keys to the panes. It also shows the output of calls that have no pane.
 //
 //	p := panes.New(theme, keys, output)
 //	p.Update(&s, state.Panes)

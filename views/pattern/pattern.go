@@ -1,5 +1,5 @@
-// Package pattern searches texts for a text that a person typed. A [Pattern] finds its matches; a [Prefilter] rejects
-// most texts without a match before they are laid out.
+// Package pattern implements the search for a text that the user typed. A [Pattern] finds its matches in a text. A
+// [Prefilter] rejects most texts without a match, so that they need not be laid out for the search.
 //
 //	p := pattern.New("tax")
 //	from, to := p.Next(text, 0)

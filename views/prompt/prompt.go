@@ -1,4 +1,5 @@
-// Package prompt is the input for prompts: an editor with a searchable history and completion of commands and files.
+// Package prompt implements the input for prompts: an editor with a searchable history, and completion of commands
+// and files.
 //
 //	p := prompt.New(theme, keys)
 //	p.OnSubmit = func(text string) { send(event.Submit{Text: text}) }

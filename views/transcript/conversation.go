@@ -1,5 +1,5 @@
-// Package transcript shows the conversation of a session. [Conversation] has a block for each prompt, answer or tool
-// call. It lays out only the blocks in view, and finds or selects text. [Output] follows the output of one call.
+// Package transcript shows the conversation of a session. A [Conversation] has a block for each prompt, answer and
+// tool call, and lays out only the visible blocks. An [Output] shows the output of one call as it grows.
 //
 //	c := transcript.NewConversation(theme, keys)
 //	c.Update(&s, state.Conversation)

@@ -1,8 +1,8 @@
-// Package viewtest draws a primitive on a simulated screen and compares it with a readable golden file.
+// Package viewtest draws a view on a simulated screen, and compares it with a golden file that people can read.
 //
 //	viewtest.Golden(t, "approval", m, 80, 24) // testdata/approval-80x24.screen
 //
-// Run the tests with -update to rewrite the files.
+// The test flag -update rewrites the golden files.
 package viewtest
 
 import (

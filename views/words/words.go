@@ -1,4 +1,5 @@
-// Package words describes tool calls and their outcomes for people. Its results are as untrusted as the calls.
+// Package words describes tool calls, approvals and outcomes in words for the user. Like the calls, the words are
+// untrusted.
 //
 //	c := words.Call{Name: "read_file", Arguments: `{"path":"a.go"}`, Action: act, Cwd: "/w"}
 //	verb, subject := c.Words() // read, a.go

@@ -1,5 +1,4 @@
-// Package anthropic speaks Anthropic's Messages protocol, with Anthropic's and other servers: it converts
-// [model.Message] to content blocks and back.
+// Package anthropic is a client of Anthropic's Messages protocol, which other providers offer, too.
 //
 //	m, err := anthropic.New(anthropic.Config{
 //		Profile: "claude", BaseURL: "https://api.anthropic.com/v1", Key: key,
@@ -7,11 +6,11 @@
 //	})
 //	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) { … }
 //
-// Blocks other than text and tool calls, such as thinking, are kept unchanged in [model.Message.Extra], and sent back
-// to the same model in the same place.
+// Content blocks that [model.Message] has no field for, such as thinking, are kept unchanged in its field Extra, and
+// are sent back to the same model at the same position.
 //
-// The package encodes requests and decodes answers itself, with [wire] and [endpoint]. The provider's SDK (1.84) would
-// add 12.7 MB to a program of 20.9 MB and save no work, because its types drop unknown fields.
+// The package does not use the provider's SDK (1.84), which would add 12.7 MB to a program of 20.9 MB, and whose
+// types drop unknown fields.
 package anthropic
 
 import (

@@ -1,22 +1,22 @@
-// Package blocks exchanges plain text with a model instead of tool calls: a fenced shell block is a command, a fenced
-// block after a file name is the file's text, and everything else is the answer. Small models that fail at calls in
-// JSON manage this, and it is the only way for models whose server accepts no tools.
+// Package blocks lets models work that can't call tools: the model writes its calls as Markdown code blocks. A fenced
+// shell block is a command, a fenced block after a file name is the new text of that file, and everything else is the
+// answer. It serves small models that fail to write calls in JSON, and servers that accept no tools.
 //
 //	m := blocks.New(adapter, "it has 1.5 billion parameters")
 //	for d, err := range m.Stream(ctx, req) { … } // a Done with a call of run_shell or write_file
 //
-// In the text for the model, the call
+// For example, the model gets, and writes, the call
 //
 //	{"name": "run_shell", "arguments": {"command": "ls docs"}}
 //
-// is
+// as
 //
 //	```sh
 //	ls docs
 //	```
 //
-// All earlier calls of the conversation are written like this, too, whichever model made them, and their results are
-// text. Only the model's answer is searched for blocks, and it is cut off after the first block that is a call.
+// Earlier calls of the conversation are converted for the model in the same way, and their results become text. Only
+// the model's answer is searched for calls; it is cut off after the first one.
 package blocks
 
 import (

@@ -1,13 +1,13 @@
-// Package completions speaks OpenAI's Chat Completions protocol and the dialects of the many servers that imitate it:
-// it sends [model.Message] unchanged, and reads answers leniently into deltas.
+// Package completions is a client of OpenAI's Chat Completions protocol, and of the many servers that imitate it with
+// small differences.
 //
 //	m, err := completions.New(completions.Config{
 //		Profile: "local", BaseURL: "http://localhost:11434/v1", Model: "qwen3",
 //	})
 //	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) { … }
 //
-// go-openai builds and checks the request. Its types drop unknown fields, so this package encodes messages and decodes
-// events itself.
+// go-openai builds and checks the requests. Its types drop unknown fields, so the package encodes messages and
+// decodes events itself.
 package completions
 
 import (

@@ -1,5 +1,5 @@
-// Package demo is the embedded model, for trying the whole program before a model is connected. It needs no key and no
-// network, states that it is not a language model, and calls the real tools.
+// Package demo is a scripted model for trying buddy before a real model is connected. It needs no key and no network,
+// says that it is not a language model, and calls the real tools.
 //
 //	m := demo.New(20 * time.Millisecond) // a word every 20 ms
 //	for d, err := range m.Stream(ctx, req) { … }

@@ -1,7 +1,5 @@
-// Package endpoint connects to one provider's address: it checks the address, bounds every wait, and turns every
-// failure into one [model.Error] that says where it happened, what happened and what to do, without the key.
-//
-// An adapter passes a [Call] to its SDK as the HTTP client and reads normalised events (see [sse]):
+// Package endpoint sends requests to a provider's API over HTTP. It limits every wait, and converts every failure to
+// a [model.Error] that says what happened and what to do, without revealing the key.
 //
 //	e, err := endpoint.New(endpoint.Config{Profile: "work", API: "completions", BaseURL: url, Access: endpoint.Access{Key: key}})
 //	call := e.Call(ctx)
@@ -9,6 +7,8 @@
 //	_, err = client(call).Create(call.Context(), …)
 //	if err != nil { return call.Explain(err) }
 //	event, err := call.Next()
+//
+// The server's events are read with package [sse].
 package endpoint
 
 import (

@@ -1,4 +1,4 @@
-// Package fallback sends a request to a second model when the first is overloaded or its answer has stalled, and
+// Package fallback lets a second model answer a request when the first is overloaded or its answer has stalled, and
 // retries have not helped.
 //
 //	m := fallback.New(retry.BeforeFallback(first, second, recovery), retry.New(second, recovery))
@@ -6,8 +6,8 @@
 //		if d.Kind == model.Fallback { … } // the answer of the first model is void
 //	}
 //
-// The switch applies to one request. Send related requests to the Model of the notice, so that they do not wait for the
-// overloaded model again.
+// The switch applies to one request. The [model.Fallback] delta names the second model; send related requests to it
+// directly, so that they don't wait for the overloaded model again.
 package fallback
 
 import (

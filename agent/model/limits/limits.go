@@ -1,5 +1,5 @@
-// Package limits holds the input and output limits of models in tokens, and their prices. The data is in models.toml
-// and limits.toml, each number with its source.
+// Package limits knows the context windows, the longest answers and the prices of common models. The data is in
+// models.toml and limits.toml, each number with its source.
 //
 //	window, ok := limits.Window("openai/gpt-4o:free") // 128000, true
 //	price := limits.Price("https://api.openai.com/v1", "gpt-5.1")

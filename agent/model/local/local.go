@@ -1,11 +1,11 @@
-// Package local finds model servers on this machine.
+// Package local finds model servers on this machine, such as Ollama.
 //
 //	for _, s := range local.Find(ctx, []local.Place{{Name: "ollama", BaseURL: "http://127.0.0.1:11434/v1"}}) {
 //		fmt.Println(s.Name, s.Models)
 //	}
 //
-// Find connects to all addresses at once, but only to loopback addresses, and follows no redirect and no proxy: a
-// search on this machine must not become a request to another one.
+// Find asks all addresses at the same time. It must never send anything to another machine, so it connects only to
+// loopback addresses, follows no redirects and uses no proxy.
 package local
 
 import (

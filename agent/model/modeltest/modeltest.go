@@ -1,6 +1,6 @@
-// Package modeltest is a model server for tests: it plays a script in the wire format of Chat Completions, Responses or
-// Anthropic's Messages, depending on the request, with the faults of real servers, and refuses what a real server
-// would refuse.
+// Package modeltest runs a model server for tests. It answers with a script, in the wire format of Chat Completions,
+// Responses or Anthropic's Messages, depending on the request. The script can contain the faults of real servers, and
+// the server refuses requests that a real one would refuse.
 //
 //	srv := modeltest.Start(t, modeltest.Steps(
 //		modeltest.Answer{modeltest.Call{ID: "c1", Name: "time", Arguments: "{}"}},

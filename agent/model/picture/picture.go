@@ -1,4 +1,4 @@
-// Package picture scales pictures down to the limits of a provider.
+// Package picture scales pictures down to the largest size that a provider accepts.
 //
 //	smaller, err := picture.Fit(file, picture.Limits{Side: 2000, Bytes: 3 << 20})
 package picture

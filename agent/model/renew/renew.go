@@ -1,5 +1,5 @@
-// Package renew wraps a model whose key changes, such as a login's token: it asks for the key before every request, and
-// once more when the server refuses the key.
+// Package renew lets a model authenticate with a key that changes, such as the token of a login. It asks for the
+// current key before every request, and asks again if the server refuses it.
 //
 //	m, err := renew.New(renew.Config{
 //		Key:   func(ctx context.Context, refused string) (string, error) { return client.Token(ctx, login, refused) },

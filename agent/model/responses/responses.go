@@ -1,16 +1,15 @@
-// Package responses speaks OpenAI's Responses protocol, the newer one, in which reasoning models get back the reasoning
-// that led to a tool call.
+// Package responses is a client of OpenAI's Responses protocol. Unlike Chat Completions, it sends reasoning models
+// the reasoning that led to their earlier tool calls.
 //
 //	m, err := responses.New(responses.Config{
 //		Profile: "work", BaseURL: "https://api.openai.com/v1", Key: key, Model: "gpt-5",
 //	})
 //	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) { … }
 //
-// Nothing is stored at the server: every request has the whole conversation. Data of the protocol that [model.Message]
-// has no field for, such as encrypted reasoning, is kept in Message.Extra together with its position, and sent again at
-// that position.
+// The server stores nothing: every request has the whole conversation. Data that [model.Message] has no field for,
+// such as encrypted reasoning, is kept in its field Extra with its position, and is sent again at that position.
 //
-// go-openai builds and checks the request; this package encodes the input and decodes events itself.
+// go-openai builds and checks the requests. The package encodes the input and decodes events itself.
 package responses
 
 import (

@@ -1,12 +1,12 @@
-// Package retry sends a request again after a temporary failure.
+// Package retry sends a request to a model again after a temporary failure.
 //
 //	m := retry.New(adapter, model.RecoverRetry)
 //	for d, err := range m.Stream(ctx, req) {
 //		if d.Kind == model.Retry { … } // the failed attempt is void
 //	}
 //
-// An attempt may fail in the middle of its answer: the deltas before a [model.Retry] belong to the failed attempt, so
-// readers discard them and cancel its calls.
+// An attempt can fail in the middle of an answer. When a [model.Retry] delta arrives, discard all earlier deltas and
+// cancel the calls that they started.
 package retry
 
 import (

@@ -1,8 +1,8 @@
-// Package sse reads the events of a streaming answer in all spellings that servers use.
+// Package sse reads the stream of server-sent events in which a model's answer arrives.
 //
-// It joins data of several lines, drops comments, names, ids and keep-alives, accepts CRLF, CR and LF and any chunking,
-// returns a plain JSON body as one event, and turns web pages, error objects and endless lines into a [model.Error]. It
-// uses at most a few times [MaxEvent] of memory.
+// It accepts the variations of real servers: any line ending, data on several lines, comments, and plain JSON instead
+// of a stream, which it returns as one event. It converts error objects, web pages and endless lines to a
+// [model.Error]. Memory is limited to a few times [MaxEvent].
 //
 //	r := sse.NewReader(resp.Body, resp.Header.Get("Content-Type"))
 //	event, err := r.Next() // until io.EOF, then:

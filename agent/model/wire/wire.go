@@ -1,10 +1,10 @@
-// Package wire holds the code that the adapters share: the configuration, sending a request and reading its answer, and
-// common parts of the JSON of OpenAI's two protocols.
+// Package wire holds the code that the clients of the model protocols share: their configuration, sending a request,
+// reading the answer, and the parts of the JSON that OpenAI's two protocols have in common.
 //
 //	c, err := wire.New(config, "responses")
 //	m := c.Model(wire.Protocol{Open: open, Answer: newAnswer, Opaque: opaque}) // a model.Model
 //
-// The package does not depend on go-openai; only the adapters completions and responses do.
+// The package does not depend on go-openai, because not all clients use it.
 package wire
 
 import (

@@ -1,14 +1,14 @@
-// Package written runs the tool calls that a model writes as text.
+// Package written runs tool calls that a model has written as text.
 //
-// Models mark their calls, and a server turns the marks into calls. If the server or the chat template does not, the
-// marks arrive as the answer's text, or as JSON in a fence. [Model] wraps another model and finds them:
+// Models mark their tool calls in a notation of their own, which the server should convert. If it does not, the calls
+// arrive in the text of the answer. [Model] wraps another model and finds them there:
 //
 //	m := written.New(retry.New(adapter, recovery))
 //	for d := range m.Stream(ctx, req) { … } // Done has calls where next wrote `{"name": "read_file", "arguments": {…}}`
 //
-// Text becomes a call only at the end of an answer, if nothing but calls of offered tools follows, the text does not
-// occur in what the model has read, and the model has made no native call in the session. Such a call carries a mark,
-// which the session file keeps. Thoughts in <think> become reasoning.
+// Text is taken for a call only at the end of an answer, and only if nothing but calls of offered tools follows, the
+// text does not occur in what the model has read, and the model has made no native call in the session. The session
+// file marks such calls. Text in <think> becomes reasoning.
 package written
 
 import (

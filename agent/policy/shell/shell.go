@@ -1,14 +1,14 @@
-// Package shell analyses what a shell program would do, without running any of it. It parses the text as bash, visits
-// every command, even inside wrappers such as sudo, and reports whether all commands only read or, if not, which
-// command decided and why.
+// Package shell analyses what a shell command would do, without running it. It parses the text as bash, and visits
+// every command in it, even inside wrappers such as sudo. It reports whether the text only reads or, if not, which
+// command does more and why.
 //
 //	r := shell.Analyse("git log | tee log.txt", shell.Env{Cwd: "/w", Secret: secretIn})
 //	r.ReadOnly // false
 //	r.Reason   // `tee writes files`
 //
-// A program is read-only if every command in it is on the list of inspecting programs, and neither a redirection nor a
-// flag obviously writes. Such a program is harmless only in the read-only sandbox, where the kernel prevents changes
-// and hides files with secrets; without that sandbox only the literal core is harmless: programs and flags in a
+// Text is read-only if every program in it is on a list of programs that only inspect, and no redirection or flag
+// obviously writes. Such text can run without approval only in the read-only sandbox, where the kernel prevents
+// changes and hides files with secrets. Without the sandbox, only the literal core may: programs and flags in a
 // reviewed table. The analysis opens no file and starts no process.
 package shell
 

@@ -1,18 +1,18 @@
-// Package snapshot records what commands change in folders of this machine, so that their changes can be undone.
+// Package snapshot records what commands change in local folders, so that the changes can be undone.
 //
-// A [Tree] compares the folders with their state at the last scan: by device, inode, size, mode and times, so that an
-// unchanged file is never read. It copies the content of each new or changed file to a store, named by its SHA-256. Two
-// scans, before and after a command, give the list of its changes; the contents before and after are both in the store.
+// A [Tree] is scanned before and after a command. A scan compares device, inode, size, mode and times with the last
+// scan, so that unchanged files are not read, and copies the content of each new or changed file to a store, named by
+// its SHA-256. The second scan lists the changes; the content from before and after is then in the store.
 //
 //	tree := snapshot.Open(snapshot.Options{Store: dir, State: sessionDir, Roots: []string{"/home/ann/shop"}})
 //	_, err := tree.Scan(ctx)       // before a command
 //	done, err := tree.Scan(ctx)    // after it: done.Changes is what it changed
 //	back, err := tree.Restore(ctx, done.Changes, false, announce)
 //
-// A tree covers regular files, symbolic links and folders with their permissions. It leaves out .git, .buddyx, what
-// .gitignore files exclude, other file systems, devices, sockets and pipes. It does not record owners, extended
-// attributes and times. Shadow repositories (git add, git checkout) were tried and rejected: git runs programs that the
-// configuration of a nested repository names, and it loses modes, empty folders and the content of filtered files.
+// A tree covers regular files, symbolic links and folders, with their permissions. It leaves out .git, .buddyx, files
+// that .gitignore excludes, other file systems, devices, sockets and pipes. It does not record owners, extended
+// attributes and times. The package does not use a shadow git repository: git would run programs that the
+// configuration of a nested repository names, and would lose modes, empty folders and the content of filtered files.
 package snapshot
 
 import (

@@ -1,6 +1,5 @@
-// Package watch keeps a live table of sessions: it connects to every host of this user, and to buddy on other machines,
-// and notices sessions that appear and disappear. Its connections do not make a session count as attended. It does not
-// poll: without events no goroutine runs.
+// Package watch keeps a table of running sessions up to date. It connects to all sessions of the user on this
+// machine, and to buddy on other machines, and notices when sessions start and end.
 //
 //	t := watch.Open(ctx, nil, false)
 //	defer t.Close()
@@ -8,6 +7,9 @@
 //	for range t.Changed() {
 //		show(t.Sessions())
 //	}
+//
+// A session that is only watched does not count as attended by a user. The package does not poll: no goroutine runs
+// until an event arrives.
 package watch
 
 import (

@@ -1,5 +1,5 @@
-// Program library drives buddy's runtime from another module: with its own model, tool, context strategy and durable
-// execution, and with a model of the server that its argument names.
+// Command library tests buddy as a library: it uses the runtime from another module, with its own model, tool,
+// context strategy and durable execution, and also with a model on the server that its argument names.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package lsptest is a language server for tests, without any library, so that it can break all rules. Comments in a
-// file are its problems:
+// Package lsptest implements a language server for tests. It uses no library, so that it can violate every rule of
+// the protocol. Comments in a file make it report problems:
 //
 //	x := 1 // bad: the message of an error
 //	y := 2 // warn: the message of a warning

@@ -1,12 +1,12 @@
-// Package form asks the person for the values that an MCP server requests (the protocol calls this elicitation): with a
-// form that shows all values before they are sent, or with an address to visit.
-//
-// A form is a series of questions, so it works wherever questions do: on the screen, on several screens at once, line
-// by line. If nobody can be asked, the request is declined.
+// Package form asks the user for values that an MCP server requests, which the protocol calls elicitation. It either
+// shows a form, whose values the user reviews before they are sent, or an address to visit.
 //
 //	fields, err := form.Fields(params.RequestedSchema)
 //	answer, err := form.Ask(ctx, form.Form{Server: "files", Message: params.Message, Fields: fields}, call.Ask)
 //	return &mcp.ElicitResult{Action: answer.Action, Content: answer.Values}, err
+//
+// A form is a series of ordinary questions, so it works on the full screen, on several screens at once, and line by
+// line. If no user can answer, the request is declined.
 package form
 
 import (

@@ -1,4 +1,4 @@
-// Package ansitest generates output of programs for tests.
+// Package ansitest generates random output of programs with escape sequences, for tests.
 //
 //	sent := ansitest.Progress(rand.New(rand.NewPCG(1, 2)), 100)
 package ansitest

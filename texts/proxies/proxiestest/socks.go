@@ -1,4 +1,4 @@
-// Package proxiestest has a SOCKS proxy for tests.
+// Package proxiestest provides a SOCKS proxy for tests.
 //
 //	p := proxiestest.Socks(t, server.Listener.Addr().String())
 //	t.Setenv("ALL_PROXY", "socks5://ann:secret@"+p.Addr)

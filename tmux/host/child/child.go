@@ -1,9 +1,8 @@
-// Package child runs servers and hooks on this machine, which buddy talks to over pipes, and leaves none of their
-// processes behind.
+// Package child runs servers and hooks on this machine as child processes, and leaves none of their processes behind.
 //
-// Each program gets its own process group. Stopping it ends the whole group: its standard input is closed, then the
-// group gets TERM, then KILL. A file describes each program, so that [Sweep] in a later process finds and ends the
-// programs that a killed process left running.
+// Each program runs in its own process group. To stop a program, Stop closes its standard input, then sends TERM and
+// finally KILL to the group. If buddy itself is killed, [Sweep] in a later process ends the programs that are left,
+// which it finds by a file that describes each program.
 //
 //	p, err := child.Start(ctx, child.Spec{Name: "hook lint", Command: []string{"./lint"}, State: dir})
 //	defer p.Stop()

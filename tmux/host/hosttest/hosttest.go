@@ -1,5 +1,5 @@
-// Package hosttest starts real targets for tests: the test's own sshd, containers built from the programs of this
-// machine, and a forwarder that can be slow or cut.
+// Package hosttest starts targets for tests: an ssh server, containers with the programs of this machine, and a
+// forwarder that can slow down or cut a connection.
 //
 //	srv := hosttest.NewSSHD(t, "") // skips the test where sshd is missing
 //	h, err := host.SSH(host.SSHOptions{Dest: srv.Dest, ConfigFile: srv.Config})

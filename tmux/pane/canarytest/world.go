@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package canarytest shows the effects of a hostile command: it creates a world of canaries (folders, sockets and a
-// process), runs shell lines in it, and checks each canary afterwards.
+// Package canarytest tests sandboxes with hostile commands. It creates canaries (folders, sockets and a process),
+// runs a command, and reports which canaries the command has changed.
 //
 //	w := canarytest.New(t, canarytest.Options{Dir: "/tmp", Script: script})
 //	got := w.Plain(line, time.Minute) // unrestricted: line.Canary is among them

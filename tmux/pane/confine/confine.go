@@ -1,18 +1,18 @@
-// Package confine is the read-only sandbox for commands that run without approval: they can read and print, but change
-// and send nothing.
-//
-// On Linux it uses restrictions that a process can put on itself and never remove: Landlock (files) and a seccomp
-// filter (system calls). They are put on one thread, which starts the command and ends; the rest of the process is not
-// restricted. On macOS it uses package seatbelt.
+// Package confine implements the read-only sandbox, in which commands run without approval: they can read and print,
+// but can't change or send anything.
 //
 //	box, err := confine.New(confine.Config{Reach: confine.Reach{Read: []string{"/home/ann/shop"}}, Env: os.Environ(), Temp: tmp})
 //	err = box.Start(cmd) // after an error cmd was not started; else it waits for its input
 //	err = cmd.Wait()
 //	err = box.Sweep(cmd.Process.Pid) // ends the processes that cmd left behind
 //
-// The data is in tables: calls_linux.go (system calls), path_rules_linux.go and paths.go (folders), environ.go
-// (variables). elastic/go-seccomp-bpf is not used, because it lacks the newest calls, compares 64 bits of arguments
-// although the kernel uses 32 of them, and builds tables for five architectures at each start.
+// On Linux, it uses Landlock for files and a seccomp filter for system calls. Both are restrictions that a thread can
+// put on itself but never remove. So a thread is restricted, starts the command and ends; the rest of the process
+// stays unrestricted. On macOS, the package uses package seatbelt.
+//
+// The rules are tables: calls_linux.go (system calls), path_rules_linux.go and paths.go (folders), environ.go
+// (variables). The package does not use elastic/go-seccomp-bpf, which lacks the newest calls, compares 64 bits of
+// arguments where the kernel uses 32, and builds tables for five architectures at each start.
 package confine
 
 import (

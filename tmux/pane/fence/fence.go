@@ -1,15 +1,15 @@
-// Package fence is the workspace sandbox: it runs commands without approval. They may write in the workspace, and by
-// default change and reach nothing outside of it.
-//
-// On macOS it uses package seatbelt. On Linux it uses bubblewrap (bwrap), which puts a command into separate
-// namespaces: it sees the system read-only, the workspace, its own temporary folder and caches, no other process, and
-// by default no network but its own loopback. The system call filter and the list of system folders come from package
-// confine.
+// Package fence implements the workspace sandbox, in which commands run without approval. They can write only to the
+// workspace, and by default have no network.
 //
 //	f, err := fence.New(fence.Config{Settings: s, Env: os.Environ(), Temp: tmp})
 //	err = f.Start(cmd) // after an error cmd was not started
 //	err = cmd.Wait()
 //	err = f.Sweep(cmd.Process.Pid) // ends the processes that cmd left behind
+//
+// On Linux, it uses bubblewrap (bwrap), which starts a command in its own namespaces: the command sees the system
+// read-only, the workspace, its own temporary folder and caches, but no other processes, and by default no network
+// except its own loopback. The system call filter and the list of system folders come from package confine. On macOS,
+// the package uses package seatbelt.
 package fence
 
 import (

@@ -1,11 +1,11 @@
-// Package gitfiles finds the files that the system's and the user's git configuration names. Inside a sandbox, git must
-// read these files to behave as outside. The package only reads files.
+// Package gitfiles finds the files that the system's and the user's git configuration refers to. A sandbox has to
+// make these files readable, or git would behave differently inside.
 //
 //	files := gitfiles.Search{Env: os.Environ(), Work: []string{"/home/ann/shop"}}.Find()
 //	// files.Read: /home/ann/.gitconfig, /home/ann/.gitignore_global; files.Hooks: /home/ann/hooks
 //
-// A configuration in the workspace, such as a repository's, makes no file readable, because a text that a model may
-// have written must not choose the files that its commands read.
+// The configuration of a repository in the workspace makes no file readable: the model may have written it, and must
+// not choose the files that its commands can read. The package only reads files.
 package gitfiles
 
 import (

@@ -1,12 +1,12 @@
-// Package seatbelt runs commands in the sandbox of macOS. It implements the read-only and the workspace sandbox there,
-// where Linux has Landlock and bubblewrap.
+// Package seatbelt runs commands in the sandbox of macOS. The read-only sandbox and the workspace sandbox use it
+// where they use Landlock and bubblewrap on Linux.
 //
 //	held, err := seatbelt.Rules{Read: []string{"/Users/ann/shop"}, Temp: temp}.Hold()
 //	err = held.Start(cmd)
 //
-// The rules are a profile in SBPL, the language of sandbox-exec(1), which denies everything without a rule; the last
-// matching rule counts. Apple documents neither the language nor the kernel's checks, so a profile proves nothing:
-// [Store.Usable] tests it with commands that try to break out.
+// The [Rules] become a profile in SBPL, the language of sandbox-exec(1). The profile denies everything that no rule
+// allows; the last matching rule counts. Because Apple documents neither the language nor the kernel's checks,
+// [Store.Usable] tests the profile with commands that try to break out.
 package seatbelt
 
 import (

@@ -1,14 +1,14 @@
-// Package try runs a command in a sandbox that collects its file changes in a private folder, lists these changes, and
-// can apply exactly them to the workspace without running the command again.
-//
-// On Linux the command runs in the workspace sandbox of package fence, with an overlay over the workspace: its changes
-// go to a layer, a private folder on the same file system. It has no network, but the host names that it looks up are
-// recorded. Keeping exchanges the changed files of the layer and of the workspace.
+// Package try runs a command in a sandbox that collects its file changes in a private folder, the layer. The changes
+// can then be listed, and applied to the workspace without running the command again.
 //
 //	result, err := try.Run(ctx, config, try.Command{Shell: "/bin/bash", Line: "sed -i s/a/b/ *.txt", Dir: dir})
 //	for _, c := range result.Changes { … }
 //	err = result.Keep() // the workspace is unchanged if this is a *ConflictError
 //	err = result.Discard()
+//
+// On Linux, the sandbox is that of package fence with an overlay over the workspace; the layer is on the same file
+// system. The command has no network, but the host names that it looks up are recorded. Keep exchanges the changed
+// files between the layer and the workspace.
 package try
 
 import (

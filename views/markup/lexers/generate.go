@@ -1,7 +1,7 @@
 //go:build ignore
 
-// Command lexers generates the lexer definitions that package markup embeds, one XML file each, from the chroma version
-// in go.mod. Run it with go generate.
+// Command lexers generates the definitions with which package markup highlights code, from the version of chroma in
+// go.mod. Each definition is an XML file. Run it with go generate.
 package main
 
 import (

@@ -1,7 +1,8 @@
-// Package inside is code of this program that runs in the workspace sandbox just before a command: it opens the proxy's
-// port there, then replaces itself by the command. It runs while the package is initialised, before packages that it
-// does not need, because their initialisation would take longer than all of this for each command. For the same reason
-// it imports little.
+// Package inside is the part of buddy that runs in the workspace sandbox just before a command. It opens the port of
+// the proxy there, then replaces itself with the command.
+//
+// It does so in an init function and imports little, so that the packages that it does not need are not initialised:
+// that would take longer than everything else, for each command.
 package inside
 
 import (

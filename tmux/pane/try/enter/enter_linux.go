@@ -1,9 +1,12 @@
-// Package enter is code of this program that prepares the sandbox of a command that is tried. A first process makes new
-// namespaces and starts a second one there, which puts overlays over the writable folders, opens the port of a name
-// server, and replaces itself by bwrap. buddy itself can't be the first process: it hides from debuggers
-// (PR_SET_DUMPABLE), and an ordinary user can't set the id maps of such a process. Both processes run while the package
-// is initialised, as in package inside, because the initialisation of unneeded packages takes longer than all of this.
-// Hence it imports little.
+// Package enter is the part of buddy that prepares the sandbox in which a command is tried.
+//
+// A first process creates namespaces and starts a second process in them. The second one mounts overlays over the
+// writable folders, opens the port of a name server, and replaces itself with bwrap. The main process of buddy can't
+// be the first one, because it hides from debuggers (PR_SET_DUMPABLE), and an ordinary user can't set the id maps of
+// such a process.
+//
+// As in package inside, the code runs in an init function and imports little, so that other packages are not
+// initialised.
 package enter
 
 import (
