@@ -1,5 +1,5 @@
-// Package app implements the program's entry point. The diagram shows the way of a key to the runtime, and of an
-// event from the runtime to the screen:
+// Package app implements the program's entry point. The diagram shows how a key leads to a command for the runtime,
+// and how an event of the runtime reaches the screen:
 //
 //	prompt ── key ──▶ views ── intent ──▶ app ── event.Command ──▶ agent.Runtime
 //	screen ◀─ draw ── views ◀─ Changed ── state.Apply ◀─ pump ◀─ event.Envelope ─┘

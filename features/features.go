@@ -1,4 +1,4 @@
-// Package features lists the program's features, which package feature describes.
+// Package features lists the features of the program. Package feature defines what a feature is.
 package features
 
 import (

@@ -4,7 +4,7 @@
 //	r := tools.NewRegistry(shell.New(panes, plain, "local", cwd, warn))
 //	t, err := r.Lookup("run_shell")
 //	act, err := t.Plan(call)      // no side effects yet
-//	call.Planned = act            // approved by the policy or a person
+//	call.Planned = act            // approved by the policy or the user
 //	res := t.Run(ctx, call)       // now it runs
 //
 // If a tool fails, its [Result] says so to the model; Run returns no Go error.

@@ -1,5 +1,5 @@
-// Package autorun recognizes, by their names, files that other programs execute or take commands from, such as a
-// Makefile. Even in edits mode, which allows other edits, a change to such a file needs approval.
+// Package autorun recognizes by name the files that other programs execute or take commands from, such as a Makefile.
+// Even in edits mode, which allows other edits, a change to such a file needs approval.
 //
 //	by, what, matched, ok := autorun.Find("web/package.json")
 //	// "npm", "scripts and packages", "package.json", true

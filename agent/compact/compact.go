@@ -1,10 +1,10 @@
 // Package compact shortens conversations so that they fit into the context window of their model.
 //
 // A [Compactor] clears old tool results. If this is not enough, it drops old messages, or replaces them with a
-// summary or with a digest, which has one line per operation. If the conversation still does not fit, nothing may be
-// sent.
+// summary or with a digest, which has one line per operation. If the conversation still does not fit, Fit returns
+// Full, and nothing may be sent.
 //
-// If the size of the context window is not known but assumed, no message is removed until the provider rejects a
+// If buddy has to guess the size of the context window, no message is removed until the provider has rejected a
 // request as too long.
 //
 //	c := compact.New(settings.Context{}.WithDefaults(), compact.Parts{…})

@@ -6,7 +6,7 @@
 //		result = inject.Defuse(result, found)
 //	}
 //	if inject.Worst(found) == inject.High {
-//		// warn the person, and ask even for calls that need no approval
+//		// warn the user, and ask even for calls that need no approval
 //	}
 //
 // Scan reads text as a model does: JSON escapes, emphasis, look-alike letters, spaces between letters, invisible

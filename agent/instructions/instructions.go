@@ -1,7 +1,7 @@
 // Package instructions reads instruction files, in which people tell an agent how to work.
 //
-// It reads AGENTS.md, or CLAUDE.md if a folder has no AGENTS.md; CLAUDE.local.md; and a project's rules, which may be
-// limited to certain files.
+// In each folder it reads AGENTS.md, or CLAUDE.md if there is no AGENTS.md, and CLAUDE.local.md. It also reads a
+// project's rules, which can be limited to certain files.
 //
 //	set, err := instructions.Read(ctx,
 //		instructions.Source{From: instructions.Person, Files: mine, Dirs: []string{config}, Inside: home},

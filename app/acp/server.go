@@ -1,6 +1,6 @@
-// Package acp lets editors run sessions, by the Agent Client Protocol, version 1, on stdin and stdout. Each session
-// runs in a host process of its own; this process only translates between the protocol and the session's events and
-// commands.
+// Package acp lets editors run sessions through the Agent Client Protocol, version 1, on stdin and stdout. Each
+// session runs in a host process of its own; this process only translates between the protocol and the session's
+// events and commands.
 //
 //	err := acp.Serve(os.Stdin, stdout, &options)
 //

@@ -1,4 +1,4 @@
-// Package fuzzy finds the texts that best match a typed query, for completion and for suggestions after a typing
+// Package fuzzy ranks texts by how well they match a typed query, for completion, and suggests names after a typing
 // mistake.
 //
 //	score, ok := fuzzy.Fit("app/screen/screen.go", "scgo") // all characters of the query occur, in order

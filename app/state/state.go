@@ -5,9 +5,9 @@
 //	changed := s.Apply(env)
 //	if changed&state.Conversation != 0 { conversation.Update(&s) }
 //
-// Only [State.Apply] and the functions like it that add stored events change a State. They do no I/O and read no
-// clock, so that a stored session looks the same as a live one. Only the UI goroutine uses a State. The zero State is
-// an empty conversation.
+// Events are added with [State.Apply] and, for a stored session, with functions such as [State.ApplyTail]. They do no
+// I/O and read no clock, so that a stored session looks the same as a live one. Only the UI goroutine uses a State.
+// The zero State is an empty conversation.
 package state
 
 import (

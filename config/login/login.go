@@ -1,6 +1,6 @@
-// Package login logs the user in at OAuth 2.0 issuers, and renews the tokens, also when several processes use them.
-// Logins at model providers use the device flow (RFC 8628) or the code flow, logins at MCP servers the code flow; see
-// [Client.LoginServer].
+// Package login logs the user in at OAuth 2.0 issuers, and renews the tokens, which several processes can use at the
+// same time. Logins at model providers use the device flow (RFC 8628) or the code flow, logins at MCP servers the
+// code flow; see [Client.LoginServer].
 //
 //	c := login.New(config.Auth())
 //	flow, err := c.Begin(ctx, profile.Login)

@@ -1,4 +1,5 @@
-// Command buddy-worker takes durable runs from a Temporal task queue and runs them with buddy on this machine.
+// Command buddy-worker takes durable runs (see package durable) from a Temporal task queue and runs them with buddy
+// on this machine.
 //
 //	buddy-worker -queue buddy -label gpu -max 4
 package main

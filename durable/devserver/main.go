@@ -1,5 +1,5 @@
-// Command devserver runs a Temporal server for trying durable runs on this machine. It is a single process, and keeps
-// its data in one SQLite file.
+// Command devserver runs a Temporal server on this machine, for trying durable runs (see package durable). It is a
+// single process, and keeps its data in one SQLite file.
 //
 //	devserver -file runs.db -port 7233
 package main

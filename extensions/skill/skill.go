@@ -1,10 +1,11 @@
-// Package skill parses skills and custom commands. A skill is an instruction to the model, in a file, that a user
-// calls by name or that the model loads when the description fits.
+// Package skill parses skills and custom commands. A skill is a file with instructions for the model. The user calls
+// it by its name, or the model loads it when its description fits the task.
 //
 //	s := skill.New(item)
 //	text := s.Expand("42", skill.Facts{Project: "/home/ann/shop"}, run)
 //
-// A custom command is a skill in another folder, except that the model does not see commands without a description.
+// A custom command is the same in another folder, except that the model does not see custom commands without a
+// description.
 package skill
 
 import (

@@ -3,8 +3,8 @@
 //
 //	part := checkpoint.New(tree, "local") // a [turn.Part]; it records nothing before the first command that may write
 //
-// Only commands on this machine that may write are recorded. If a command continues in the background, all changes
-// until its end count as its own, except those that another command or a file tool has made.
+// Only commands that may write are recorded, and only on this machine. If a command continues in the background, all
+// changes until its end count as its own, except those that another command or a file tool has made.
 package checkpoint
 
 import (

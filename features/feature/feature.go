@@ -1,5 +1,5 @@
 // Package feature defines how a feature adds its commands, its settings and its part in a session to the program. A
-// feature is a folder below features and an entry in the list there.
+// feature is a folder below features and an entry in the list of package features.
 //
 //	// Package clock tells the model the time.
 //	package clock

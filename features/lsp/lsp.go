@@ -1,4 +1,4 @@
-// Package lsp reports the problems that tools have caused by changing files, as language servers find them.
+// Package lsp reports problems that language servers find in a file after a tool has changed it.
 //
 //	all := lsp.New(lsp.Options{Servers: find, Folders: folders, State: dir, Publish: publish})
 //	defer all.Close()

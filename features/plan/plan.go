@@ -1,5 +1,5 @@
-// Package plan implements plan mode, in which the model only reads and writes a plan, until the user approves the
-// plan. [buddy/agent/plan] parses plans, and [buddy/agent/approval] switches the mode.
+// Package plan implements plan mode, in which the model can only read, and write a plan to a file, until the user
+// approves the plan. [buddy/agent/plan] parses plans, and [buddy/agent/approval] switches the mode.
 package plan
 
 import (

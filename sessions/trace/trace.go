@@ -1,5 +1,5 @@
-// Package trace shows where the time, the tokens and the money of a session were spent. It reads the session's events
-// once, with limited memory for sessions of any length.
+// Package trace computes where the time, the tokens and the money of a session were spent. It reads the session's
+// events once, with limited memory for sessions of any length.
 //
 //	var t trace.Trace
 //	for _, env := range events {

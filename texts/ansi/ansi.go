@@ -1,5 +1,5 @@
 // Package ansi parses the escape sequences of terminals. All code that shows, removes or forwards sequences uses it,
-// because this code must agree on where a sequence ends and text starts.
+// so that there is one answer to where a sequence ends and text starts.
 //
 //	plain := ansi.Strip("\x1b[31mFAIL\x1b[0m") // FAIL
 //

@@ -1,5 +1,5 @@
-// Package secretfile recognizes files with secrets by their names. The file tools, the policy for commands and the
-// read-only sandbox use the same table.
+// Package secretfile recognizes by name the files that hold secrets, such as .env. The file tools, the policy for
+// commands and the read-only sandbox use the same table.
 //
 //	part, why := secretfile.Find("/home/ann/shop/.env.local") // ".env.local", "variables of a program, …"
 //	part, _ = secretfile.Find("internal/credentials_test.go") // ""

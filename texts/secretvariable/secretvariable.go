@@ -1,4 +1,4 @@
-// Package secretvariable recognizes environment variables with secrets by their names.
+// Package secretvariable recognizes by name the environment variables that hold secrets, such as DB_PASSWORD.
 package secretvariable
 
 import (

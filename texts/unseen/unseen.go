@@ -6,11 +6,12 @@
 //	end, err := place.Begin(true) // before the change; end() after it
 //	marks, err := place.Marks()   // when the dialog opens
 //	files, more := unseen.Changes(marks, time.Second)
-//	unseen.Clear(marks) // once the person has approved
+//	unseen.Clear(marks) // once the user has approved
 //
-// Such a mark is a file, which is valid for all sessions and processes, until the user approves a command while the
-// list is shown. It starts with a line of JSON and grows with each change, so that its size reveals later changes. A
-// process that makes changes holds a shared lock on the file; the kernel releases the lock when the process ends.
+// A workspace with such changes has a mark: a file that all sessions and processes share, and that remains until the
+// user approves a command while the list is shown. A mark starts with a line of JSON and grows with each change, so
+// that its size reveals later changes. A process that makes changes holds a shared lock on it; the kernel releases
+// the lock when the process ends.
 package unseen
 
 import (

@@ -1,9 +1,8 @@
-// Package host connects to the machines and containers where commands run: this machine, another one over ssh, or a
-// container.
+// Package host connects to the targets where commands run: this machine, another one over ssh, or a container.
 //
-// A [Host] starts processes there ([Host.Command]), runs scripts in shells that it keeps open ([Host.Run]), and reads
-// and writes files through these shells ([Host.Read], [Host.WriteFile]). The target needs only sh and the standard
-// tools. The first use of a Host connects to its target, and so does the first use after a lost connection.
+// A [Host] starts processes on its target ([Host.Command]), runs scripts in shells that it keeps open ([Host.Run]),
+// and reads and writes files through these shells ([Host.Read], [Host.WriteFile]). The target needs only sh and the
+// standard tools. The first use of a Host connects to the target, and so does the first use after a lost connection.
 //
 //	h, err := host.SSH(host.SSHOptions{Dest: "root@web-02"})
 //	defer h.Close()

@@ -1,5 +1,5 @@
-// Package dialog implements the views that open over the others: approvals, questions, lists, the pager and the help.
-// A dialog reports its outcome through a callback. Package ui decides which dialog is on top.
+// Package dialog implements the views that open over the rest of the screen: approvals, questions, lists, the pager
+// and the help. A dialog reports its outcome through a callback. Package ui decides which dialog is on top.
 //
 //	c := dialog.NewConfirm(theme, keys)
 //	c.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Answer: answered})

@@ -4,7 +4,7 @@
 //	c, err := wire.New(config, "responses")
 //	m := c.Model(wire.Protocol{Open: open, Answer: newAnswer, Opaque: opaque}) // a model.Model
 //
-// The package does not depend on go-openai, because not all clients use it.
+// The package does not depend on go-openai, which only the clients of OpenAI's protocols need.
 package wire
 
 import (

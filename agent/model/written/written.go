@@ -7,8 +7,8 @@
 //	for d := range m.Stream(ctx, req) { … } // Done has calls where next wrote `{"name": "read_file", "arguments": {…}}`
 //
 // Text is taken for a call only at the end of an answer, and only if nothing but calls of offered tools follows, the
-// text does not occur in what the model has read, and the model has made no native call in the session. The session
-// file marks such calls. Text in <think> becomes reasoning.
+// text is not a copy of something that the model has read, and the model has made no native call in the session. The
+// session file marks such calls. Text in <think> becomes reasoning.
 package written
 
 import (

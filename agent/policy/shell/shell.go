@@ -1,15 +1,15 @@
-// Package shell analyses what a shell command would do, without running it. It parses the text as bash, and visits
-// every command in it, even inside wrappers such as sudo. It reports whether the text only reads or, if not, which
-// command does more and why.
+// Package shell analyses what a shell command would do, without running it. It parses the command as bash, and visits
+// every program call in it, even inside wrappers such as sudo. It reports whether all of them only read or, if not,
+// which one does more and why.
 //
 //	r := shell.Analyse("git log | tee log.txt", shell.Env{Cwd: "/w", Secret: secretIn})
 //	r.ReadOnly // false
 //	r.Reason   // `tee writes files`
 //
-// Text is read-only if every program in it is on a list of programs that only inspect, and no redirection or flag
-// obviously writes. Such text can run without approval only in the read-only sandbox, where the kernel prevents
-// changes and hides files with secrets. Without the sandbox, only the literal core may: programs and flags in a
-// reviewed table. The analysis opens no file and starts no process.
+// A command is read-only if all its programs are on a list of programs that only inspect, and no redirection or flag
+// obviously writes. Such a command may run without approval only in the read-only sandbox, where the kernel prevents
+// changes and hides files with secrets. Without the sandbox, only commands of the literal core may: programs and
+// flags in a reviewed table. The analysis opens no file and starts no process.
 package shell
 
 import (

@@ -8,8 +8,8 @@
 //		show(t.Sessions())
 //	}
 //
-// A session that is only watched does not count as attended by a user. The package does not poll: no goroutine runs
-// until an event arrives.
+// Watching a session does not make it count as attended by a user. The package does not poll: no goroutine runs until
+// an event arrives.
 package watch
 
 import (

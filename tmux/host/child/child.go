@@ -1,8 +1,8 @@
 // Package child runs servers and hooks on this machine as child processes, and leaves none of their processes behind.
 //
-// Each program runs in its own process group. To stop a program, Stop closes its standard input, then sends TERM and
-// finally KILL to the group. If buddy itself is killed, [Sweep] in a later process ends the programs that are left,
-// which it finds by a file that describes each program.
+// Each program runs in its own process group. Stop closes the program's standard input, then sends TERM and finally
+// KILL to the group. While a program runs, a file describes it, so that [Sweep] in a later process can end it if
+// buddy itself was killed.
 //
 //	p, err := child.Start(ctx, child.Spec{Name: "hook lint", Command: []string{"./lint"}, State: dir})
 //	defer p.Stop()

@@ -1,5 +1,5 @@
-// Package seatbelt runs commands in the sandbox of macOS. The read-only sandbox and the workspace sandbox use it
-// where they use Landlock and bubblewrap on Linux.
+// Package seatbelt runs commands in the sandbox of macOS. It implements the read-only sandbox and the workspace
+// sandbox there, as Landlock and bubblewrap do on Linux.
 //
 //	held, err := seatbelt.Rules{Read: []string{"/Users/ann/shop"}, Temp: temp}.Hold()
 //	err = held.Start(cmd)
