@@ -7,13 +7,13 @@ func SetModel(path, name string) error {
 	return changeFile(path, func(d *Document) error { return d.Set("agent.model", []string{name}) })
 }
 
-// SetStyle sets the output style in a person's file, see [Document].
+// SetStyle sets the output style in a settings file of the user, see [Document].
 func SetStyle(path, name string) error {
 	return changeFile(path, func(d *Document) error { return d.Set("agent.style", []string{name}) })
 }
 
-// AddProfile adds a profile to a person's file, which must have none with that name. It writes KeyEnv, or an empty key
-// if the profile is Keyless; without both, the key is looked up in the usual places.
+// AddProfile adds a profile to a settings file of the user, which must have none with that name. It writes KeyEnv, or
+// an empty key if the profile is Keyless. Without either, buddy will look for the key in the usual places.
 func AddProfile(path string, p Profile) error {
 	fields := [][2]string{{"api_base_url", p.BaseURL}, {"model", p.Model}}
 	switch {

@@ -51,8 +51,8 @@ type Token struct {
 	Client *TokenClient `json:"client,omitempty"`
 }
 
-// TokenClient holds the endpoint and the client for refreshing a token. The token is never sent anywhere else, even if
-// the server names another issuer later.
+// TokenClient holds the OAuth client and the endpoint that refresh a token. The token is sent to no other endpoint,
+// even if the server names another issuer later.
 type TokenClient struct {
 	TokenURL string   `json:"token_url"`
 	ID       string   `json:"id"`
@@ -188,14 +188,14 @@ const (
 	ByLogin = "login" // at Issuer, otherwise at the provider's KeyPage
 )
 
-// KeyPage holds the addresses of a provider's login that gives every program a key of the person.
+// KeyPage holds the addresses at which a provider lets any program log the user in and get an API key for the user.
 type KeyPage struct {
 	Page     string // to open in a browser
 	Exchange string // exchanges the code from there for the key
 }
 
-// keyPages has the providers with such a login: openrouter.ai/docs/guides/overview/auth/oauth, 2026-12-01. The others
-// require a client that is registered with them.
+// keyPages lists the providers with a [KeyPage]: openrouter.ai/docs/guides/overview/auth/oauth, 2026-12-01. The other
+// providers require a registered client.
 var keyPages = map[string]KeyPage{
 	"openrouter": {"https://openrouter.ai/auth", "https://openrouter.ai/api/v1/auth/keys"},
 }

@@ -33,9 +33,10 @@ var providers = []Provider{
 	{"openai", "OpenAI", "OPENAI_API_KEY", "https://api.openai.com/v1", Responses, "gpt-6.1-sol"},
 	// docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides/gemini-3-8-flash
 	{"gemini", "Google Gemini", "GEMINI_API_KEY", "https://generativelanguage.googleapis.com/v1beta/openai", Completions, "gemini-3.8-flash"},
-	// npm @earendil-works/pi-ai 1.5.2, as DeepSeek's
+	// Source for xAI and DeepSeek: npm package @earendil-works/pi-ai 1.5.2
 	{"xai", "xAI", "XAI_API_KEY", "https://api.x.ai/v1", Completions, "grok-4.7"},
-	// "mistral" is a model of Ollama. docs.mistral.ai/models/model-cards/mistral-medium-3-5-26-04
+	// Not "mistral", which is the name of a model of Ollama.
+	// docs.mistral.ai/models/model-cards/mistral-medium-3-5-26-04
 	{"mistralai", "Mistral", "MISTRAL_API_KEY", "https://api.mistral.ai/v1", Completions, "mistral-medium-3.5"},
 	{"deepseek", "DeepSeek", "DEEPSEEK_API_KEY", "https://api.deepseek.com/v1", Completions, "deepseek-flash"},
 	// openrouter.ai/~z-ai/glm-latest: always the newest of that family

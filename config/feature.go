@@ -18,7 +18,7 @@ type Field[T any] struct {
 	Most int // maximum of a number; 0 = any. The minimum is 1 with a maximum, else 0
 	// Check returns the problem with a string, or with an entry of a list; nil accepts all.
 	Check func(string) error
-	// Trusted means that a project's file may set it, too, if the folder is trusted.
+	// Trusted allows a project's file to set the key, too, if the user trusts the folder.
 	Trusted bool
 	Limit   bool // a number that a project's file may lower, where 0 means no limit; it may set no other field
 }

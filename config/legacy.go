@@ -90,7 +90,7 @@ func oldHint(path []string, kind unstable.Kind) string {
 	return ""
 }
 
-// unknownKey returns the error about a key that does not exist, with the present name of an old one.
+// unknownKey returns the error about a key that does not exist. For an old key, the error names the present one.
 func unknownKey(e entry, names []string, wrong string) error {
 	if hint := oldHint(e.path, e.kind); hint != "" {
 		return errors.New("an old name: " + hint)
@@ -186,7 +186,8 @@ func (r *renewing) rename(e entry, now string, all []entry) {
 	r.entries = append(r.entries, e)
 }
 
-// finish adds the entries that replace several old ones, and those that one old entry becomes in every profile.
+// finish adds the entries that replace several old ones, and copies an old entry that now belongs in every profile to
+// each of them.
 func (r *renewing) finish(all []entry) {
 	if len(r.off) > 0 {
 		i := slices.IndexFunc(r.entries, func(e entry) bool { return slices.Equal(e.path, []string{"tools", "off"}) })
@@ -210,7 +211,7 @@ func (r *renewing) finish(all []entry) {
 	}
 }
 
-// base adds the endpoint of an [api] that names none.
+// base adds the default endpoint for an [api] table that names none.
 func (r *renewing) base(profiles []string) {
 	at := slices.IndexFunc(r.entries, func(e entry) bool { return Path(e.path...) == "models.api" })
 	if !slices.Contains(profiles, "api") || slices.ContainsFunc(r.entries, func(e entry) bool { return Path(e.path...) == "models.api.api_base_url" }) {

@@ -268,7 +268,8 @@ func (s MCPServer) Check() error {
 	return nil
 }
 
-// CheckSent returns an error about a server that another program has sent, whose entries no file's reader has checked.
+// CheckSent returns an error about a server that another program has sent. Its entries, unlike those of a settings
+// file, have not been checked yet.
 func (s MCPServer) CheckSent() error {
 	for _, v := range s.Env {
 		if _, err := checkAssignment(v, nil); err != nil {

@@ -28,9 +28,9 @@ func Migrations() (all []Migration) {
 	return all
 }
 
-// Run writes the new file: the old text with the present keys, and with its comments where a line stays. It returns what
-// it changed, a line for each key. It never replaces a file, and leaves the old one, which buddy does not read any more.
-// The new file has the permissions of the old one, but no others may read it if it holds a key.
+// Run writes the new file: the old text with the present keys. Lines that stay keep their comments. It returns what it
+// changed, a line for each key. It never replaces a file, and does not remove the old file, which buddy no longer
+// reads. The new file has the permissions of the old one, except that no other users may read it if it holds a key.
 func (m Migration) Run() (did []string, err error) {
 	if exists(m.To) {
 		return nil, fmt.Errorf("%s was not migrated: %s exists; move the settings that you want to keep there, then delete %s", m.From, m.To, m.From)
@@ -162,7 +162,8 @@ func (d *Document) confirm() (did []string) {
 	return []string{fmt.Sprintf("tools.shell_confirm is an old name: now mode = %q in [agent]", mode)}
 }
 
-// keepPaths makes relative paths absolute, because they start at the folder of their file.
+// keepPaths makes relative paths absolute if the new file is in another folder, because they are relative to the folder
+// of their file.
 func (d *Document) keepPaths(from string) {
 	if abs, err := filepath.Abs(filepath.Dir(d.path)); err == nil && abs == from {
 		return

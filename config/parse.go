@@ -68,8 +68,8 @@ func scan(data []byte) ([]entry, int, error) {
 		}
 		return p.entries, p.offset, hinted(err)
 	}
-	// The loop above has the lines; this decoder checks the whole: no duplicate keys or tables, numbers and dates in
-	// range.
+	// The loop above finds the positions. This decoder checks the rest: that no key or table is duplicate, and that
+	// numbers and dates are in range.
 	var all map[string]any
 	if err := toml.Unmarshal(data, &all); err != nil {
 		offset := p.offset

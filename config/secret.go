@@ -116,9 +116,9 @@ func (c *Config) Secrets() []string {
 	return slices.Compact(all)
 }
 
-// KnownKeys returns the keys of profiles and providers, and the variables of an environment that are withheld from
-// commands. It leaves out values of variables that are just a path or letters, because texts contain those for other
-// reasons.
+// KnownKeys returns the keys of profiles and providers, and the variables of an environment that are hidden from
+// commands. It leaves out variables whose value is just a path or letters, because ordinary text contains such values,
+// too.
 func (c *Config) KnownKeys(env []string) []KnownKey {
 	all := c.ownKeys()
 	for _, kv := range env {

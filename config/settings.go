@@ -84,7 +84,7 @@ func (c *Config) Settings(index Index) []Setting {
 	return all
 }
 
-// sectionSettings returns the values of a section; replaced names only if they are used.
+// sectionSettings returns the values of a section. It leaves out deprecated names that are not used.
 func (c *Config) sectionSettings(s section, index Index) (all []Setting) {
 	for _, f := range s.fields {
 		if set := newSetting("["+s.name+"]", index, f.pointer(c, nil), s.name, f.name); !f.old || set.Source != Default {

@@ -25,8 +25,8 @@ import (
 // the file at any time.
 type TrustStore struct {
 	path string
-	// Main returns the folder whose trust also holds in dir while the trusted files of both are equal, such as the main
-	// checkout for a worktree; "" for none. Main may be nil.
+	// Main returns another folder whose trust also counts for dir while the trusted files of both are equal, such as
+	// the main checkout for a worktree; "" for none. Main may be nil.
 	Main func(dir string) string
 }
 
@@ -51,14 +51,14 @@ type TrustedDir struct {
 // files are trusted one by one, see [Part].
 var projectFiles = []string{fileName, legacyName}
 
-// noServers represents a missing .mcp.json, a former project file, in a fingerprint. It keeps old trust in folders
-// without that file valid.
+// noServers is a part of every fingerprint. It represents a missing .mcp.json, which used to be a project file, so that
+// folders trusted at that time stay trusted.
 const noServers = ".mcp.json -\n"
 
 // Fingerprint identifies the contents of a folder's project files. A folder without these files has a fingerprint, too.
 func Fingerprint(dir string) (string, error) { return fingerprint(dir, nil) }
 
-// fingerprint is Fingerprint for a folder of which one file was already read; read may be nil.
+// fingerprint is Fingerprint for a folder with a file that was already read; read may be nil.
 func fingerprint(dir string, read *file) (string, error) {
 	h := sha256.New()
 	for _, name := range projectFiles {
@@ -247,7 +247,7 @@ func (l *loader) resolveTrust(store *TrustStore, read *file) {
 	}
 }
 
-// access limits the files that may set a key.
+// access says which files may set a key.
 type access uint8
 
 const (

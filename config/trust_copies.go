@@ -12,8 +12,8 @@ import (
 	"buddy/texts"
 )
 
-// Copies are copies of a part's files, made when their print was compared with the trusted one. Commands run the
-// checked copies, whatever happens to the project's files meanwhile.
+// Copies holds copies of a part's files, whose contents were compared with the trusted ones. Commands run these copies,
+// so that later changes of the project's files have no effect.
 type Copies struct {
 	part   Part
 	finder *finder
@@ -22,7 +22,7 @@ type Copies struct {
 }
 
 // CopyPart copies the files of a trusted part to a folder; if the part is not trusted, it returns nil. lines are the
-// texts of the part's definition. The copies' folders get links to the other files of the original folders.
+// texts of the part's definition. The folders of the copies also get links to the other files in the original folders.
 func (s TrustStore) CopyPart(dir string, p Part, lines []string, into string) (*Copies, error) {
 	print, files, err := readPart(dir, p, "")
 	if err != nil {

@@ -99,8 +99,8 @@ func (d *Driver) claim(ctx context.Context, id string) error {
 	return update.Get(ctx, nil)
 }
 
-// known fails if this worker has started the run before, and the session's file is gone: starting again would repeat
-// work.
+// known returns an error if this worker has started the run before but the session's file is gone, because starting
+// again would repeat work.
 func (d *Driver) known(id string, taken bool) error {
 	text, err := os.ReadFile(d.noteOf(id))
 	var n note
@@ -218,8 +218,8 @@ func (d *Driver) watch(ctx context.Context, id string, host *socket.Client, hell
 	}
 }
 
-// leave ends a session whose exchange has finished as soon as it is idle, unless somebody looks at it; otherwise it ends
-// later by itself.
+// leave ends a session whose exchange has finished, as soon as it is idle. If a screen shows the session, leave does
+// nothing, and the session ends later by itself.
 func leave(ctx context.Context, host *socket.Client, batches <-chan []event.Envelope) {
 	go func() {
 		for range batches { //nolint:revive // the reply comes after them
@@ -310,7 +310,8 @@ func (s *follower) apply(env event.Envelope) (r Result) {
 	return r
 }
 
-// askOf returns an approval with all that would run or change, as far as it is short enough.
+// askOf converts an approval to an Ask, whose text shows everything that would run or change. The text is cut if it is
+// too long.
 func askOf(p event.ApprovalAsked) Ask {
 	a := p.Action
 	parts := []string{a.Command, a.Path, a.Preview}

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// Queue is the task queue of runs and workers that name none.
+	// Queue is the default task queue of runs and workers.
 	Queue = "buddy"
 	// WorkflowName is the type of the workflow.
 	WorkflowName = "BuddyRun"
@@ -32,12 +32,12 @@ const (
 
 	heartbeat = 10 * time.Second
 	longest   = 30 * 24 * time.Hour // a run may take
-	// AnswerTime limits how long a worker may take to answer.
+	// AnswerTime limits how long the worker may take to process an answer.
 	AnswerTime = 5 * time.Second
 	attempts   = 100 // of a worker to work on a run, in at least 45 minutes
 )
 
-// Run describes what a session shall do.
+// Run describes the work of a durable run.
 type Run struct {
 	Prompt string `json:"prompt"`
 	Folder string `json:"folder"` // on the worker
@@ -48,7 +48,7 @@ type Run struct {
 	FailoverAfter time.Duration `json:"failover_after"`
 }
 
-// QueueOf returns the task queue of the workers with a label; "" is any worker.
+// QueueOf returns the task queue of the workers with a label, or of all workers if label is "".
 func QueueOf(queue, label string) string {
 	if label == "" {
 		return queue
@@ -56,7 +56,7 @@ func QueueOf(queue, label string) string {
 	return queue + "/" + label
 }
 
-// Worker is the worker that has a run's session.
+// Worker identifies the worker that has the session of a run.
 type Worker struct {
 	Host  string `json:"host"`
 	Queue string `json:"queue"` // only this worker reads it
@@ -70,7 +70,7 @@ type Ask struct {
 	Question bool   `json:"question,omitempty"`
 }
 
-// Status is the memo of a run, which lists read.
+// Status describes a run. It is stored in the run's memo, where lists read it.
 type Status struct {
 	Folder  string        `json:"folder"`
 	Worker  Worker        `json:"worker"`
@@ -83,11 +83,11 @@ type Answer struct {
 	Ask    string `json:"ask"`
 	Allow  bool   `json:"allow"`
 	Reason string `json:"reason,omitempty"`
-	// Until limits when a worker may use the answer, because the sender gives up then.
+	// Until is the time at which the sender of the answer gives up; the worker ignores the answer after that.
 	Until time.Time `json:"until"`
 }
 
-// Result is the end of a run.
+// Result holds the outcome of a run.
 type Result struct {
 	Outcome event.Outcome `json:"outcome"`
 	Error   string        `json:"error,omitempty"`

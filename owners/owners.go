@@ -100,7 +100,7 @@ func checkWay(path string, check func(string, fs.FileInfo) error) error {
 	}
 }
 
-// CheckInfo checks one file, folder or link.
+// CheckInfo is [Check] for a single file, folder or link, without the folders above it.
 func CheckInfo(path string, info fs.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

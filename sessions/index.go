@@ -95,7 +95,7 @@ type indexed struct {
 	wrong bool // the record is too short
 }
 
-// number is [binary.Varint] for a string.
+// number removes the next number from the record and returns it, as [binary.Varint] does for bytes.
 func (r *indexed) number() int64 {
 	var n uint64
 	for i := range min(len(r.text), binary.MaxVarintLen64) {

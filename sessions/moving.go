@@ -167,7 +167,7 @@ func moveSession(s, from Store, id string) error {
 	return moveTree(from.file(id), s.file(id), longer)
 }
 
-// oldMemoryDir returns the memory folder that belongs to sessions in a former place.
+// oldMemoryDir returns the memory folder next to sessions in a former place.
 func oldMemoryDir(s Store) string {
 	if parent := filepath.Dir(s.dir); parent == filepath.Join(s.state, "sessions") {
 		return filepath.Join(s.state, "memory", filepath.Base(s.dir))

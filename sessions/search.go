@@ -79,7 +79,7 @@ func (s Store) Search(ctx context.Context, what string, f func(Hit) bool) error 
 	return ctx.Err()
 }
 
-// foundCall names the event of a hit.
+// foundCall identifies the event of a hit.
 type foundCall struct {
 	session string
 	seq     uint64

@@ -8,8 +8,8 @@ import (
 	"buddy/texts"
 )
 
-// throwAway reports whether this is a container with a mounted project but without a mounted state folder, whose
-// contents vanish with the container.
+// throwAway reports whether this process runs in a container with a mounted project but without a mounted state folder,
+// so that the state folder vanishes with the container.
 func throwAway(project, state string) bool {
 	if !inContainer() {
 		return false

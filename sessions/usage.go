@@ -70,13 +70,13 @@ type usesIndex struct {
 	Sessions map[string]*used `json:"sessions"`
 }
 
-// usesVersion is the version of the index. An index of another version is made again.
+// usesVersion is the version of the index. An index of another version is discarded.
 const usesVersion = 1
 
 func usesPath(s Store) string { return filepath.Join(s.dir, ".uses") }
 
-// Uses returns the requests of all sessions of a store, summed by day and model. A fork counts without what it copied. It
-// caches the sums of each session in the store's folder, and reads only lines that are new.
+// Uses returns the requests of all sessions of a store, summed by day and model. Requests that a fork copied are not
+// counted again. Uses caches the sums of each session in the store's folder, and reads only lines that are new.
 func Uses(s Store) ([]Use, error) {
 	dir, err := s.openDir()
 	if errors.Is(err, ErrNone) {

@@ -30,7 +30,8 @@ func NewFold(lower []byte) Fold {
 // Index returns the index of the text in data, or -1.
 func (f Fold) Index(data []byte) int {
 	low, up := f.lower[f.rare], upper(f.lower[f.rare])
-	// A case is searched for again only after the search has passed its last position.
+	// nextLow and nextUp are the next positions of the rare letter in lower and upper case. Each is searched for again
+	// only after the loop has passed it.
 	nextLow, nextUp := -1, -1
 	for at := f.rare; at < len(data); at++ {
 		if nextLow < at {

@@ -156,7 +156,8 @@ type Theme struct {
 // Style returns the style of a role.
 func (t *Theme) Style(r Role) Style { return t.styles[r] }
 
-// WithoutColor returns the theme with attributes only. Signs and words distinguish parts that differ only in colour.
+// WithoutColor returns the theme without colours, only with attributes such as bold. Where colours distinguish parts of
+// the screen, views also use signs and words.
 func (t *Theme) WithoutColor() *Theme {
 	plain := *t
 	own := t.styles[Text].BG
@@ -244,9 +245,9 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// parse reads role = "fg on bg, bold italic" lines. A colour is #rrggbb or default. Missing
-// roles come from the theme that base loads; without base they are mistakes, and so is the key
-// base.
+// parse reads the lines of a theme, such as diffAdd = "#00af00 on default, bold"; a colour is #rrggbb or default.
+// Missing roles come from the theme that the function base loads, by the name in the key base. If the function is nil,
+// missing roles and the key are mistakes.
 func parse(name, file string, data []byte, base func(string) (*Theme, error)) (*Theme, error) {
 	var lines map[string]string
 	if err := toml.Unmarshal(data, &lines); err != nil {
@@ -305,7 +306,7 @@ func at(data []byte, key string) string {
 	return ""
 }
 
-// spread fills missing backgrounds with the text's background.
+// spread gives each role without a background the background of Text.
 func (t *Theme) spread() {
 	bg := t.styles[Text].BG
 	for i := range t.styles {

@@ -54,8 +54,8 @@ func (c *Client) beginCode(l config.Login, conf *oauth2.Config) (*Flow, error) {
 // maxAnswer limits the answer with a key, in bytes.
 const maxAnswer = 64 << 10
 
-// BeginKey starts a login in the browser whose result is a key that belongs to the person, at a provider that gives
-// such keys to all programs (openrouter.ai/docs/guides/overview/auth/oauth). The key is stored as the provider's.
+// BeginKey starts a login in the browser at a provider that gives every program an API key for the user
+// (openrouter.ai/docs/guides/overview/auth/oauth). The key is stored as the provider's key.
 func (c *Client) BeginKey(provider string, at config.KeyPage) (*Flow, error) {
 	if !safeURL(at.Page) || !safeURL(at.Exchange) {
 		return nil, fmt.Errorf("%s: the login page is neither https nor on this machine", provider)

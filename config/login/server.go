@@ -95,7 +95,7 @@ func (c *Client) LoginServer(ctx context.Context, s Server, visit func(url strin
 	return nil
 }
 
-// challenge sends a request without a token, whose answer tells where to log in.
+// challenge sends a request without a token, because the server's refusal says where to log in.
 func challenge(ctx context.Context, client *http.Client, server string) (*http.Request, *http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 	if err != nil {

@@ -1,6 +1,9 @@
 // Command buddy-runs starts, lists and cancels durable runs, and answers their approvals. Durable runs are sessions
-// of buddy that Temporal restarts after a failure; see package durable. The commands buddy runs and buddy exec
-// --durable call this program.
+// of buddy that Temporal restarts after a failure; see package durable.
+//
+//	buddy-runs list --json
+//
+// The commands buddy runs and buddy exec --durable call this program.
 package main
 
 import (

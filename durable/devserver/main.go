@@ -77,8 +77,8 @@ func run(file string, port int, cert, key string) error {
 	return server.Start() // until a signal
 }
 
-// settingsOf returns the settings of a server with fixed ports: a server that starts again on other ports leaves its
-// runs waiting for most of a minute.
+// settingsOf returns the settings of a server with fixed ports. If a restarted server used other ports, its runs would
+// wait for most of a minute.
 func settingsOf(file string, port int) *config.Config {
 	service := func(i int) config.Service {
 		return config.Service{RPC: config.RPC{GRPCPort: port + 2*i, MembershipPort: port + 2*i + 1, BindOnLocalHost: true}}

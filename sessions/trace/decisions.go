@@ -10,7 +10,7 @@ import (
 // maxDecisions limits the explanations to the latest calls.
 const maxDecisions = 50
 
-// Decision holds the reason for a call and what decided about it, as recorded in the session.
+// Decision holds the reason for a call and the rules that decided about it, as recorded in the session.
 type Decision struct {
 	Seq  uint64 `json:"seq"`  // of the explanation
 	Name string `json:"name"` // of the tool

@@ -79,7 +79,7 @@ func toAvoid() []string {
 	return folders
 }
 
-// Look is [exec.LookPath] outside the folders to avoid. A name with a slash is that file.
+// Look is [exec.LookPath] without the folders to avoid. A name with a slash is a path, which is not searched for.
 func Look(name string) (string, error) {
 	return LookIn(Outside(os.Getenv("PATH"), toAvoid()...), name)
 }

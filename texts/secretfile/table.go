@@ -56,8 +56,8 @@ var paths = []row{
 	{names: ".local/share/keyrings .local/share/kwalletd .local/share/fish .local/share/atuin .config/nushell/history.txt .config/nushell/history.sqlite3 .jupyter/jupyter_server_config.json .jupyter/jupyter_notebook_config.json .local/share/mc/history .local/share/rubygems .ipython/profile_default/history.sqlite .julia/logs .config/joplin-desktop .local/share/recently-used.xbel", why: "key rings and histories"},
 }
 
-// words are parts of the names of files with secrets, with _, - and spaces removed. Source files are exempt, and so are
-// names in which a word of the field but starts at the same position.
+// words are parts of the names of files with secrets, with _, - and spaces removed. Source files are exempt. A word
+// does not count where one of the words in the field but starts at the same position, such as "secretary".
 var words = []struct {
 	word string
 	why  string

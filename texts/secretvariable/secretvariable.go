@@ -1,4 +1,6 @@
-// Package secretvariable recognizes by name the environment variables that hold secrets, such as DB_PASSWORD.
+// Package secretvariable recognizes by name the environment variables that hold secrets.
+//
+//	why := secretvariable.Find("DB_PASSWORD") // "a password"
 package secretvariable
 
 import (

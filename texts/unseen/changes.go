@@ -15,16 +15,16 @@ const (
 	slack      = 100 * time.Millisecond // the clock of a file system may be behind by this
 )
 
-// The list of changes leaves out the files in .git that every commit changes, and our own files, which the sandbox
-// hides.
+// These files are left out of the list of changes: the files in .git that every commit changes, and our own files,
+// which the sandbox hides.
 var (
 	gitOwn   = []string{"objects", "refs", "logs", "index", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG"}
 	buddyOwn = []string{".buddyx", ".agentx"}
 )
 
-// Changes lists the changes in the folders of marks since they were set, sorted: paths relative to the first folder if
-// they are in it, and folders with removed entries with a slash at the end. It takes at most limit; more means that
-// there may be more changes.
+// Changes returns the paths that have changed in the folders of marks since the marks were set, sorted, and relative to
+// the first folder if they are in it. A folder from which entries were removed has a slash at its end. Changes takes at
+// most limit; more means that there may be more changes.
 func Changes(marks []Mark, limit time.Duration) (paths []string, more bool) {
 	until := time.Now().Add(limit)
 	for _, m := range marks {

@@ -12,9 +12,9 @@ import (
 	"buddy/tools"
 )
 
-// steps is an own [turn.Durable]: it records the results of model calls and tool calls, and returns a recorded result
-// instead of calling again. A durable execution engine would store the map. Each step has its content as its key: with
-// keys by order, parallel calls would get each other's results.
+// steps is a custom [turn.Durable]: it records the results of model calls and tool calls, and returns a recorded result
+// instead of calling again. A durable execution engine would store the map. The key of a step is its content; if it
+// were the step's number, parallel calls would get each other's results.
 type steps struct {
 	mu     sync.Mutex // guards the fields below
 	done   map[[32]byte][]byte

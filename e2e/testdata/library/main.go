@@ -20,7 +20,7 @@ import (
 	"buddy/tools"
 )
 
-// weather is an own tool.
+// weather is a custom tool.
 type weather struct{}
 
 func (weather) Definition() model.ToolDef {
@@ -43,7 +43,7 @@ func (weather) Run(_ context.Context, c tools.Call) tools.Result {
 	return tools.Result{Content: "sunny in " + c.Planned.Preview}
 }
 
-// brief is an own context strategy: it keeps the last two messages.
+// brief is a custom context strategy: it keeps the last two messages.
 type brief struct{}
 
 func (brief) ShouldCompact(now agent.ContextState) bool { return len(now.Messages) > 4 }
@@ -52,7 +52,7 @@ func (brief) Compact(context.Context, agent.ContextState) (agent.ContextKept, er
 	return agent.ContextKept{Messages: 2, Summary: "The user asks about the weather."}, nil
 }
 
-// forecaster is an own model: it calls the tool, then answers with its result.
+// forecaster is a custom model: it calls the tool, then answers with the tool's result.
 type forecaster struct{}
 
 func (forecaster) Info() model.Info { return model.Info{Model: "forecaster"} }
