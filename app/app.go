@@ -1,5 +1,5 @@
-// Package app implements the program's entry point. The diagram shows how a key leads to a command for the runtime,
-// and how an event of the runtime reaches the screen:
+// Package app implements the program's entry point. A key becomes a command for the runtime, and an event of the
+// runtime reaches the screen, in these steps:
 //
 //	prompt ── key ──▶ views ── intent ──▶ app ── event.Command ──▶ agent.Runtime
 //	screen ◀─ draw ── views ◀─ Changed ── state.Apply ◀─ pump ◀─ event.Envelope ─┘

@@ -1,5 +1,5 @@
-// Package durable runs sessions of buddy on Temporal. Temporal chooses a worker machine for each run and restarts the
-// run after a failure. The session file on that machine remains the only record of the work.
+// Package durable implements durable runs: sessions of buddy that Temporal starts on a worker machine, and restarts
+// after a failure. The session file on that machine remains the only record of the work.
 //
 // A run is a [Workflow] whose id is that of its session. The workflow's main activity, Drive, starts buddy in the
 // run's folder and watches the session until it has answered the prompt.

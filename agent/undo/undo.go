@@ -1,10 +1,10 @@
 // Package undo reverts changes that the agent made to files.
 //
-// Before a call changes files, a [Log] stores a copy of the old contents and publishes an event. It does the same
-// before an undo replaces files. The unit of an undo is a step: all changes made for one prompt. A step leaves the
-// log when all its files are restored. If an undo is interrupted and another change is recorded, the undo counts as
-// done. The total size of the copies is limited: the oldest are removed first, and their files can't be restored any
-// more. A Log does not hold its lock while it waits for a target.
+// Before a call changes files, a [Log] stores a copy of the old contents and publishes an event, and likewise before
+// an undo. The unit of an undo is a step: all changes made for one prompt. A step leaves the log when all its files
+// are restored, or when another change is recorded after its undo was interrupted. The total size of the copies is
+// limited: the oldest are removed first, and their files can't be restored any more. A Log does not hold its lock
+// while it waits for a target.
 //
 //	log := undo.New(events, filesOf, "local", ".buddyx/sessions/7f3a")
 //	err := log.Keep(1, 1, call, before) // by a tool, before it writes

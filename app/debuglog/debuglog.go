@@ -1,5 +1,5 @@
-// Package debuglog writes the log file of --debug. Each line has a time and an event such as a request, a retry or a
-// tmux command.
+// Package debuglog writes the log file of --debug, with a line for each request, retry, tmux command and similar
+// event.
 //
 //	log, err := debuglog.Open()
 //	defer log.Close(os.Stderr)

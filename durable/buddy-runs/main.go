@@ -1,9 +1,7 @@
-// Command buddy-runs starts, lists and cancels durable runs, and answers their approvals. Durable runs are sessions
-// of buddy that Temporal restarts after a failure; see package durable.
+// Command buddy-runs starts, lists and cancels durable runs, and answers their approvals. Package durable explains
+// them. The commands buddy runs and buddy exec --durable call this program.
 //
 //	buddy-runs list --json
-//
-// The commands buddy runs and buddy exec --durable call this program.
 package main
 
 import (

@@ -5,8 +5,8 @@
 //	fmt.Println(b.Text("description"), b.List("allowed-tools"), b.Bool("user-invocable", true), b.Body)
 //
 // The names allowed-tools, allowed_tools and allowedTools are the same setting. Because files may be hostile, their
-// size is limited and YAML aliases are refused. If a block is not valid YAML, Parse still reads its name and
-// description. It fails, however, if the block contains a limit such as disallowed tools, which must not be lost.
+// size is limited and YAML aliases are refused. From a block that is not valid YAML, Parse still reads the name and
+// the description, but it fails if a limit such as disallowed tools would be lost.
 //
 // The package does not use adrg/frontmatter (0.2.0), which would save only 20 lines, follows aliases, accepts an
 // unclosed block as text, and adds a second YAML parser.

@@ -3,8 +3,8 @@
 //
 //	transport := &http.Transport{Proxy: proxies.ForRequest(proxies.FromEnvironment())}
 //
-// The proxy of a URL is HTTPS_PROXY or HTTP_PROXY, depending on its scheme, otherwise ALL_PROXY. Hosts in NO_PROXY
-// and this machine need no proxy. The names may be in lower case. Proxies are URLs with http, https, socks5 or
+// A URL's proxy is HTTPS_PROXY or HTTP_PROXY, depending on its scheme, otherwise ALL_PROXY; none is used for this
+// machine and hosts in NO_PROXY. The names may be in lower case. Proxies are URLs with http, https, socks5 or
 // socks5h.
 package proxies
 
