@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
-	"buddy/agent/record"
+	"buddy/agent/redact"
 	"buddy/texts"
 )
 
@@ -23,49 +22,49 @@ type ExportFormat string
 const (
 	Markdown ExportFormat = "md"
 	JSON     ExportFormat = "json" // all events, for Import
-	HTML     ExportFormat = "html" // one self-contained page without scripts
+	HTML     ExportFormat = "html" // one self-contained page that loads nothing
 )
 
 // ExportFormats lists the formats.
 var ExportFormats = []ExportFormat{Markdown, JSON, HTML}
 
+// Exported describes a finished export.
+type Exported struct {
+	Warnings []string // name lines that could not be read
+	Secrets  int      // places in which a mark replaces a secret
+}
+
+// Note describes the secrets in a few words.
+func (e Exported) Note() string {
+	if e.Secrets == 0 {
+		return "no secrets found"
+	}
+	return "secrets replaced in " + texts.Plural(e.Secrets, "place")
+}
+
 // Export writes a session for other people. Every text passes through redact; provider-specific data and the files with
-// complete outputs are omitted. The warnings name lines that could not be read.
-func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(string) string) (warnings []string, err error) {
+// complete outputs are omitted.
+func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(string) string) (done Exported, err error) {
 	if !slices.Contains(ExportFormats, as) {
-		return nil, fmt.Errorf("unknown format %q (have: md, json, html)", as)
+		return done, fmt.Errorf("unknown format %q (have: md, json, html)", as)
 	}
 	j, err := s.View(id)
 	if err != nil {
-		return nil, err
+		return done, err
 	}
 	defer j.Close() //nolint:errcheck // nothing was written
-	all, err := s.List()
+	entry, err := s.exportedEntry(j, redact)
 	if err != nil {
-		return nil, err
+		return done, err
 	}
-	entry := Entry{ID: id, Header: j.Info().Header}
-	if i := slices.IndexFunc(all, func(e Entry) bool { return e.ID == id }); i >= 0 {
-		entry = all[i]
-	}
-	if strings.HasSuffix(entry.Title, "…") {
-		entry.Title = withoutLastWord(entry.Title)
-	}
-	entry.Header.Format = j.info.Header.Format
-	entry.Title, entry.Header.Cwd = redact(entry.Title), redact(entry.Header.Cwd)
 	out := bufio.NewWriterSize(w, blockSize)
-	var p printer
-	switch as {
-	case JSON:
-		p = &jsonPrinter{w: out}
-	case HTML:
-		p = &transcript{paper: &htmlPage{w: out}}
-	default:
-		p = &transcript{paper: &markdownPage{w: out}}
+	p, err := newPrinter(out, as, j, redact)
+	if err != nil {
+		return done, err
 	}
 	rewinds, err := j.Rewinds()
 	if err != nil {
-		return nil, err
+		return done, err
 	}
 	p.begin(entry)
 	n := 1 // the header
@@ -74,7 +73,7 @@ func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(strin
 		n++
 		env, err := l.Envelope()
 		if err != nil {
-			warnings = append(warnings, fmt.Sprintf("line %d is skipped: %v", n, err))
+			done.Warnings = append(done.Warnings, fmt.Sprintf("line %d is skipped: %v", n, err))
 			return true
 		}
 		if env.Payload = exportable(env.Payload, redact); env.Payload != nil && (as == JSON || env.Branch != 0 || !rewinds.Gone(env.Seq)) {
@@ -82,15 +81,47 @@ func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(strin
 		}
 		return failed == nil
 	})
-	p.end()
-	return warnings, errors.Join(err, failed, out.Flush())
+	done.Secrets = p.end()
+	return done, errors.Join(err, failed, out.Flush())
+}
+
+// exportedEntry returns what the head of an export has.
+func (s Store) exportedEntry(j *Journal, redact func(string) string) (Entry, error) {
+	all, err := s.List()
+	if err != nil {
+		return Entry{}, err
+	}
+	h := j.Info().Header
+	entry := Entry{ID: h.ID, Header: h}
+	if i := slices.IndexFunc(all, func(e Entry) bool { return e.ID == h.ID }); i >= 0 {
+		entry = all[i]
+	}
+	entry.Header.Format = h.Format
+	entry.Title, entry.Header.Cwd = hideCut(entry.Title, redact), withoutSecrets(entry.Header.Cwd, redact)
+	return entry, nil
 }
 
 // printer writes events in a format.
 type printer interface {
 	begin(e Entry)
 	print(env event.Envelope) error
-	end()
+	end() (secrets int) // returns how many places have the mark of a secret
+}
+
+// newPrinter returns a printer for the session of a journal.
+func newPrinter(w *bufio.Writer, as ExportFormat, j *Journal, redact func(string) string) (printer, error) {
+	switch as {
+	case JSON:
+		return &jsonPrinter{w: w}, nil
+	case HTML:
+		prompts, err := j.Exchanges()
+		for i := range prompts {
+			prompts[i].Prompt = hideCut(prompts[i].Prompt, redact)
+		}
+		return &transcript{paper: &htmlPage{document: document{w: w}, prompts: prompts}}, err
+	default:
+		return &transcript{paper: &markdownPage{document{w: w}}}, nil
+	}
 }
 
 // exportable returns an event without secrets and provider-specific data, or nil if the event must not be exported.
@@ -134,6 +165,26 @@ func withoutLastWord(s string) string {
 	return strings.TrimSpace(s[:strings.LastIndexByte(s, ' ')+1]) + "…"
 }
 
+// withoutSecrets redacts text. Escape sequences and invisible characters within a secret hide it from redact; a text with
+// such a secret loses them.
+func withoutSecrets(text string, redact func(string) string) string {
+	text = redact(text)
+	if visible := sanitize(text); visible != text {
+		if hidden := redact(visible); hidden != visible {
+			return hidden
+		}
+	}
+	return text
+}
+
+// hideCut redacts a text that was cut off if it ends in an ellipsis.
+func hideCut(text string, redact func(string) string) string {
+	if strings.HasSuffix(text, "…") {
+		text = withoutLastWord(text)
+	}
+	return withoutSecrets(text, redact)
+}
+
 // hideWithin redacts text and, if it is JSON, also its decoded strings: an escape such as \n before a secret hides the
 // secret's start.
 func hideWithin(text string, redact func(string) string) string {
@@ -149,14 +200,14 @@ func hideWithin(text string, redact func(string) string) string {
 			}
 		}
 	}
-	return redact(text)
+	return withoutSecrets(text, redact)
 }
 
 // hideStrings redacts all strings of a JSON value and reports whether any changed.
 func hideStrings(v *any, redact func(string) string) (changed bool) {
 	switch x := (*v).(type) {
 	case string:
-		hidden := redact(x)
+		hidden := withoutSecrets(x, redact)
 		changed, *v = hidden != x, hidden
 	case []any:
 		for i := range x {
@@ -173,8 +224,9 @@ func hideStrings(v *any, redact func(string) string) (changed bool) {
 
 // jsonPrinter writes the format that Import reads.
 type jsonPrinter struct {
-	w *bufio.Writer
-	n int
+	w       *bufio.Writer
+	n       int
+	secrets int
 }
 
 // exportHead holds the fields before the events in a JSON export.
@@ -204,11 +256,15 @@ func (p *jsonPrinter) print(env event.Envelope) error {
 		_, _ = p.w.WriteString(",\n")
 	}
 	p.n++
+	p.secrets += redact.Marks(string(line))
 	_, err = p.w.Write(texts.PrintableJSON(line))
 	return err
 }
 
-func (p *jsonPrinter) end() { _, _ = p.w.WriteString("\n]}\n") }
+func (p *jsonPrinter) end() int {
+	_, _ = p.w.WriteString("\n]}\n")
+	return p.secrets
+}
 
 // Import creates a session from a JSON export or an archive, with a new id if its id exists already. Open returns it
 // read-only until a person trusts it, see Trust.
@@ -304,159 +360,4 @@ func importEvents(j *Journal, d *json.Decoder) error {
 		return errors.New("the export has no events")
 	}
 	return nil
-}
-
-// transcript writes events as readable text.
-type transcript struct {
-	paper   transcriptWriter
-	answers map[int]string // the last answer of each branch
-	record  record.Record
-}
-
-// transcriptWriter writes the parts of a transcript in a format. Texts are untrusted.
-type transcriptWriter interface {
-	head(e Entry)
-	exchange(n int, ms int64, prompt string)
-	prompt(text string) // sent during the exchange
-	answer(text string)
-	reasoning(text string)
-	call(name, what string)
-	result(status, text string)
-	remark(text string)
-	foot()
-}
-
-func (t *transcript) begin(e Entry) {
-	t.answers = make(map[int]string)
-	t.paper.head(e)
-}
-
-func (t *transcript) end() { t.paper.foot() }
-
-func (t *transcript) print(env event.Envelope) error {
-	t.record.Apply(env)
-	if env.Branch != 0 {
-		t.branch(env)
-		return nil
-	}
-	switch p := env.Payload.(type) {
-	case event.PromptSubmitted:
-		t.prompt(env, p)
-	case event.TaskFinished:
-		t.finished(p)
-	case event.ModelMessage:
-		t.message(p)
-	case event.ToolRequested:
-		t.paper.call(p.Name, cmp.Or(p.Action.Command, p.Arguments))
-	case event.ApprovalAnswered:
-		t.answered(p)
-	case event.ToolResult:
-		t.result(p)
-	default:
-		t.remark(p)
-	}
-	return nil
-}
-
-// finished writes the end of a task, with its outcome unless it completed.
-func (t *transcript) finished(p event.TaskFinished) {
-	if p.Outcome != event.Completed {
-		t.paper.remark(strings.TrimSpace(string(p.Outcome) + " " + p.Error))
-	}
-}
-
-// answered writes that a call was not approved.
-func (t *transcript) answered(p event.ApprovalAnswered) {
-	switch {
-	case p.Decision != event.Deny:
-	case p.By == "cancel":
-		t.paper.remark("cancelled before it was approved")
-	default:
-		t.paper.remark("not allowed" + because(p.Reason))
-	}
-}
-
-func because(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return ": " + reason
-}
-
-func (t *transcript) prompt(env event.Envelope, p event.PromptSubmitted) {
-	text := p.Text
-	for _, i := range p.Images {
-		text += "\n[" + i.MediaType + "]"
-	}
-	all := t.record.Exchanges()
-	switch n := len(all); {
-	case p.Queued:
-	case n > 0 && all[n-1].Seq == env.Seq:
-		t.paper.exchange(n, env.Time, text)
-	default:
-		t.paper.prompt(text)
-	}
-}
-
-func (t *transcript) message(p event.ModelMessage) {
-	if strings.TrimSpace(p.Reasoning) != "" {
-		t.paper.reasoning(p.Reasoning)
-	}
-	if strings.TrimSpace(p.Message.Content) != "" {
-		t.paper.answer(p.Message.Content)
-	}
-}
-
-func (t *transcript) result(p event.ToolResult) {
-	status, text := "done", p.Tail
-	switch {
-	case p.ExitCode != nil:
-		status = fmt.Sprintf("exit code %d", *p.ExitCode)
-	case p.IsError:
-		status = "failed"
-	}
-	if text == "" {
-		text = p.Text()
-	}
-	t.paper.result(status, text)
-}
-
-func (t *transcript) remark(e event.Event) {
-	switch p := e.(type) {
-	case event.Warning:
-		t.paper.remark(p.Text)
-	case event.Error:
-		t.paper.remark(p.Text)
-	case event.GoalChanged:
-		if text := p.Text(); text != "" {
-			t.paper.remark(text)
-		}
-	case event.ModelSwitched:
-		t.paper.remark("switched to the model " + p.Model)
-	case event.TargetSwitched:
-		t.paper.remark("switched to the target " + p.Name)
-	case event.ContextCompacted:
-		t.paper.remark("context compacted")
-	case event.HistoryRewound:
-		t.paper.remark(p.Text())
-	case event.SessionForked:
-		t.paper.remark("from here on: a fork of session " + p.From)
-	case event.ContextHealed, event.ContextWithheld: // only requests change, not the conversation
-	case event.Remark:
-		t.paper.remark(p.Line())
-	}
-}
-
-// branch collects the last answer of a background task until the task ends.
-func (t *transcript) branch(env event.Envelope) {
-	switch p := env.Payload.(type) {
-	case event.ModelMessage:
-		t.answers[env.Branch] = p.Message.Content
-	case event.TaskFinished:
-		t.paper.remark(fmt.Sprintf("background task #%d %s", p.ID, p.Outcome))
-		if text := t.answers[env.Branch]; strings.TrimSpace(text) != "" {
-			t.paper.answer(text)
-		}
-		delete(t.answers, env.Branch)
-	}
 }

@@ -408,14 +408,15 @@ func (e *Entry) stat(dir int, st *unix.Stat_t) {
 
 // shorten returns the first words of text as one line.
 func shorten(text string) string {
-	if len(text) > 8*titleRunes {
+	cut := len(text) > 8*titleRunes
+	if cut {
 		text = text[:8*titleRunes]
 	}
 	words := []rune(oneLine(text))
-	if len(words) <= titleRunes {
+	if len(words) <= titleRunes && !cut {
 		return string(words)
 	}
-	return string(words[:titleRunes-1]) + "…"
+	return string(words[:min(len(words), titleRunes-1)]) + "…"
 }
 
 // oneLine returns text without control characters, with one space between words.

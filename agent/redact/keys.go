@@ -70,6 +70,9 @@ func (k *Keys) Restore(text, original string) string {
 // Masked reports whether a text contains the mark of a known key.
 func Masked(text string) bool { return strings.Contains(text, markBegins) }
 
+// Marks returns the number of marks in a text: those of known keys and of other secrets.
+func Marks(text string) int { return strings.Count(text, Mark) + strings.Count(text, markBegins) }
+
 // Hidden returns a copy of a value without keys in its strings, or the value itself if it has none. It leaves byte
 // slices alone: data signed by a provider must not change.
 func (k *Keys) Hidden(v any) any {

@@ -64,12 +64,12 @@ func (s *sessionsCLI) export(arg, format, output string, force bool) error {
 	if err != nil {
 		return err
 	}
-	var warnings []string
+	var done sessions.Exported
 	write := func(w io.Writer) (err error) {
 		if format == archive {
 			return store.Archive(w, id)
 		}
-		warnings, err = store.Export(w, id, as, compose.Redactor(c))
+		done, err = store.Export(w, id, as, compose.Redactor(c))
 		return err
 	}
 	if output == "" {
@@ -77,8 +77,11 @@ func (s *sessionsCLI) export(arg, format, output string, force bool) error {
 	} else {
 		err = commands.WriteExport(output, force, write)
 	}
-	for _, w := range warnings {
+	for _, w := range done.Warnings {
 		s.hint("%s", w)
+	}
+	if err == nil && format != archive {
+		s.hint("%s; read the export before you share it", done.Note())
 	}
 	return exit.Failure(err)
 }

@@ -14,27 +14,27 @@ import (
 	"buddy/sessions"
 )
 
-// export writes a session to a file for others to read and returns the file's name; "" stands for a file in the working
-// directory named after the session. Keys and texts that look like keys are removed.
+// export writes a session to a file for others to read, and returns what the person reads about it. The path "" stands
+// for a file in the working directory named after the session. Keys and texts that look like keys are removed.
 func export(s *compose.Setup, id string, as sessions.ExportFormat, path string, force bool) (string, error) {
 	if path == "" {
 		path, force = fmt.Sprintf("buddy-%s.%s", id, as), true // may replace an earlier export of the same session
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return path, fmt.Errorf("%s is a folder", path)
+		return "", fmt.Errorf("%s is a folder", path)
 	}
 	if id == s.ID && !s.Stored() {
-		return path, errors.New("there is nothing to export before the first prompt")
+		return "", errors.New("there is nothing to export before the first prompt")
 	}
-	var warnings []string
+	var done sessions.Exported
 	err := WriteExport(path, force, func(w io.Writer) (err error) {
-		warnings, err = s.Store.Export(w, id, as, compose.Redactor(s.Config))
+		done, err = s.Store.Export(w, id, as, compose.Redactor(s.Config))
 		return err
 	})
-	if err == nil && len(warnings) > 0 {
-		err = fmt.Errorf("wrote %s, but %s", path, strings.Join(warnings, "; "))
+	if err == nil && len(done.Warnings) > 0 {
+		err = fmt.Errorf("wrote %s, but %s", path, strings.Join(done.Warnings, "; "))
 	}
-	return path, err
+	return fmt.Sprintf("exported to %s (%s; read the file before you share it)", path, done.Note()), err
 }
 
 // WriteExport writes a file completely or not at all. It replaces an existing file only with force.

@@ -179,6 +179,6 @@ func exportSession(_ context.Context, s *Session, args []string) (show.Answer, e
 }
 
 func exported(s *Session, id string, as sessions.ExportFormat, file string, force bool) (show.Answer, error) {
-	path, err := export(s.Setup, id, as, file, force)
-	return show.Say("exported to " + path + " (texts that look like keys are removed; read the file before you share it)"), err
+	text, err := export(s.Setup, id, as, file, force)
+	return show.Say(text), err
 }

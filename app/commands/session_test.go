@@ -78,7 +78,7 @@ func TestSessionVerbs(t *testing.T) {
 		{"session fork x", `error "x" is not an exchange's number`},
 		{"session fork", "error this session isn't saved yet"},
 		{"session sing", `error "sing" is not known (have: list, new, resume, rename, search, fork, export)`},
-		{"session export " + id, "exported to buddy-" + id + ".md (texts that look like keys"},
+		{"session export " + id, "exported to buddy-" + id + ".md (no secrets found; read the file before you share it)"},
 		{"export pdf", `error unknown argument "pdf" (use md, html, json, or a file name such as session.md)`},
 		{"export", "error there is nothing to export"},
 		{"style", "Answer styles:\n* 1  "},
