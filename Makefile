@@ -69,7 +69,7 @@ mutate: ## make small faults in PKG and list those that its tests don't notice
 	$(GO) run ./.ci/mutate -most $(or $(MOST),100) $(if $(ONLY),-only '$(ONLY)') $(PKG)
 
 golden: ## rewrite the golden files; read the diff before you commit it
-	$(GO) test ./views ./views/dialog ./views/panes ./views/prompt ./views/transcript ./app/cli ./app/fullscreen ./app/headless ./app/layout ./app/ui -update
+	$(GO) test ./views ./views/dialog ./views/panes ./views/prompt ./views/transcript ./app/cli ./app/fullscreen ./app/headless ./app/layout ./app/ui ./sessions -update
 
 generate: ## rewrite the generated documents
 	$(GO) generate ./views/markup

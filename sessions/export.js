@@ -46,8 +46,8 @@
     }
     highlight('found', marks);
     highlight('current', []);
-    found.value = !what ? '' : `${shown} of ${sections.length} exchanges` +
-      (marks.length ? ` · ${marks.length}${marks.length < mostMarks ? '' : '+'} matches · Enter: next match · Esc: clear` : '');
+    const matches = marks.length === 1 ? '1 match' : `${marks.length}${marks.length < mostMarks ? '' : '+'} matches`;
+    found.value = what ? `${shown} of ${sections.length} exchanges · ${matches} · Enter: next match · Esc: clear` : 'Press / to search.';
   }
 
   function step(by) {

@@ -93,7 +93,7 @@ func (h *htmlPage) head(e Entry) {
 	if len(h.prompts) > 0 {
 		h.put("<nav aria-labelledby=\"prompts\">\n<h2 id=\"prompts\">Prompts</h2>\n<ol>\n")
 		for _, x := range h.prompts {
-			h.put("<li><a href=\"#p%d\">%s</a>", x.Number, markup(html.EscapeString(sanitize(x.Prompt))))
+			h.put("<li value=\"%d\"><a href=\"#p%d\">%s</a>", x.Number, x.Number, markup(html.EscapeString(sanitize(x.Prompt))))
 			if x.Outcome != "" && x.Outcome != event.Completed {
 				h.put(" <span class=\"failed\">%s</span>", string(x.Outcome))
 			}

@@ -110,7 +110,7 @@ func TestPage(t *testing.T) {
 var elements = map[string]string{
 	"html": "lang", "head": "", "meta": "charset http-equiv content name", "link": "rel href", "title": "", "style": "", "body": "",
 	"header": "", "h1": "", "h2": "id", "p": "class", "div": "id class role hidden", "label": "for", "button": "id type",
-	"input": "id type autocomplete spellcheck aria-keyshortcuts", "output": "id for", "nav": "aria-labelledby", "ol": "", "li": "", "a": "href rel",
+	"input": "id type autocomplete spellcheck aria-keyshortcuts", "output": "id for", "nav": "aria-labelledby", "ol": "", "li": "value", "a": "href rel",
 	"span": "class", "main": "", "section": "id aria-labelledby", "details": "class open", "summary": "", "pre": "class", "code": "", "b": "",
 	"ins": "", "del": "", "img": "alt src", "footer": "", "script": "",
 }
@@ -337,8 +337,31 @@ func TestContentsAfterARewind(t *testing.T) {
 			said("done"), event.TaskFinished{ID: 1, Outcome: event.Completed})
 	}
 	page := export(t, s, written(t, s, events...), HTML)
-	if all := violations(t, page); len(all) > 0 || strings.Count(page, "<section") != 2 || strings.Count(page, "<li>") != 2 || strings.Contains(page, ">abandoned<") {
+	if all := violations(t, page); len(all) > 0 || strings.Count(page, "<section") != 2 || strings.Count(page, "<li ") != 2 || strings.Contains(page, ">abandoned<") {
 		t.Errorf("%q\n%s", all, page)
+	}
+}
+
+// A call that ran while its answer streamed follows the answer, and is written even if the answer never ends.
+func TestCallsFollowTheirAnswer(t *testing.T) {
+	call := []event.Event{
+		event.ModelPrefix{Message: model.Message{Content: "I lo"}}, event.ToolRequested{CallID: "a", Name: "early"}, event.ToolResult{CallID: "a", Result: "haystack"},
+	}
+	for _, as := range []ExportFormat{Markdown, HTML} {
+		s := newStore(t)
+		text := export(t, s, written(t, s, append(call, said("I look."), event.ToolRequested{CallID: "b", Name: "later"}, event.ToolResult{CallID: "b"})...), as)
+		last := 0
+		for _, part := range []string{"I look.", "early", "haystack", "later"} {
+			at := strings.Index(text, part)
+			if at < last || strings.Count(text, part) != 1 {
+				t.Errorf("%s: %q is not in its place:\n%s", as, part, text)
+			}
+			last = at
+		}
+		s = newStore(t)
+		if text := export(t, s, written(t, s, call...), as); !strings.Contains(text, "haystack") {
+			t.Errorf("%s lacks the call of an answer without an end:\n%s", as, text)
+		}
 	}
 }
 

@@ -18,6 +18,8 @@ type transcript struct {
 	paper   transcriptWriter
 	answers map[int]string        // the last answer of each branch
 	open    []event.ToolRequested // calls without a result, in order
+	early   []toolCall            // finished calls of an answer that still streams, which is written before them
+	streams bool
 	record  record.Record
 }
 
@@ -70,8 +72,13 @@ func (t *transcript) print(env event.Envelope) error {
 		t.open = append(t.open, p)
 	case event.ApprovalAnswered:
 		t.answered(p)
+	case event.ModelPrefix:
+		t.streams = true
 	case event.ToolResult:
-		t.paper.call(finishedCall(t.closeCall(p.CallID), p))
+		t.early = append(t.early, finishedCall(t.closeCall(p.CallID), p))
+		if !t.streams {
+			t.finishedCalls()
+		}
 	default:
 		t.remark(p)
 	}
@@ -87,8 +94,17 @@ func (t *transcript) closeCall(id string) (r event.ToolRequested) {
 	return r
 }
 
-// unfinished writes the calls that have no result.
+// finishedCalls writes the calls whose answer is complete.
+func (t *transcript) finishedCalls() {
+	for _, c := range t.early {
+		t.paper.call(c)
+	}
+	t.early, t.streams = nil, false
+}
+
+// unfinished writes the remaining calls when no answer and no result follows.
 func (t *transcript) unfinished() {
+	t.finishedCalls()
 	for _, r := range t.open {
 		c := requestedCall(r)
 		c.status, c.failed = "no result", true
@@ -173,6 +189,7 @@ func (t *transcript) message(p event.ModelMessage) {
 	if strings.TrimSpace(p.Message.Content) != "" {
 		t.paper.answer(p.Message.Content)
 	}
+	t.finishedCalls()
 }
 
 func (t *transcript) remark(e event.Event) {
