@@ -53,7 +53,7 @@ func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(strin
 		return done, err
 	}
 	defer j.Close() //nolint:errcheck // nothing was written
-	entry, err := s.exportedEntry(j, redact)
+	entry, err := exportedEntry(s, j, redact)
 	if err != nil {
 		return done, err
 	}
@@ -86,7 +86,7 @@ func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(strin
 }
 
 // exportedEntry returns what the head of an export has.
-func (s Store) exportedEntry(j *Journal, redact func(string) string) (Entry, error) {
+func exportedEntry(s Store, j *Journal, redact func(string) string) (Entry, error) {
 	all, err := s.List()
 	if err != nil {
 		return Entry{}, err

@@ -58,7 +58,7 @@
     found.value = `Match ${current + 1} of ${marks.length}`;
   }
 
-  field.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(search, 150); });
+  field.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(search, 150); current = -1; });
   field.addEventListener('keydown', event => {
     if (event.key !== 'Enter') return;
     if (current < 0) search();

@@ -57,7 +57,8 @@ func shop() []event.Event {
 	ok, bad := 0, 1
 	return []event.Event{
 		event.PromptSubmitted{ID: 1, Text: "!git status", Kind: event.Typed},
-		event.TaskStarted{ID: 1, Kind: event.MainTask}, event.TaskFinished{ID: 1, Outcome: event.Completed},
+		event.TaskStarted{ID: 1, Kind: event.MainTask},
+		event.TaskFinished{ID: 1, Outcome: event.Completed},
 		event.PromptSubmitted{ID: 2, Text: "Why do the tests fail?\nThe tax looks wrong, see (https://example.com/tax?a=1&b=2).", Kind: event.Opening, Images: []model.Image{dot}},
 		event.TaskStarted{ID: 1, Kind: event.MainTask},
 		event.ModelMessage{Message: model.Message{Content: "I run the tests."}, Reasoning: "The tests tell more than the code."},

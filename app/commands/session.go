@@ -40,7 +40,7 @@ func init() {
 	}, newSession)
 	add(slash.Command{
 		Name: "export", Args: "[md|html|json] [FILE] [--force]", Brief: "export this session to a file", Early: true, Means: []string{"share", "save"},
-		Help: "export this session to a file for others to read; --force replaces an existing file",
+		Help: "export this session to a file that you can share; --force replaces an existing file",
 	}, exportThis)
 }
 
