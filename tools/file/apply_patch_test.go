@@ -155,7 +155,7 @@ func TestApplyPatchNotWhatWasShown(t *testing.T) {
 	b.WantError("apply_patch", payload, err, "changed since you last read it")
 	b.know("b")
 	payload, err = b.Finish(call)
-	b.WantError("apply_patch", payload, err, "changed after this patch was planned")
+	b.WantError("apply_patch", payload, err, "changed after this edit was planned")
 	must(t, os.Rename(b.path("b"), b.path("real")))
 	b.link("real", "b")
 	payload, err = b.Finish(call)
