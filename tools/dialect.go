@@ -119,6 +119,10 @@ var dialects = []dialect{
 		tool: "task_output", names: []string{"bashoutput", "taskoutput", "job_output", "bash_output", "write_stdin"},
 		args: taskNames, reads: true, convert: convertTaskOutput,
 	},
+	{
+		tool: "code", names: []string{"lsp"}, args: joined(pathNames, map[string]string{"operation": "action", "query": "symbol", "newName": "new_name"}),
+		ignored: map[string]string{"character": "symbol is the position in the line"},
+	},
 	{tool: "task_kill", names: []string{"killshell", "killbash", "taskstop", "job_kill", "kill_shell", "task_stop"}, args: taskNames},
 	{tool: "capture-pane", names: []string{"tmux_capture_pane", "capture_pane"}, reads: true},
 	{tool: "send-keys", names: []string{"tmux_send_keys", "send_keys"}, args: map[string]string{"text": "literal_text"}},

@@ -63,7 +63,7 @@ var rules = []rule{
 	{"extensions", nil, []string{"buddy/app", "buddy/views", "buddy/config", "buddy/sessions", "buddy/tools", "buddy/tmux", "buddy/agent$", "buddy/agent/turn", "buddy/agent/conversation", "buddy/agent/event"}, "reads files that others find and use"},
 	{"features", nil, []string{"buddy/agent$", "buddy/app$", "buddy/app/cli", "buddy/app/commands", "buddy/app/compose", "buddy/app/fullscreen", "buddy/app/headless", "buddy/app/host", "buddy/app/plain", "buddy/app/repl", "buddy/app/ui", "buddy/tmux$"}, "a feature is a part of sessions that others compose"},
 	{"features/mcp", nil, []string{"buddy/config", "buddy/sessions"}, "gets its servers from who composes it"},
-	{"features/lsp", nil, []string{"buddy/app", "buddy/views", "buddy/config", "buddy/sessions", "buddy/tmux$"}, "says what is wrong with files, and publishes what happens to servers"},
+	{"features/lsp", nil, []string{"buddy/app", "buddy/views", "buddy/config", "buddy/sessions", "buddy/tmux$"}, "says what is wrong with files, answers questions about them, and publishes what happens to servers"},
 	{"features/memory", nil, []string{"buddy/agent/approval", "buddy/agent/conversation", "buddy/agent/stream", "buddy/agent/history", "buddy/tmux"}, "files and events, nothing that runs"},
 	{"features/skills", nil, []string{"buddy/views", "buddy/sessions"}, "reads files that the project finds, and tells models of them"},
 	{"agent", nil, []string{"buddy/features"}, "the runtime knows parts, not which there are"},

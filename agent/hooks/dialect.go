@@ -81,7 +81,7 @@ func (c Call) input() map[string]any {
 		in["run_in_background"] = true
 	case fieldArgs[c.Tool]["path"] != "" && c.Action.Path != "":
 		in["file_path"] = c.Action.Path // other agents use absolute paths
-	case c.Tool == patch && c.Action.Path != "":
+	case (c.Tool == patch || c.Tool == codeTool) && c.Action.Path != "":
 		in["file_path"] = c.Action.Path // formatters expect a path: the first of several
 	}
 	return in
@@ -109,7 +109,7 @@ func (c Call) arguments(updated json.RawMessage) (string, error) {
 		}
 		delete(in, "run_in_background")
 		delete(in, "timeout") // commands have no time limit
-	case patch:
+	case patch, codeTool:
 		delete(in, "file_path")
 	}
 	for name, v := range in {

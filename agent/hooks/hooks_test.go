@@ -388,6 +388,8 @@ func TestWhichHooksRun(t *testing.T) {
 	t.Parallel()
 	edit := Call{Tool: "edit_file", Arguments: "{}", Action: action.Action{Kind: action.FileWrite, Tool: "edit_file", Path: "/w/src/a.go"}}
 	patched := Call{Tool: "apply_patch", Arguments: "{}", Action: action.Action{Kind: action.FileWrite, Tool: "apply_patch", Path: "/w/a.go"}}
+	renamed := Call{Tool: "use_tool", Arguments: `{"name":"code","args":{"action":"rename"}}`, Action: action.Action{Kind: action.FileWrite, Tool: "apply_patch", Path: "/w/a.go"}}
+	asked := Call{Tool: "use_tool", Arguments: `{"name":"code","args":{"action":"hover"}}`, Action: action.Action{Kind: action.FileRead, Tool: "code", Path: "/w/a.go"}}
 	server := Call{Tool: "use_tool", Arguments: `{"name":"mcp__files__read","args":{}}`}
 	push := shellCall
 	push.Action.Command = "cd /w && git push origin main"
@@ -407,6 +409,12 @@ func TestWhichHooksRun(t *testing.T) {
 		{"Write", "", edit, false},
 		{"Edi.*", "", edit, true},
 		{"^W.*", "", patched, true},
+		{"Edit|Write", "", renamed, true},
+		{"^Edit$", "", renamed, true},
+		{"Edit", "Edit(//w/**)", renamed, true},
+		{"code", "", renamed, true},
+		{"code", "", asked, true},
+		{"Edit|Write", "", asked, false},
 		{"Bash", "", edit, false},
 		{"mcp__.*", "", server, true},
 		{"mcp__files", "", server, true},

@@ -107,7 +107,7 @@ var ruleForm = texts.Regexp(`([A-Za-z_]\w*)(?:\([^()]*\))?(?:\s*[|,]\s*|$)`)
 var toolNames string
 
 // ownTools lists buddy's tools, those of features last. A guard's pattern must match at least one of them.
-var ownTools = append(strings.Fields(toolNames), "mcp_resources", "mcp_read", "diagnostics", "workflow")
+var ownTools = append(strings.Fields(toolNames), "mcp_resources", "mcp_read", "diagnostics", codeTool, "workflow")
 
 // matches reports whether the matcher selects a kind of an event.
 func (m matcher) matches(kind string) bool {
@@ -125,6 +125,11 @@ func (m matcher) matchesTool(tool string) bool {
 	return m.names == nil || slices.ContainsFunc(m.names, func(n string) bool { return means(n, tool) })
 }
 
+// selects reports whether the matcher selects a call. A rename by a language server is an edit as well.
+func (m matcher) selects(c Call) bool {
+	return m.matchesTool(c.Tool) || c.Tool == codeTool && c.Action.Kind != action.FileRead && m.matchesTool(patch)
+}
+
 // means reports whether a name in a file stands for a tool of buddy.
 func means(name, tool string) bool {
 	if name == tool {
@@ -139,6 +144,9 @@ func means(name, tool string) bool {
 
 // patch both edits and writes files, so patterns match it by the names of other agents' edit and write tools.
 const patch = "apply_patch"
+
+// codeTool asks language servers; its renames change files.
+const codeTool = "code"
 
 // otherNames maps buddy's tools to their names in other programs, for patterns.
 var otherNames = map[string][]string{

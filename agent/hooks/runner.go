@@ -152,8 +152,8 @@ func (r *Runner) Guards(c Call) bool {
 	if !r.Has(PreToolUse) {
 		return false
 	}
-	tool := c.inner().Tool
-	return slices.ContainsFunc(r.list.Load().Handlers, func(h Handler) bool { return h.Event == PreToolUse && h.match.matchesTool(tool) })
+	inner := c.inner()
+	return slices.ContainsFunc(r.list.Load().Handlers, func(h Handler) bool { return h.Event == PreToolUse && h.match.selects(inner) })
 }
 
 // BeforeTools asks the hooks about all calls in parallel and returns the answers by call. The hooks are chosen in
@@ -189,7 +189,7 @@ func (r *Runner) chooseForTool(e Event, c Call, response *Response) moment {
 		return moment{}
 	}
 	inner := c.inner()
-	m := r.choose(e, func(h Handler) bool { return h.match.matchesTool(inner.Tool) && h.applies(r.o.Policy, c.Action) })
+	m := r.choose(e, func(h Handler) bool { return h.match.selects(inner) && h.applies(r.o.Policy, c.Action) })
 	if len(m.chosen) == 0 {
 		return m
 	}

@@ -27,7 +27,7 @@ func (p *Program) newChecks(deferred *tools.Deferred) *lsp.Clients {
 		},
 		Checked: p.Project().CheckedLanguageServer,
 	})
-	deferred.Add(all.Tool())
+	deferred.Add(all.Tool(), all.CodeTool(p.Targets.First().Files))
 	return all
 }
 

@@ -20,7 +20,8 @@ import (
 // only on demand.
 func WorkflowTools() steps.Tools {
 	known := toolset.Arguments()
-	maps.Copy(known, tools.ArgumentsOf(lsp.New(lsp.Options{}).Tool()))
+	servers := lsp.New(lsp.Options{})
+	maps.Copy(known, tools.ArgumentsOf(servers.Tool(), servers.CodeTool(nil)))
 	return known
 }
 

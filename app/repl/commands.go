@@ -213,6 +213,7 @@ func lineHelp(r *repl, _ string) error {
 	}
 	b.WriteString("@NAME in a prompt refers to a file. Tab completes commands and files. End a line with \\ to continue it.\n")
 	b.WriteString("!COMMAND runs a shell command; the model sees its output with your next prompt.\n")
+	b.WriteString("The agent can ask a language server (LSP): go to definition, find references, rename a symbol in all files.\n")
 	b.WriteString("Ctrl-C cancels the running task; press it twice to quit. Ctrl-D quits, too.")
 	r.printLine(b.String())
 	return nil

@@ -31,7 +31,8 @@ type bench struct {
 	events  []event.Event
 	methods []string // methods of messages to servers in memory
 	starts  int
-	size    int64 // memory that a server in memory reports
+	size    int64             // memory that a server in memory reports
+	answers map[string]string // replaced answers of servers in memory, by method; "" is no answer
 }
 
 // language is a server for files that end in .x.
@@ -71,7 +72,7 @@ func newMemoryBench(t *testing.T, mode string) *bench {
 		b.mu.Lock()
 		b.starts++
 		b.mu.Unlock()
-		return newMemory(&lsptest.Server{Mode: mode, Log: b.log}, b), nil
+		return newMemory(&lsptest.Server{Mode: mode, Log: b.log, Answer: b.answer}, b), nil
 	}
 	return b
 }
@@ -80,6 +81,20 @@ func (b *bench) log(method string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.methods = append(b.methods, method)
+}
+
+func (b *bench) answer(method string) (string, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	text, replaced := b.answers[method]
+	return text, replaced
+}
+
+// replies replaces the answers of servers in memory to a method.
+func (b *bench) replies(method, text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.answers = map[string]string{method: text}
 }
 
 // memory is a server that runs in this process.

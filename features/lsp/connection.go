@@ -53,6 +53,7 @@ func connect(ctx context.Context, def Server, root string, l link, to events, me
 	c.wire.passed, c.wire.notify = to.passed, c.notified
 	c.rpc = jrpc2.NewClient(c.wire, &jrpc2.ClientOptions{
 		OnCallback: c.asked,
+		OnCancel:   cancelRequest,
 		OnStop:     func(*jrpc2.Client, error) { close(c.over) },
 	})
 	ctx, cancel := context.WithTimeout(ctx, def.Start)
@@ -188,7 +189,7 @@ func (c *connection) asked(_ context.Context, r *jrpc2.Request) (any, error) {
 	case "workspace/workspaceFolders":
 		return []folder{{URI: uriOf(c.root), Name: filepath.Base(c.root)}}, nil
 	case "workspace/applyEdit":
-		return map[string]any{"applied": false, "failureReason": "this client only reads diagnostics"}, nil
+		return map[string]any{"applied": false, "failureReason": "this client applies no edits of servers"}, nil
 	case "window/showDocument":
 		return map[string]any{"success": false}, nil
 	case "client/unregisterCapability", "window/workDoneProgress/create", "window/showMessageRequest", "workspace/diagnostic/refresh":
@@ -236,6 +237,31 @@ func (c *connection) pull(ctx context.Context, uri string) (map[string][]diagnos
 		all[uri] = r.Items
 	}
 	return all, nil
+}
+
+// cancelRequest informs the server that nobody waits for an answer any longer.
+func cancelRequest(rpc *jrpc2.Client, r *jrpc2.Response) {
+	_ = rpc.Notify(context.Background(), "$/cancelRequest", map[string]any{"id": json.RawMessage(r.ID())}) // the server may be gone
+}
+
+// ask sends a request and returns the result. It returns when ctx ends even if the server does not read.
+func (c *connection) ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	type answer struct {
+		result json.RawMessage
+		err    error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		var a answer
+		a.err = c.rpc.CallResult(ctx, method, params, &a.result)
+		answers <- a
+	}()
+	select {
+	case a := <-answers:
+		return a.result, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // partingTime limits how long a server may take to answer a shutdown.

@@ -247,6 +247,17 @@ func (f *findings) text(path string) string {
 	return text
 }
 
+// opened returns the server's text of an open file and the version of that text; ok is false if the file is not open.
+func (f *findings) opened(path string) (text string, version int, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	doc := f.docs[path]
+	if doc == nil {
+		return "", 0, false
+	}
+	return doc.text, doc.version, true
+}
+
 // paths returns the files with reports, sorted. The caller holds f.mu.
 func (f *findings) paths() []string {
 	return slices.Sorted(maps.Keys(f.found))

@@ -1,4 +1,5 @@
-// Package lsp reports problems that language servers find in a file after a tool has changed it.
+// Package lsp reports problems that language servers find in a file after a tool has changed it, and lets the model ask
+// running servers about symbols and rename them.
 //
 //	all := lsp.New(lsp.Options{Servers: find, Folders: folders, State: dir, Publish: publish})
 //	defer all.Close()

@@ -17,10 +17,13 @@ type position struct {
 	Character int `json:"character"` // from 0, in UTF-16 units
 }
 
+type span struct {
+	Start position `json:"start"`
+	End   position `json:"end"`
+}
+
 type diagnostic struct {
-	Range struct {
-		Start position `json:"start"`
-	} `json:"range"`
+	Range    span            `json:"range"`
 	Severity severity        `json:"severity"`
 	Code     json.RawMessage `json:"code"`
 	Message  string          `json:"message"`
@@ -110,7 +113,52 @@ type initializeResult struct {
 	} `json:"capabilities"`
 }
 
-// capabilities describes this client, which only shows diagnostics.
+// symbolParams are the parameters of requests about a file, a symbol in it, or the whole project.
+type symbolParams struct {
+	Document *docID            `json:"textDocument,omitempty"`
+	Position *position         `json:"position,omitempty"`
+	Context  *referenceContext `json:"context,omitempty"`
+	NewName  string            `json:"newName,omitempty"`
+	Query    *string           `json:"query,omitempty"`
+}
+
+type referenceContext struct {
+	Declaration bool `json:"includeDeclaration"`
+}
+
+// location is a Location, a LocationLink, a SymbolInformation, a WorkspaceSymbol or a DocumentSymbol.
+type location struct {
+	URI         string     `json:"uri"`
+	Range       *span      `json:"range"`
+	TargetURI   string     `json:"targetUri"`
+	TargetRange *span      `json:"targetSelectionRange"`
+	Location    *location  `json:"location"`
+	Selection   *span      `json:"selectionRange"`
+	Children    []location `json:"children"`
+}
+
+// workspaceEdit is the answer to a rename.
+type workspaceEdit struct {
+	Changes         map[string][]textEdit `json:"changes"`
+	DocumentChanges []documentChange      `json:"documentChanges"`
+}
+
+// documentChange changes a text, or a file if it has a kind.
+type documentChange struct {
+	Kind     string `json:"kind"`
+	Document struct {
+		URI     string `json:"uri"`
+		Version *int   `json:"version"`
+	} `json:"textDocument"`
+	Edits []textEdit `json:"edits"`
+}
+
+type textEdit struct {
+	Range   *span   `json:"range"`
+	NewText *string `json:"newText"`
+}
+
+// capabilities describes this client, which applies no edits by itself.
 func capabilities() map[string]any {
 	yes := map[string]any{}
 	return map[string]any{
@@ -121,11 +169,15 @@ func capabilities() map[string]any {
 			"didChangeConfiguration": yes,
 			"didChangeWatchedFiles":  map[string]any{"dynamicRegistration": true},
 			"diagnostics":            map[string]any{"refreshSupport": true},
+			"workspaceEdit":          map[string]any{"documentChanges": true},
 		},
 		"textDocument": map[string]any{
 			"synchronization":    map[string]any{"didSave": true},
 			"publishDiagnostics": map[string]any{"versionSupport": true},
 			"diagnostic":         map[string]any{"dynamicRegistration": true, "relatedDocumentSupport": true},
+			"definition":         map[string]any{"linkSupport": true},
+			"documentSymbol":     map[string]any{"hierarchicalDocumentSymbolSupport": true},
+			"hover":              map[string]any{"contentFormat": []string{"plaintext", "markdown"}},
 		},
 	}
 }

@@ -38,7 +38,7 @@ type server struct {
 	stop context.CancelFunc
 	wake chan struct{}
 	disk *disk
-	conn *connection // used by the goroutine only; nil: not running
+	conn *connection // nil: not running; set by the goroutine with mu held, so that others can read it with mu held
 	died int         // number of crashes; used by the goroutine only
 
 	mu       sync.Mutex // guards the fields below
@@ -253,7 +253,7 @@ func (s *server) look() error {
 // bury cleans up after a crash. It returns an error after too many crashes.
 func (s *server) bury() error {
 	c := s.conn
-	s.conn = nil
+	s.attach(nil)
 	why := c.explain(errors.New("it closed the connection"))
 	c.stop()
 	s.fresh()
@@ -302,6 +302,21 @@ func (s *server) connect() error {
 		return err
 	}
 	f := s.findings
-	s.conn, err = connect(s.ctx, s.def, s.root, l, events{published: f.publish, passed: f.pass, changed: f.changed}, s.all.limits.messages)
+	c, err := connect(s.ctx, s.def, s.root, l, events{published: f.publish, passed: f.pass, changed: f.changed}, s.all.limits.messages)
+	s.attach(c)
 	return err
+}
+
+// attach sets the connection of the present run; nil: the server is not running.
+func (s *server) attach(c *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conn = c
+}
+
+// connection returns the connection of the present run, or nil.
+func (s *server) connection() *connection {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conn
 }

@@ -38,8 +38,8 @@ func (t *diagnosticsTool) PlanArgs(toolArgs) (action.Action, error) {
 }
 
 func (t *diagnosticsTool) RunArgs(ctx context.Context, _ tools.Call, args toolArgs) tools.Result {
-	if t.all.o.Away != "" {
-		return tools.Failure(fmt.Errorf("language servers are not run: the project is on %s", t.all.o.Away))
+	if err := t.all.here(); err != nil {
+		return tools.Failure(err)
 	}
 	path := ""
 	if args.Path != "" {
@@ -47,8 +47,8 @@ func (t *diagnosticsTool) RunArgs(ctx context.Context, _ tools.Call, args toolAr
 		if !t.all.inside(path) {
 			return tools.Failure(fmt.Errorf("%q is not in the folders of this session: language servers are not asked about it", args.Path))
 		}
-		if why := t.all.ask(ctx, path); why != "" {
-			return tools.Failure(fmt.Errorf("%s", why))
+		if _, err := t.all.upToDate(ctx, path); err != nil {
+			return tools.Failure(err)
 		}
 	}
 	lines, servers, left := t.all.list(path)
@@ -72,28 +72,57 @@ func (c *Clients) resolve(name string) string {
 	return texts.RealPath(name)
 }
 
-// ask waits until a running server has checked a file, or returns why that is not possible.
-func (c *Clients) ask(ctx context.Context, path string) string {
+// here returns an error if the project is not on this machine.
+func (c *Clients) here() error {
+	if c.o.Away != "" {
+		return fmt.Errorf("language servers are not run: the project is on %s, and they only run on this machine", c.o.Away)
+	}
+	return nil
+}
+
+// upToDate returns the running server for a file after it has got and checked the present text.
+func (c *Clients) upToDate(ctx context.Context, path string) (*server, error) {
 	s := c.runningFor(path)
 	if s == nil {
-		return "no language server is running for " + c.show(path) + ": one starts when a file of that kind is first changed"
+		return nil, c.notRunning(path)
 	}
 	text, ok := readText(path)
 	if !ok {
-		return c.show(path) + " is not a text that a language server reads"
+		return nil, fmt.Errorf("%s is not a text that a language server reads", c.show(path))
 	}
-	if !s.isOpen(path) {
-		s.add(change{path: path, before: text, after: text, had: true, has: true, there: true})
-	}
+	s.add(change{path: path, before: text, after: text, had: true, has: true, there: true})
 	settled, _ := s.settling()
 	ctx, cancel := context.WithTimeout(ctx, toolTime)
 	defer cancel()
 	select {
 	case <-settled:
+		return s, nil
 	case <-ctx.Done():
-		return fmt.Sprintf("%s is still busy (%s)", s.def.Name, c.show(path))
+		return nil, fmt.Errorf("%s is still busy (%s)", s.def.Name, c.show(path))
 	}
-	return ""
+}
+
+// notRunning returns the reason why no server is running for a file.
+func (c *Clients) notRunning(path string) error {
+	def, why := c.find(path), ""
+	switch {
+	case def == nil:
+		return fmt.Errorf("no language server is known for %s files (%s)", filepath.Ext(path), c.show(path))
+	case def.Problem != "":
+		why = def.Name + " can't start: " + def.Problem
+	case c.failed(path, *def):
+		why = def.Name + " has failed in this session"
+	default:
+		why = def.Name + " starts when a file of that kind is first changed"
+	}
+	return fmt.Errorf("no language server is running for %s (language: %s): %s", c.show(path), def.Languages[filepath.Ext(path)], why)
+}
+
+// failed reports whether the server of a file has ended and will not start again.
+func (c *Clients) failed(path string, def Server) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.servers[key(def, rootOf(path, def.Roots, c.o.Folders))] != nil
 }
 
 // list returns the problems that all servers found, in one file or in all if path is "".

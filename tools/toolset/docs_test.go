@@ -56,6 +56,9 @@ func reference(defs []model.ToolDef) string {
 		"possible secrets, binary and large files. A pattern that starts with the path of a skipped folder searches it, and an exact\n" +
 		"path is always found. A file behind a link that leads out of the folder needs the same approval as under its own name.\n" +
 		"\n" +
+		"**Language servers.** If a language server runs, the model can ask it about a symbol: `tool_search` finds the tool `code`.\n" +
+		"[extensions.md](extensions.md#language-servers) describes it.\n" +
+		"\n" +
 		"This page is generated: `go test ./tools/toolset -run Docs -update`.\n")
 	for _, d := range defs {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", d.Name, d.Description)

@@ -152,6 +152,7 @@ func (h *Help) rows(w int) [][]draw.Span {
 			rows = h.section(rows, s, w)
 		}
 	}
+	rows = h.head(rows, "Ask the agent", h.entry(nil, "Rename Tax to Duty", "The agent renames a symbol in all files with a language server (LSP); also: go to definition, find references", w))
 	if len(rows) == 0 {
 		rows = [][]draw.Span{{draw.Text(themes.Muted, "Nothing found. /help shows every command.")}}
 	}

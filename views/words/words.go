@@ -85,6 +85,7 @@ var tools = map[string]row{
 	"tmux_kill_pane":      {verb: "close", subject: pane},
 	"tmux_kill_session":   {verb: "close the session", subject: argument("session")},
 	"diagnostics":         {verb: "ask language servers", subject: argument("path")},
+	"code":                {verb: "ask language servers", subject: argument("symbol", "path")},
 	"mcp_resources":       {verb: "list resources", subject: argument("server", "query")},
 	"mcp_read":            {verb: "read", subject: argument("uri")},
 }

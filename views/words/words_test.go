@@ -12,7 +12,7 @@ import (
 
 // Every row of words belongs to a tool.
 func TestWordsBelongToTools(t *testing.T) {
-	known := map[string]bool{"diagnostics": true, "mcp_resources": true, "mcp_read": true}
+	known := map[string]bool{"diagnostics": true, "code": true, "mcp_resources": true, "mcp_read": true}
 	for _, name := range toolset.Names() {
 		known[name] = true
 	}
