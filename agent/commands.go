@@ -129,6 +129,12 @@ func (r *Runtime) act(c event.Command) {
 		redoLast(r, c)
 	case event.Review:
 		r.tasks.agents.review(c)
+	case event.StartLoop:
+		startLoop(r, c)
+	case event.StopLoop:
+		if !stopLoop(r.tasks, anyLoop) {
+			r.reject("no loop is running (/loop 10m PROMPT starts one)")
+		}
 	case event.WatchPanes, event.PaneInput, event.PanePaste, event.FitPane, event.ReadPane, event.KillPane:
 		r.panes.send(c)
 	default:
@@ -225,7 +231,7 @@ func difference(from, to model.Info) string {
 
 // cancelTask stops a task.
 func (r *Runtime) cancelTask(c event.Cancel) {
-	if r.tasks.cancel(c.Task) || r.shells.stop(c.Task) {
+	if r.tasks.cancel(c.Task) || r.shells.stop(c.Task) || stopLoop(r.tasks, c.Task) {
 		return
 	}
 	switch running := runningIDs(r); {

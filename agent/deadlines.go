@@ -75,6 +75,11 @@ func numbered(ids []int) string {
 func (s *tasks) expireAt(id int, at time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if l := s.repeats; l != nil && l.id == id {
+		l.expireAt(at)
+		s.stream.Publish(id, 0, event.TaskDeadline{ID: id, Deadline: at.UnixMilli()})
+		return true
+	}
 	i := slices.IndexFunc(s.busy(), func(t *task) bool { return t.id == id })
 	if i < 0 {
 		return false

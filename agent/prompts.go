@@ -102,14 +102,19 @@ func (s *tasks) refusal(m model.Message) error {
 
 // typed runs a command that a person typed after a "!", unless a task runs.
 func (s *tasks) typed(c event.Submit) {
-	command := strings.TrimSpace(strings.TrimPrefix(c.Text, "!"))
-	if command == "" {
+	if strings.TrimSpace(strings.TrimPrefix(c.Text, "!")) == "" {
 		s.stream.Reject("there is no command after the !")
 		return
 	}
-	beginTyped(s, c.Text, "the command was not run", func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
+	beginTyped(s, c.Text, "the command was not run", typedWork(s, c.Text))
+}
+
+// typedWork returns the work of a task that runs a line that was typed with a "!".
+func typedWork(s *tasks, line string) work {
+	command := strings.TrimSpace(strings.TrimPrefix(line, "!"))
+	return func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
 		return s.loop.RunTyped(ctx, x, command)
-	})
+	}
 }
 
 // beginTyped starts a main task for a line that a person typed and that no model reads as a prompt. If a task runs, the

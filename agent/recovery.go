@@ -149,6 +149,7 @@ func (s *tasks) resume(shells *shells) {
 			s.stream.Publish(p.ID, 0, event.ExchangeFinished{Outcome: p.Outcome, Error: p.Error})
 		}
 	}
+	settleLoops(s, recovery)
 	shells.revive(unfinishedShells(recovery), s.selection.Tools())
 	for _, number := range recovery.Working() {
 		kind, b, l := event.MainTask, s.on(number), recovery.Branches[number]

@@ -46,7 +46,7 @@ type ranTask struct {
 func (t *ranTask) name() string { return fmt.Sprintf("#%d %s", t.ID, cut(t.Title)) }
 
 // aside reports whether the task was not on the main conversation.
-func (t *ranTask) aside() bool { return t.branch != 0 || t.Kind == event.ShellTask }
+func (t *ranTask) aside() bool { return t.branch != 0 || !t.Kind.HasConversation() }
 
 // readWayBack reads all stored events, which takes time proportional to the session.
 func readWayBack(r *Runtime) (*wayBack, error) {
@@ -317,6 +317,7 @@ func rewound(s *tasks, w *way, done bool) bool {
 	}
 	w.undo.End()
 	s.startNext(s.main)
+	continueLoop(s)
 	return done && w.c.Conversation
 }
 

@@ -51,6 +51,9 @@ func (s *tasks) list(waits func(task int) string) (all []RunningTask) {
 	for _, t := range s.busy() {
 		all = append(all, RunningTask{ID: t.id, Kind: t.kind, Title: t.title, State: cmp.Or(stopping(t.cancelling), waits(t.id)), Began: t.began, Until: t.limit.at, Aside: t.kind == event.BackgroundTask || t.on.agent != nil && t.on.agent.background})
 	}
+	if s.repeats != nil {
+		all = append(all, s.repeats.row())
+	}
 	return all
 }
 

@@ -58,6 +58,7 @@ type tasks struct {
 
 	agents  *subagentSet
 	drivers drivers
+	repeats *promptLoop // nil: none
 }
 
 // clock provides the time, and the time zone of dates for the model.
@@ -240,6 +241,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	b.task = nil
 	switch {
 	case b == s.main:
+		endRun(s, res)
 		again := s.endExchange(t, finished, s.drivers.ended(outcome, err))
 		b.pending = b.pending || waits
 		s.startFollowing(t, outcome, res.Response, again)
@@ -291,6 +293,7 @@ func (s *tasks) startFollowing(t *task, outcome event.Outcome, response string, 
 	if again && b.task == nil { // otherwise a prompt comes first
 		s.start(b, event.MainTask, nil, driven(s, true))
 	}
+	continueLoop(s)
 	if b.task == nil {
 		if s.loop.TellsIdle() {
 			s.idleness.start(func() { s.loop.NotifyIdle(t.x) })
@@ -413,5 +416,8 @@ func (s *tasks) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.idleness.end()
+	if s.repeats != nil {
+		s.repeats.halt()
+	}
 	s.life.cancel()
 }

@@ -90,7 +90,7 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 		case t.State == state.TaskDone || l.main != nil && t.ID == l.main.ID:
 		case t.Agent != nil && !t.Agent.Background:
 			l.agents++
-		case t.Kind != event.MainTask:
+		case t.Kind != event.MainTask && t.Kind != event.LoopTask: // a loop is in the list of tasks
 			l.others = append(l.others, *t)
 		}
 	}

@@ -73,7 +73,7 @@ func listed(tasks state.TaskList, seen map[int]bool) []*state.Task {
 		case seen[t.ID], t.Earlier:
 			continue
 		case a != nil && (a.Background || t.Outcome == record.Interrupted):
-		case t.Kind == event.BackgroundTask, t.Kind == event.ShellTask:
+		case t.Kind == event.BackgroundTask, !t.Kind.HasConversation():
 		default:
 			continue
 		}

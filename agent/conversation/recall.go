@@ -44,7 +44,7 @@ func (r *Recall) block(id int) {
 func (r *Recall) Take(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TaskStarted:
-		if p.Kind != event.ShellTask {
+		if p.Kind.HasConversation() {
 			r.task = p.ID
 		}
 	case event.PromptSubmitted:

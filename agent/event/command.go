@@ -107,6 +107,17 @@ type (
 	ChangeGoal struct {
 		To GoalState `json:"to,omitempty"` // GoalPaused, GoalActive or GoalOff
 	}
+	// StartLoop submits a prompt at once and then again and again, each time while nothing else runs. Every is the time
+	// between the starts of two runs; a run that takes longer delays the next one. The loop ends after a number of
+	// runs, or at the end of a run with which a limit is reached; zeros are no limit.
+	StartLoop struct {
+		Prompt Submit        `json:"prompt"` // its Text, Images and Shell
+		Every  time.Duration `json:"every_ns,omitempty"`
+		Runs   int           `json:"runs,omitempty"`
+		Limit  GoalUse       `json:"limit"` // of all runs; the time counts from the loop's start
+	}
+	// StopLoop ends the loop. A run that has started continues.
+	StopLoop struct{}
 	// RemoveRule removes a rule of the session or of the settings. In the second case the sender has already changed the
 	// file.
 	RemoveRule struct {
@@ -223,6 +234,8 @@ func (CycleMode) command()      {}
 func (RemoveRule) command()     {}
 func (SetGoal) command()        {}
 func (ChangeGoal) command()     {}
+func (StartLoop) command()      {}
+func (StopLoop) command()       {}
 func (RetryNow) command()       {}
 func (SwitchModel) command()    {}
 func (SwitchTarget) command()   {}

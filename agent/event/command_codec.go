@@ -24,6 +24,8 @@ var commands = map[string]Command{
 	"cycle_mode":      CycleMode{},
 	"set_goal":        SetGoal{},
 	"change_goal":     ChangeGoal{},
+	"start_loop":      StartLoop{},
+	"stop_loop":       StopLoop{},
 	"remove_rule":     RemoveRule{},
 	"switch_model":    SwitchModel{},
 	"switch_target":   SwitchTarget{},

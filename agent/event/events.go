@@ -119,7 +119,11 @@ const (
 	ShellTask      TaskKind = "shell"
 	SubagentTask   TaskKind = "subagent" // on its own conversation
 	CompactionTask TaskKind = "compaction"
+	LoopTask       TaskKind = "loop" // starts main tasks for the same prompt, again and again
 )
+
+// HasConversation reports whether tasks of this kind work on a conversation.
+func (k TaskKind) HasConversation() bool { return k != ShellTask && k != LoopTask }
 
 // Outcome names how a task ended.
 type Outcome string

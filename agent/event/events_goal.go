@@ -9,7 +9,7 @@ import (
 	"buddy/texts"
 )
 
-// GoalUse counts the resources that a goal has used, or limits them; 0 means no limit.
+// GoalUse counts the resources that a goal or a loop has used, or limits them; 0 means no limit.
 type GoalUse struct {
 	Turns  int         `json:"turns,omitempty"`
 	Cost   model.Money `json:"cost,omitempty"`    // as far as prices are known
@@ -29,6 +29,19 @@ func (u GoalUse) String() string {
 		parts = append(parts, u.Time())
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Reached names the limit that the use has reached, or returns "".
+func (u GoalUse) Reached(limit GoalUse) string {
+	switch {
+	case limit.Turns > 0 && u.Turns >= limit.Turns:
+		return fmt.Sprintf("it reached its limit of turns (%d)", limit.Turns)
+	case limit.Cost > 0 && u.Cost >= limit.Cost:
+		return fmt.Sprintf("it reached its cost limit (%s)", limit.Cost)
+	case limit.TimeMS > 0 && u.TimeMS >= limit.TimeMS:
+		return fmt.Sprintf("it reached its time limit (%s)", limit.Time())
+	}
+	return ""
 }
 
 // Time formats the time: 2h, 10m, 90s.

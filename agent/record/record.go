@@ -186,7 +186,7 @@ func (r *Record) task(env event.Envelope) {
 		if p.Kind == event.MainTask {
 			r.Main = Main{ID: p.ID}
 		}
-		if p.Kind != event.ShellTask {
+		if p.Kind.HasConversation() {
 			r.branch(env.Branch).begin(p)
 		}
 	case event.TaskDeadline:
@@ -214,7 +214,7 @@ func (r *Record) finish(env event.Envelope, p event.TaskFinished) {
 		r.Main.Failed = p.Outcome == event.Failed
 	}
 	switch b := r.Branches[env.Branch]; {
-	case b == nil, t != nil && t.Kind == event.ShellTask:
+	case b == nil, t != nil && !t.Kind.HasConversation():
 	case env.Branch != 0:
 		delete(r.Branches, env.Branch)
 	default:

@@ -13,7 +13,7 @@ import (
 )
 
 // elsewhere holds commands for which an editor has its own means.
-var elsewhere = []string{"quit", "detach", "clear", "session"}
+var elsewhere = []string{"quit", "detach", "clear", "session", "loop"}
 
 // offered reports whether a command works in an editor: it has an answer to show, or it sends something.
 func offered(c slash.Command) bool {

@@ -28,13 +28,18 @@ const (
 		"With --check or --verdict, the PROMPT is a goal: the model works until the command\n" +
 		"exits with 0, a read-only subagent says that the goal is met, or both. The work\n" +
 		"also ends at a limit, after an error, or after three rounds that change nothing.\n\n" +
+		"With --every, exec runs the PROMPT again and again in one session, and prints each answer.\n" +
+		"A run starts when the interval since the start of the last one is over, and the last one\n" +
+		"has ended. It ends after --runs; after the run with which --max-turns or --max-cost is\n" +
+		"reached, or $5; and after --timeout, or 24 hours.\n\n" +
 		"A PROMPT that starts with a slash is a command: a skill, a custom command, a prompt from an\n" +
 		"MCP server, /init, or /workflow NAME INPUT=VALUE; /help lists them. Other commands exit with\n" +
 		"code 2. Put a space before the slash to send it as text.\n\n" +
 		"Exit codes:\n" +
 		"  0    success: there is an answer, it fits the schema, and the goal is met\n" +
 		"  1    a failure, a limit (--timeout, --max-turns, --max-cost), no answer that fits the\n" +
-		"       schema, or a goal that is not met\n" +
+		"       schema, or a goal that is not met; with --every, any failed run, but not a limit\n" +
+		"       that is reached between two runs\n" +
 		"  2    wrong usage, or an error in the configuration\n" +
 		"  129  the terminal was closed (SIGHUP); nothing is cancelled, --resume continues\n" +
 		"  130  cancelled (Ctrl-C)\n" +
@@ -45,6 +50,7 @@ const (
 		"  buddy exec --quiet --timeout 5m --max-cost 0.50 \"are all links in docs/ alive?\"\n" +
 		"  buddy exec --output-schema release.json \"what changed since the last tag?\" | jq .breaking\n" +
 		"  buddy exec --check \"make test\" --max-cost 2 \"make the tests pass\"\n" +
+		"  buddy exec --every 10m --timeout 8h \"report new failures of the nightly build\"\n" +
 		"  buddy exec --detach \"make the tests pass\"\n" +
 		"  buddy exec --detach --id nightly-2026-12-01 \"update the dependencies\"\n" +
 		"  buddy exec --json --resume last \"and now the tests\""
@@ -63,6 +69,9 @@ func (s *cli) execCommand() *cobra.Command {
 			}
 			if goOn {
 				s.once.Resume = "last"
+			}
+			if s.once.Runs != 0 && s.once.Every == 0 {
+				return exit.Usage("--runs needs --every")
 			}
 			if s.options.Worktree != "" && s.once.Resume != "" {
 				return exit.Usage("--worktree starts a session; it can't be combined with --continue or --resume")
@@ -101,6 +110,11 @@ func (s *cli) execCommand() *cobra.Command {
 	p.StringVar(&s.once.Check, "check", "", "the PROMPT is a goal: work until this `command` exits with 0")
 	p.BoolVar(&s.once.Outside, "check-outside", false, "in auto mode, run the command of --check outside the sandbox")
 	p.BoolVar(&s.once.Verdict, "verdict", false, "the PROMPT is a goal: work until a subagent says that it is met")
+	p.Var((*timeFlag)(&s.once.Every), "every", "run the PROMPT again after this time, at least 10s, until a limit is reached")
+	p.IntVar(&s.once.Runs, "runs", 0, "with --every, the `number` of runs; 0 means no limit")
+	for _, other := range []string{"check", "verdict", "output-schema", "detach", "durable"} {
+		c.MarkFlagsMutuallyExclusive("every", other)
+	}
 	c.MarkFlagsMutuallyExclusive("continue", "resume", "id")
 	for _, other := range []string{"worktree", "check", "verdict"} {
 		c.MarkFlagsMutuallyExclusive("id", other)

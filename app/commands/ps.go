@@ -23,7 +23,7 @@ func init() {
 // taskKinds names the kinds of tasks.
 var taskKinds = map[event.TaskKind]string{
 	event.MainTask: "your prompt", event.BackgroundTask: "fork", event.ShellTask: "background command",
-	event.SubagentTask: "subagent", event.CompactionTask: "compaction",
+	event.SubagentTask: "subagent", event.CompactionTask: "compaction", event.LoopTask: "loop",
 }
 
 // listTasks lists the running tasks and the queued prompts.

@@ -250,7 +250,7 @@ func (f *Fold) Session() Session {
 		s.State = client.Failed
 	}
 	for _, kind := range f.tasks {
-		if kind != event.ShellTask {
+		if kind.HasConversation() {
 			s.State = client.Working
 		}
 	}

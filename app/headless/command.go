@@ -15,7 +15,7 @@ import (
 
 // instead maps commands of a session to their counterparts for exec. Other commands have no counterpart.
 var instead = map[string]string{
-	"approve": "buddy exec --approve MODE", "plan": "buddy exec --approve plan", "goal": "buddy exec --check COMMAND or --verdict", "timeout": "buddy exec --timeout",
+	"approve": "buddy exec --approve MODE", "plan": "buddy exec --approve plan", "goal": "buddy exec --check COMMAND or --verdict", "loop": "buddy exec --every INTERVAL", "timeout": "buddy exec --timeout",
 	"model": "buddy exec --model NAME", "target": "buddy exec --ssh HOST or --container NAME", "session": "buddy exec --resume ID, and buddy sessions", "clear": "each buddy exec starts a session",
 	"detach": "buddy exec --detach", "ps": "buddy ls", "kill": "buddy stop ID", "review": "buddy review", "findings": "buddy review", "export": "buddy sessions export ID", "permissions": "buddy policy",
 	"login": "buddy login", "logout": "buddy logout", "config": "buddy config", "doctor": "buddy doctor", "skills": "buddy doctor", "agents": "buddy doctor", "hooks": "buddy doctor",
@@ -42,6 +42,13 @@ type extensions struct {
 // meant returns the command for a prompt that starts with a slash, or its answer if nothing is left to do. Any other
 // prompt is returned unchanged.
 func meant(ctx context.Context, first event.Command, from extensions) (c event.Command, answer string, err error) {
+	if loop, ok := first.(event.StartLoop); ok {
+		c, answer, err := meant(ctx, loop.Prompt, from)
+		if prompt, ok := c.(event.Submit); ok {
+			loop.Prompt, c = prompt, loop
+		}
+		return c, answer, err
+	}
 	submit, ok := first.(event.Submit)
 	if !ok {
 		return first, "", nil

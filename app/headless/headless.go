@@ -172,6 +172,7 @@ type line struct {
 	broken    error         // the error of writing to out
 	task      int           // the task of the prompt
 	passGates bool          // approve the gates of workflows
+	repeats   repeats       // with --every
 	text      string        // the last answer
 	readings  readings      // progress of reading a prompt
 	cut       bool          // the model's output limit cut the answer, which continues in the next message
@@ -190,6 +191,9 @@ func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal)
 			cancelled = true
 			l.program.Live.Send(event.Cancel{})
 		case <-l.limits.end:
+			if l.repeats.loop != 0 && l.task == 0 {
+				return l.repeats.outcome()
+			}
 			late = time.After(compose.CloseTime)
 			l.stop("the timeout of " + l.flags.Timeout.String() + " has expired")
 		case <-late:
@@ -243,8 +247,12 @@ func (l *line) handle(env event.Envelope) event.Outcome {
 		l.approve(p)
 	case event.ExchangeFinished:
 		if l.task != 0 { // otherwise it was an exchange before the prompt
-			return l.finish(p.Outcome)
+			return l.endRun(l.finish(p.Outcome))
 		}
+	case event.TaskStarted:
+		l.beginLoop(p)
+	case event.TaskFinished:
+		return l.endLoop(p)
 	default:
 		l.Remark(p)
 	}

@@ -8,6 +8,7 @@ import (
 	"buddy/agent/model"
 	"buddy/app/compose"
 	"buddy/app/exit"
+	"buddy/app/slash"
 	"buddy/features/goal"
 )
 
@@ -25,6 +26,8 @@ type Options struct {
 	Check    string        // the prompt is a goal that is met when this command exits with 0
 	Outside  bool          // in auto mode, too, Check runs outside the sandbox
 	Verdict  bool          // the prompt is a goal that a subagent judges
+	Every    time.Duration // the time between the starts of two runs of the prompt; 0 runs it once
+	Runs     int           // the number of runs with Every; 0 for no limit
 }
 
 func (o Options) goal() bool { return o.Check != "" || o.Verdict }
@@ -35,12 +38,33 @@ func (o Options) begin(p request) (event.Command, error) {
 		return nil, err
 	}
 	switch {
+	case o.Every > 0:
+		return o.loop(event.Submit{Text: p.text, Images: p.images})
 	case !o.goal():
 		return event.Submit{Text: p.text, Images: p.images}, nil
 	case len(p.images) > 0:
 		return nil, exit.Usage("the prompt has pictures, which can't be part of a goal (--check, --verdict): mention the files as text")
 	}
 	return event.SetGoal{Goal: p.text, Check: o.Check, Outside: o.Outside, Verdict: o.Verdict}, nil
+}
+
+// loop returns the command that repeats a prompt.
+func (o Options) loop(prompt event.Submit) (event.Command, error) {
+	l := slash.NewLoop(o.Every, prompt)
+	l.Runs = o.Runs
+	if o.Timeout > 0 {
+		l.Limit.TimeMS = o.Timeout.Milliseconds()
+	}
+	if o.MaxTurns != nil {
+		l.Limit.Turns = *o.MaxTurns
+	}
+	if o.MaxCost != nil {
+		l.Limit.Cost = *o.MaxCost
+	}
+	if err := l.Check(); err != nil {
+		return nil, exit.Usage("--every: %v", err)
+	}
+	return l, nil
 }
 
 // Said returns the writer for messages that are not errors.

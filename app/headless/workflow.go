@@ -36,8 +36,8 @@ func (o Options) workflow(prompt string) (event.Command, error) {
 	if !ok || name != "workflow" {
 		return nil, nil
 	}
-	if o.goal() || o.Schema != "" {
-		return nil, exit.Usage("--check, --verdict and --output-schema can't be combined with a workflow")
+	if o.goal() || o.Schema != "" || o.Every > 0 {
+		return nil, exit.Usage("--check, --verdict, --output-schema and --every can't be combined with a workflow")
 	}
 	row, _ := slash.Find(name)
 	all, err := row.Events(args)

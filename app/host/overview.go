@@ -51,7 +51,7 @@ func stateOf(r *record.Record) client.State {
 		state = client.Failed
 	}
 	for _, t := range r.Tasks {
-		if !t.Lost && t.Kind != event.ShellTask {
+		if !t.Lost && t.Kind.HasConversation() {
 			state = client.Working
 		}
 	}

@@ -30,7 +30,7 @@ func init() { // not an initializer, which would be a cycle: /edit may run these
 }
 
 // immediate holds the commands that run at once while the agent works or asks.
-var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/goal", "/status", "/context", "/bg", "/review", "/help", "/workflow runs", "/workflow status", "/workflow cancel"}
+var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/goal", "/loop", "/status", "/context", "/bg", "/review", "/help", "/workflow runs", "/workflow status", "/workflow cancel"}
 
 // pipeImmediate holds the immediate commands that also run at once when they come from a pipe. The other lines of a
 // pipe wait for the work, so that they can build on it.

@@ -214,6 +214,8 @@ func (r *repl) finished(p event.TaskFinished) {
 		switch t.Kind {
 		case event.BackgroundTask:
 			name = fmt.Sprintf("task #%d (%s) ", t.ID, markup.Shorten(t.Title, 40))
+		case event.LoopTask:
+			return // a notice has reported it
 		case event.SubagentTask:
 			r.printLine(fmt.Sprintf("agent #%d (%s) has ended: %s", t.ID, markup.Shorten(t.Title, 40), p.Outcome))
 			return

@@ -319,7 +319,9 @@ func (r *repl) command(c event.Command) {
 	r.wait.until(func(e event.Event) bool {
 		if _, failed := e.(event.Error); failed {
 			s, ok := c.(event.Submit)
-			if _, goal := c.(event.SetGoal); goal || ok && !s.Background {
+			_, goal := c.(event.SetGoal)
+			_, loop := c.(event.StartLoop)
+			if goal || loop || ok && !s.Background {
 				r.outcome = event.Failed // the prompt was rejected
 			}
 			if review {
@@ -336,8 +338,10 @@ func (r *repl) command(c event.Command) {
 // runs when the command is sent.
 func leadsTo(c event.Command, working bool) func(event.Event) bool {
 	switch c := c.(type) {
-	case event.Submit, event.Continue:
+	case event.Submit, event.Continue, event.StartLoop:
 		return is[event.TaskStarted]
+	case event.StopLoop:
+		return is[event.TaskFinished]
 	case event.SetGoal:
 		return func(e event.Event) bool {
 			p, ok := e.(event.PromptSubmitted)

@@ -288,7 +288,7 @@ func (k Kind) Notice() bool {
 // Running returns the task that works on the main conversation, nil for none.
 func (s *State) Running() *Task {
 	for i := len(s.Tasks) - 1; i >= 0; i-- {
-		if t := s.Tasks[i]; t.Kind != event.BackgroundTask && t.Kind != event.ShellTask && t.Kind != event.SubagentTask && t.State != TaskDone {
+		if t := s.Tasks[i]; t.Kind.HasConversation() && t.Kind != event.BackgroundTask && t.Kind != event.SubagentTask && t.State != TaskDone {
 			return t
 		}
 	}

@@ -11,7 +11,7 @@ func (s *State) applyTask(env event.Envelope) Changed {
 	case event.TaskQueued:
 		s.task(p.ID).Kind, s.task(p.ID).Title = p.Kind, p.Title
 	case event.TaskStarted:
-		s.Info.Interrupted = s.Info.Interrupted && p.Kind == event.ShellTask
+		s.Info.Interrupted = s.Info.Interrupted && !p.Kind.HasConversation()
 		t := s.task(p.ID)
 		t.Kind, t.Title, t.Deadline, t.Started, t.State = p.Kind, p.Title, p.Deadline, env.Time, TaskRunning
 		t.Pane, t.Dir, t.Earlier = p.Pane, p.Dir, false
@@ -24,7 +24,7 @@ func (s *State) applyTask(env event.Envelope) Changed {
 	case event.TaskFinished:
 		t := s.task(p.ID)
 		t.State, t.Outcome, t.Error, t.Ended, t.Doing = TaskDone, p.Outcome, p.Error, env.Time, ""
-		if env.Branch == 0 && t.Kind != event.ShellTask { // a shell command is not part of the answer
+		if env.Branch == 0 && t.Kind.HasConversation() { // otherwise it is not part of the answer
 			s.open.close()
 		}
 		if env.Branch == 0 && t.Kind == event.MainTask && p.Outcome == event.Completed {

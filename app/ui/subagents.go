@@ -168,7 +168,7 @@ func mainOnly(u *UI, c event.Command) error {
 		if c.Task == 0 {
 			return errMainOnly
 		}
-	case event.SetGoal:
+	case event.SetGoal, event.StartLoop:
 		return errMainOnly
 	case event.ChangeGoal:
 		if c.To == event.GoalActive {

@@ -20,7 +20,7 @@ import (
 var Feature = &feature.Feature{
 	Commands: []feature.Command{{
 		Command: slash.Command{
-			Name: "goal", Means: []string{"loop", "until"}, Args: "[TEXT [--check COMMAND] [--check-outside] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Brief: "work until a check passes",
+			Name: "goal", Means: []string{"until"}, Args: "[TEXT [--check COMMAND] [--check-outside] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Brief: "work until a check passes",
 			Help:   "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; without arguments, show the progress",
 			Events: slash.One(parse),
 		},

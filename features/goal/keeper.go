@@ -147,15 +147,7 @@ func (k *keeper) Spend(id int, used event.GoalUse) {
 func (k *keeper) Exhausted() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	switch used, limit := k.now.Used, k.now.Limit; {
-	case limit.Turns > 0 && used.Turns >= limit.Turns:
-		return fmt.Sprintf("it reached its limit of turns (%d)", limit.Turns)
-	case limit.Cost > 0 && used.Cost >= limit.Cost:
-		return fmt.Sprintf("it reached its cost limit (%s)", limit.Cost)
-	case limit.TimeMS > 0 && used.TimeMS >= limit.TimeMS:
-		return fmt.Sprintf("it reached its time limit (%s)", limit.Time())
-	}
-	return ""
+	return k.now.Used.Reached(k.now.Limit)
 }
 
 // Checked publishes the outcome of a check of the goal with an id, and ends the goal if it is met. It reports whether a

@@ -22,6 +22,9 @@ func TaskState(task *state.Task, now time.Time) (glyph string, role themes.Role,
 	case state.TaskDone:
 		return TaskOutcome(task)
 	}
+	if task.Kind == event.LoopTask { // no spinner, because the screen is not drawn again while only a loop waits
+		return "↻", themes.Running, task.Doing
+	}
 	return Spinner(now.UnixMilli()), themes.Running, ""
 }
 
