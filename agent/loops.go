@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"buddy/agent/event"
@@ -44,7 +43,7 @@ func startLoop(r *Runtime, c event.StartLoop) {
 	}
 	l := &promptLoop{StartLoop: c, tasks: s, id: s.numbers.nextTask(), began: s.clock.now(), due: true}
 	s.repeats = l
-	started := event.TaskStarted{ID: l.id, Kind: event.LoopTask, Title: l.title()}
+	started := event.TaskStarted{ID: l.id, Kind: event.LoopTask, Title: cut(c.Prompt.Text)}
 	text := fmt.Sprintf("loop #%d started, every %s", l.id, l.Interval())
 	if c.Runs > 0 {
 		text += ", " + texts.Plural(c.Runs, "run")
@@ -75,6 +74,8 @@ func continueLoop(s *tasks) {
 		l.end(event.Completed, why)
 	case l.due:
 		l.begin()
+	default:
+		l.publish() // after all events of the run, so that a screen that joins later gets it
 	}
 }
 
@@ -137,7 +138,6 @@ func endRun(s *tasks, r Result) {
 	l.run = 0
 	l.used.Turns += r.Turns
 	l.used.Cost += r.Cost
-	l.publish()
 }
 
 // reached names the limit that the loop has reached, or returns "". The caller holds the lock.
@@ -183,11 +183,6 @@ func (l *promptLoop) halt() {
 	l.next.clear()
 }
 
-// title returns the title of the loop's task.
-func (l *promptLoop) title() string {
-	return cut("every " + l.Interval() + ": " + strings.TrimSpace(l.Prompt.Text))
-}
-
 // publish publishes the progress. The caller holds the lock.
 func (l *promptLoop) publish() {
 	l.tasks.stream.Publish(l.id, 0, event.TaskProgress{ID: l.id, Text: l.progress()})
@@ -199,14 +194,18 @@ func (l *promptLoop) progress() string {
 	case l.run != 0:
 		return fmt.Sprintf("run %d", l.runs)
 	case l.due:
-		return texts.Plural(l.runs, "run") + ", next when the session is idle"
+		return texts.Plural(l.runs, "run") + ", next when idle"
 	}
-	return texts.Plural(l.runs, "run") + ", next at " + texts.Until(l.tasks.clock.now(), l.next.at.Local(), "15:04:05")
+	clock := "15:04"
+	if l.Every < 2*time.Minute {
+		clock = "15:04:05"
+	}
+	return texts.Plural(l.runs, "run") + ", next " + texts.Until(l.tasks.clock.now(), l.next.at.Local(), clock)
 }
 
 // row describes the loop as a running task. The caller holds the lock.
 func (l *promptLoop) row() RunningTask {
-	return RunningTask{ID: l.id, Kind: event.LoopTask, Title: l.title(), State: l.progress(), Began: l.began, Until: l.limit.at}
+	return RunningTask{ID: l.id, Kind: event.LoopTask, Title: cut(l.Prompt.Text), State: "every " + l.Interval() + ", " + l.progress(), Began: l.began, Until: l.limit.at}
 }
 
 // settleLoops ends the loop of an earlier process, which is not resumed, because no person has asked for more runs. The
@@ -214,7 +213,7 @@ func (l *promptLoop) row() RunningTask {
 func settleLoops(s *tasks, recovery *record.Record) {
 	for id, t := range recovery.Tasks {
 		if t.Kind == event.LoopTask {
-			s.stream.Publish(id, 0, event.Notice{Text: fmt.Sprintf("loop #%d ended with the program that ran it (%s) · /loop starts another", id, t.Title), Code: "loop"})
+			s.stream.Publish(id, 0, event.Notice{Text: fmt.Sprintf("loop #%d ended with the program that ran it: %s · /loop starts another", id, t.Title), Code: "loop"})
 			s.stream.Publish(id, 0, event.TaskFinished{ID: id, Outcome: event.Cancelled})
 		}
 	}

@@ -172,7 +172,7 @@ func TestStopLoop(t *testing.T) {
 			}
 			s.do(repeated(time.Minute, nil))
 			wait(10 * time.Second)
-			if all := WorkOf(s.Runtime).Running; len(all) != 1 || all[0].Title != "every 1m: check" || all[0].Kind != event.LoopTask || !strings.HasPrefix(all[0].State, "1 run, next at ") {
+			if all := WorkOf(s.Runtime).Running; len(all) != 1 || all[0].Title != "check" || all[0].Kind != event.LoopTask || !strings.HasPrefix(all[0].State, "every 1m, 1 run, next ") {
 				t.Errorf("running: %+v", all)
 			}
 			s.do(event.StartLoop{Prompt: event.Submit{Text: "other"}, Every: time.Minute})
@@ -278,7 +278,7 @@ func TestLoopEndsWithItsProcess(t *testing.T) {
 			wait(time.Hour)
 			left := 0
 			for _, env := range s.events() {
-				if p, ok := env.Payload.(event.Notice); ok && p.Text == "loop #1 ended with the program that ran it (every 1m: check) · /loop starts another" {
+				if p, ok := env.Payload.(event.Notice); ok && p.Text == "loop #1 ended with the program that ran it: check · /loop starts another" {
 					left++
 				}
 			}
@@ -287,6 +287,37 @@ func TestLoopEndsWithItsProcess(t *testing.T) {
 			}
 			s.stop()
 			s.mem.events = append(replay, s.mem.events...)
+		}
+	})
+}
+
+// TestScreensThatJoinSeeTheProgressOfALoop: they get the number of runs and the time of the next one while it waits.
+func TestScreensThatJoinSeeTheProgressOfALoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, nil, takes(time.Second))
+		defer s.stop()
+		s.do(repeated(time.Minute, nil))
+		wait(10 * time.Second)
+		for batch := range s.Join(t.Context(), 0, 0) {
+			for _, env := range batch {
+				if p, ok := env.Payload.(event.TaskProgress); ok && strings.HasPrefix(p.Text, "1 run, next ") {
+					return
+				}
+			}
+		}
+	})
+}
+
+// TestTypedLoop: a loop repeats a command that a person typed, without a model.
+func TestTypedLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs := &checker{ends: []checkEnd{{}}}
+		s := start(t, func(o *Options) { o.Tools = tools.NewRegistry(runs) })
+		defer s.stop()
+		s.do(event.StartLoop{Prompt: event.Submit{Text: "!make test", Shell: true}, Every: time.Minute, Runs: 3})
+		wait(time.Hour)
+		if text, _ := s.loopEnd(); runs.times() != 3 || text != "loop #1 ended after 3 runs: it reached its limit of runs (3)" || len(s.model.requests) > 0 {
+			t.Errorf("%d commands, %d requests: %s", runs.times(), len(s.model.requests), text)
 		}
 	})
 }

@@ -276,7 +276,7 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	}
 	left = append(left, draw.Untrusted(themes.Text, texts.OneLine(cmp.Or(t.doing(task), task.Title)))...)
 	text := elapsed(task, now)
-	if task.Deadline > 0 && text != "" && task.State != state.TaskDone {
+	if task.Deadline > 0 && task.Kind != event.LoopTask && task.State != state.TaskDone {
 		text += " of " + draw.Clock(task.Deadline-task.Started)
 	}
 	if used := draw.Used(task.All, w >= wideTasks); used != "" && w >= narrowTasks {
@@ -304,11 +304,14 @@ const (
 	narrowTasks = 46 // minimum columns for rows with numbers
 )
 
-// elapsed returns the running time of a task, so far or in total; "" before its start, and for a running loop, which
-// does not make the screen draw the passing time.
+// elapsed returns the running time of a task, so far or in total; "" before its start. For a running loop, with which
+// alone the screen does not draw the passing time, it returns the progress.
 func elapsed(t *state.Task, now time.Time) string {
-	if t.Started == 0 || t.Kind == event.LoopTask && t.State != state.TaskDone {
+	switch {
+	case t.Started == 0:
 		return ""
+	case t.Kind == event.LoopTask && t.State != state.TaskDone:
+		return t.Doing
 	}
 	end := t.Ended
 	if t.State != state.TaskDone {

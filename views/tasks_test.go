@@ -117,3 +117,30 @@ func TestTasksShowTheStepsOfAWorkflow(t *testing.T) {
 		t.Errorf("%d rows are left of a run that has ended", v.Rows(60))
 	}
 }
+
+// A loop is listed with its runs and the next one. While nothing else runs, it is not the main task, the status line
+// draws nothing again, and the loop is cancelled as any task.
+func TestTasksShowALoop(t *testing.T) {
+	s := &viewtest.Session{Now: 1000}
+	s.Feed(event.TaskStarted{ID: 1, Kind: event.LoopTask, Title: "check\x1b[31m", Deadline: 9_000_000}, event.TaskProgress{ID: 1, Text: "2 runs, next 15:04"})
+	v, l := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock), NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
+	v.Update(&s.State, state.Everything)
+	l.Update(&s.State, state.Everything)
+	if text := viewtest.Text(t, v, 60, 3); !strings.Contains(text, "↻ #1 loop     check") || !strings.Contains(text, "2 runs, next 15:04 │") || !strings.Contains(text, "/kill 1 stops #1") {
+		t.Error(text)
+	}
+	if l.Busy() || s.Running() != nil {
+		t.Errorf("busy %v, main task %v", l.Busy(), s.Running())
+	}
+	cancelled := 0
+	v.OnCancel = func(id int) { cancelled = id }
+	v.Focus(nil)
+	if viewtest.Press(t, v, "task-cancel"); cancelled != 1 {
+		t.Errorf("task %d is cancelled", cancelled)
+	}
+	s.Feed(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+	v.Update(&s.State, state.Everything)
+	if text := viewtest.Text(t, v, 60, 3); !strings.Contains(text, "⊘ #1 loop     cancelled · check") {
+		t.Error(text)
+	}
+}

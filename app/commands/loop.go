@@ -27,7 +27,7 @@ func showLoop(ctx context.Context, s *Session, _ []string) (show.Answer, error) 
 	}
 	t := work.Running[i]
 	values := []show.Value{
-		{Label: "Loop", Text: t.Title},
+		{Label: "Prompt", Text: t.Title},
 		{Label: "State", Text: t.State, Line: "The loop: " + t.State, Deeds: []show.Deed{{Label: "stop it", Run: []string{"loop", "stop"}}}},
 		{Label: "Started", Text: t.Began.Format("15:04:05")},
 	}

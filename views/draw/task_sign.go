@@ -23,7 +23,7 @@ func TaskState(task *state.Task, now time.Time) (glyph string, role themes.Role,
 		return TaskOutcome(task)
 	}
 	if task.Kind == event.LoopTask { // no spinner, because the screen is not drawn again while only a loop waits
-		return "↻", themes.Running, task.Doing
+		return "↻", themes.Running, ""
 	}
 	return Spinner(now.UnixMilli()), themes.Running, ""
 }
