@@ -28,10 +28,9 @@ const (
 		"With --check or --verdict, the PROMPT is a goal: the model works until the command\n" +
 		"exits with 0, a read-only subagent says that the goal is met, or both. The work\n" +
 		"also ends at a limit, after an error, or after three rounds that change nothing.\n\n" +
-		"With --every, exec runs the PROMPT again and again in one session, and prints each answer.\n" +
-		"A run starts when the interval since the start of the last one is over, and the last one\n" +
-		"has ended. It ends after --runs; after the run with which --max-turns or --max-cost is\n" +
-		"reached, or $5; and after --timeout, or 24 hours.\n\n" +
+		"With --every, exec repeats the PROMPT in one session and prints each answer. A run starts\n" +
+		"when this interval since the start of the last run is over and that run has ended. --runs,\n" +
+		"--max-turns, --max-cost (else $5) and --timeout (else 24 hours) limit all runs together.\n\n" +
 		"A PROMPT that starts with a slash is a command: a skill, a custom command, a prompt from an\n" +
 		"MCP server, /init, or /workflow NAME INPUT=VALUE; /help lists them. Other commands exit with\n" +
 		"code 2. Put a space before the slash to send it as text.\n\n" +

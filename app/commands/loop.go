@@ -13,7 +13,7 @@ import (
 func init() {
 	add(slash.Command{
 		Name: "loop", Means: []string{"repeat", "schedule", "cron", "every", "interval", "watch"}, Args: "[INTERVAL PROMPT [--runs N] [--turns N] [--cost DOLLARS] [--time 2h]|stop]", Brief: "repeat a prompt at an interval",
-		Help:   "run a prompt, a custom command or !COMMAND now and then after every interval (at least 10s), while nothing else runs; ends with the session, after 24h, at $5 or at the limits that you set; without arguments, show the loop",
+		Help:   "repeat a prompt, a custom command or !COMMAND: the first run starts at once, the others at this interval (at least 10s) while the session is idle; ends with the session, at $5 or after 24h unless you set other limits; without arguments, show the loop",
 		Events: slash.One(slash.Loop),
 	}, showLoop)
 }
@@ -23,7 +23,7 @@ func showLoop(ctx context.Context, s *Session, _ []string) (show.Answer, error) 
 	work, err := ask(ctx, s, agent.WorkOf)
 	i := slices.IndexFunc(work.Running, func(t agent.RunningTask) bool { return t.Kind == event.LoopTask })
 	if err != nil || i < 0 {
-		return show.Say("No loop is running. /loop 10m PROMPT runs the prompt now and every 10 minutes."), err
+		return show.Say("No loop is running. /loop 10m PROMPT repeats the prompt every 10 minutes."), err
 	}
 	t := work.Running[i]
 	values := []show.Value{

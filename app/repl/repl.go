@@ -338,8 +338,13 @@ func (r *repl) command(c event.Command) {
 // runs when the command is sent.
 func leadsTo(c event.Command, working bool) func(event.Event) bool {
 	switch c := c.(type) {
-	case event.Submit, event.Continue, event.StartLoop:
+	case event.Submit, event.Continue:
 		return is[event.TaskStarted]
+	case event.StartLoop:
+		return func(e event.Event) bool {
+			p, ok := e.(event.TaskStarted)
+			return ok && (working || p.Kind == event.MainTask) // its first run, unless that has to wait
+		}
 	case event.StopLoop:
 		return is[event.TaskFinished]
 	case event.SetGoal:
