@@ -109,7 +109,7 @@ func (l *promptLoop) tick() {
 		return
 	}
 	l.due = true
-	if continueLoop(l.tasks); l.due {
+	if continueLoop(l.tasks); l.tasks.repeats == l && l.due {
 		l.publish()
 	}
 }

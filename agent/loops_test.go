@@ -68,6 +68,10 @@ func (s *session) loopEnd() (text string, o event.Outcome) {
 			if p.ID == loop {
 				o = p.Outcome
 			}
+		case event.TaskProgress:
+			if p.ID == loop && o != "" {
+				text = "progress after the end: " + p.Text
+			}
 		}
 	}
 	return text, o
@@ -98,6 +102,7 @@ func TestLoop(t *testing.T) {
 		{"runs", repeated(time.Minute, func(c *event.StartLoop) { c.Runs = 3 }), quick(4), "0 60 120", "after 3 runs: it reached its limit of runs (3)", event.Completed},
 		{"turns", repeated(time.Minute, func(c *event.StartLoop) { c.Limit.Turns = 2 }), quick(4), "0 60", "after 2 runs: it reached its limit of turns (2)", event.Completed},
 		{"time", repeated(time.Minute, func(c *event.StartLoop) { c.Limit.TimeMS = 150_000 }), quick(4), "0 60 120", "after 3 runs: it reached its time limit (2m30s)", event.Completed},
+		{"time, when a run is due", repeated(time.Minute, func(c *event.StartLoop) { c.Limit.TimeMS = 120_000 }), quick(4), "0 60", "after 2 runs: it reached its time limit (2m)", event.Completed},
 		{
 			"the time is over during a run", repeated(time.Minute, func(c *event.StartLoop) { c.Limit.TimeMS = 90_000 }), []step{takes(time.Second), takes(time.Hour), says("never")},
 			"0 60", "after 2 runs: it reached its time limit (1m30s)", event.Completed,

@@ -59,12 +59,23 @@ func (h *Host) scheduleEnd() {
 	h.alone.idle = time.AfterFunc(wait, h.endIfUnattended)
 }
 
-// endLater makes the session end with q once nothing runs in it. It returns false if nothing runs now.
+// endLater makes the session end with q once nothing runs in it, and ends its loop, which would start more. It returns
+// false if nothing runs now.
 func (h *Host) endLater(q client.Close) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.alone.later = &q
-	return h.busy()
+	loops, busy := false, false
+	h.look(func(r *record.Record) {
+		for _, t := range r.Tasks {
+			loops = loops || t.Kind == event.LoopTask
+		}
+		busy = r.Busy()
+	})
+	if loops {
+		h.program.Live.Send(event.StopLoop{})
+	}
+	return busy
 }
 
 // endIfUnattended ends a session without screens and running tasks.

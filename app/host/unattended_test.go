@@ -296,6 +296,27 @@ func TestEndWhenIdle(t *testing.T) {
 	over(t, h)
 }
 
+// A loop that waits for its next run does not keep a session that is to stop when it is idle.
+func TestEndWhenIdleEndsTheLoop(t *testing.T) {
+	h := openHost(t, compose.Options{})
+	h.program.Config.Sessions.IdleExit = 10
+	v := look(t, h)
+	v.Send(event.StartLoop{Prompt: event.Submit{Text: "hello"}, Every: time.Hour})
+	v.until("end of a run", func(e event.Event) bool {
+		_, ok := e.(event.ExchangeFinished)
+		return ok
+	})
+	stays(t, "the loop waits", running(h))
+	if reply, err := client.Ask[client.CloseReply](t.Context(), h.Look(t.Context(), socket.Screen{}), client.Close{WhenIdle: true}); err != nil || !reply.Later {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	v.until("end of the loop", func(e event.Event) bool {
+		p, ok := e.(event.TaskFinished)
+		return ok && p.Outcome == event.Cancelled
+	})
+	over(t, h)
+}
+
 func TestEndWhenIdleWithoutWork(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	reply, err := client.Ask[client.CloseReply](t.Context(), h.Look(t.Context(), socket.Screen{}), client.Close{WhenIdle: true})
