@@ -99,21 +99,27 @@ func TestLoop(t *testing.T) {
 		end    string
 		o      event.Outcome
 	}{
-		{"runs", repeated(time.Minute, func(c *event.StartLoop) { c.Runs = 3 }), quick(4), "0 60 120", "after 3 runs: it reached its limit of runs (3)", event.Completed},
+		{
+			"runs", repeated(time.Minute, func(c *event.StartLoop) { c.Runs = 3 }), quick(4),
+			"0 60 120", "after 3 runs: it reached its limit of runs (3)", event.Completed,
+		},
 		{"turns", repeated(time.Minute, func(c *event.StartLoop) { c.Limit.Turns = 2 }), quick(4), "0 60", "after 2 runs: it reached its limit of turns (2)", event.Completed},
 		{"time", repeated(time.Minute, func(c *event.StartLoop) { c.Limit.TimeMS = 150_000 }), quick(4), "0 60 120", "after 3 runs: it reached its time limit (2m30s)", event.Completed},
 		{"time, when a run is due", repeated(time.Minute, func(c *event.StartLoop) { c.Limit.TimeMS = 120_000 }), quick(4), "0 60", "after 2 runs: it reached its time limit (2m)", event.Completed},
 		{
-			"the time is over during a run", repeated(time.Minute, func(c *event.StartLoop) { c.Limit.TimeMS = 90_000 }), []step{takes(time.Second), takes(time.Hour), says("never")},
+			"the time is over during a run", repeated(time.Minute, func(c *event.StartLoop) { c.Limit.TimeMS = 90_000 }),
+			[]step{takes(time.Second), takes(time.Hour), says("never")},
 			"0 60", "after 2 runs: it reached its time limit (1m30s)", event.Completed,
 		},
 		{
 			"a long run delays the next one, and what it missed is not made up",
-			repeated(time.Minute, func(c *event.StartLoop) { c.Runs = 4 }), []step{takes(time.Second), takes(200 * time.Second), takes(time.Second), takes(time.Second)},
+			repeated(time.Minute, func(c *event.StartLoop) { c.Runs = 4 }),
+			[]step{takes(time.Second), takes(200 * time.Second), takes(time.Second), takes(time.Second)},
 			"0 60 260 320", "after 4 runs: it reached its limit of runs (4)", event.Completed,
 		},
 		{
-			"a failed run ends nothing", repeated(time.Minute, func(c *event.StartLoop) { c.Runs = 2 }), []step{fails("", errors.New("broken")), takes(time.Second)},
+			"a failed run ends nothing", repeated(time.Minute, func(c *event.StartLoop) { c.Runs = 2 }),
+			[]step{fails("", errors.New("broken")), takes(time.Second)},
 			"0 60", "after 2 runs: it reached its limit of runs (2)", event.Completed,
 		},
 	}

@@ -245,14 +245,8 @@ func (l *line) handle(env event.Envelope) event.Outcome {
 		l.Remark(p)
 	case event.ApprovalAsked:
 		l.approve(p)
-	case event.ExchangeFinished:
-		if l.task != 0 { // otherwise it was an exchange before the prompt
-			return l.endRun(l.finish(p.Outcome))
-		}
-	case event.TaskStarted:
-		l.beginLoop(p)
-	case event.TaskFinished:
-		return l.endLoop(p)
+	case event.TaskStarted, event.ExchangeFinished, event.TaskFinished:
+		return l.stage(p)
 	default:
 		l.Remark(p)
 	}

@@ -8,11 +8,21 @@ type repeats struct {
 	failed bool // a run has failed
 }
 
-// beginLoop records the start of the loop.
-func (l *line) beginLoop(p event.TaskStarted) {
-	if p.Kind == event.LoopTask {
-		l.repeats.loop = p.ID
+// stage handles the start of a loop and the end of an exchange or a loop. It returns the outcome if nothing follows.
+func (l *line) stage(e event.Event) event.Outcome {
+	switch p := e.(type) {
+	case event.TaskStarted:
+		if p.Kind == event.LoopTask {
+			l.repeats.loop = p.ID
+		}
+	case event.ExchangeFinished:
+		if l.task != 0 { // otherwise it was an exchange before the prompt
+			return l.endRun(l.finish(p.Outcome))
+		}
+	case event.TaskFinished:
+		return l.endLoop(p)
 	}
+	return ""
 }
 
 // endRun handles the end of an exchange. With a loop it returns an outcome only if no other run may follow.

@@ -334,6 +334,15 @@ func (r *repl) command(c event.Command) {
 	r.program.Live.Send(c)
 }
 
+// startsLoop returns a function that recognizes the first run of a loop or, if the run has to wait for the running
+// task, the loop itself.
+func startsLoop(working bool) func(event.Event) bool {
+	return func(e event.Event) bool {
+		p, ok := e.(event.TaskStarted)
+		return ok && (working || p.Kind == event.MainTask)
+	}
+}
+
 // leadsTo returns a function that recognizes the effect of a command, nil if unknown. working reports whether a task
 // runs when the command is sent.
 func leadsTo(c event.Command, working bool) func(event.Event) bool {
@@ -341,12 +350,7 @@ func leadsTo(c event.Command, working bool) func(event.Event) bool {
 	case event.Submit, event.Continue:
 		return is[event.TaskStarted]
 	case event.StartLoop:
-		return func(e event.Event) bool {
-			p, ok := e.(event.TaskStarted)
-			return ok && (working || p.Kind == event.MainTask) // its first run, unless that has to wait
-		}
-	case event.StopLoop:
-		return is[event.TaskFinished]
+		return startsLoop(working)
 	case event.SetGoal:
 		return func(e event.Event) bool {
 			p, ok := e.(event.PromptSubmitted)
