@@ -26,13 +26,13 @@ func (r *Runtime) serve() {
 	}
 }
 
-// settled is a command without effect; it is handled after all commands before it.
+// settled is a command that changes nothing. When it is handled, all commands sent before it have been handled, too.
 type settled struct {
 	event.Command
 	done chan struct{}
 }
 
-// Settle waits until the runtime has handled the commands sent before, so that later reads see their effects.
+// Settle waits until the runtime has handled all commands sent so far, so that later reads see their effects.
 func Settle(ctx context.Context, r *Runtime) {
 	s := settled{done: make(chan struct{})}
 	if r.inbox.put(s) != nil {
@@ -149,8 +149,8 @@ func (r *Runtime) reject(format string, args ...any) {
 	r.stream.Reject(format, args...)
 }
 
-// switchModel changes the model that answers, or the effort of the same model; the history stays. Another model has
-// cached nothing, so its system prompt and tools may differ.
+// switchModel changes the model that answers, or the effort of the same model; the history stays. For another model,
+// the system prompt and tools may change as well: it has none of the conversation in its cache anyway.
 func (r *Runtime) switchModel(c event.SwitchModel) {
 	if r.opts.Models == nil {
 		r.reject("there is no other model")
@@ -176,8 +176,8 @@ func (r *Runtime) switchModel(c event.SwitchModel) {
 	r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
 }
 
-// answerWith makes m the model that answers. same means that only the effort changes; otherwise the system prompt and
-// the tools are adapted to m.
+// answerWith makes m the model that answers. same means that only the effort changes; otherwise answerWith also adapts
+// the system prompt and the tools to m.
 func (r *Runtime) answerWith(m model.Model, before model.Info, same bool) {
 	info := m.Info()
 	if !same {
@@ -189,7 +189,7 @@ func (r *Runtime) answerWith(m model.Model, before model.Info, same bool) {
 	r.Publish(event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort, Note: difference(before, info)})
 }
 
-// adaptTo sets the system prompt and the tools of requests for a model.
+// adaptTo adapts the system prompt and the tools of later requests to a model.
 func adaptTo(r *Runtime, info model.Info) {
 	if r.opts.Told != nil {
 		system, all := r.opts.Told(info)
@@ -198,7 +198,7 @@ func adaptTo(r *Runtime, info model.Info) {
 	}
 }
 
-// learnt adapts later requests after a server has refused a part of a request to the current model.
+// learnt adapts later requests to a server that has refused something in a request to the current model.
 func learnt(r *Runtime, n model.Needs) {
 	if info := r.selection.Model().Info(); n.Of(info) {
 		adaptTo(r, info)

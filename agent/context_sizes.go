@@ -12,15 +12,15 @@ const (
 	leastLargest = 20 // tokens; smaller items are not listed
 )
 
-// share is a part of a request.
+// share is a part of a request, and its size.
 type share struct {
 	name   string
 	chars  int
 	tokens int
 }
 
-// contextSizes estimates the next request of a conversation with these items: its parts, whose sizes add up to the
-// given number of tokens, and its largest items.
+// contextSizes estimates the sizes of the next request of a conversation with these items: of its parts, which add up
+// to the given number of tokens, and of its largest items.
 func contextSizes(r *Runtime, items []history.Item, tokens int) (parts, largest []share) {
 	chars, files := r.instructions.Sizes()
 	parts = []share{{name: "system prompt"}, {name: "instruction files"}, {name: "memory"}, {name: "tools"}, {name: "summary"}, {name: "messages"}, {name: "results"}, {name: "reminders"}}
@@ -52,7 +52,7 @@ func contextSizes(r *Runtime, items []history.Item, tokens int) (parts, largest 
 	return inTokens(parts, single, tokens)
 }
 
-// inTokens converts characters to tokens. It returns the parts that are not empty, whose sizes add up to the given
+// inTokens converts sizes in characters to tokens. It returns the parts that are not empty, which add up to the given
 // number of tokens, and the largest single items.
 func inTokens(parts, single []share, tokens int) (some, largest []share) {
 	all := 0

@@ -10,7 +10,7 @@ import (
 	"buddy/agent/turn"
 )
 
-// deadline cancels a task at a given time. The zero value never does. The lock of the task guards it.
+// deadline cancels a task at a given time; the zero value never cancels it. The lock of the task guards it.
 type deadline struct {
 	timer *time.Timer
 	at    time.Time

@@ -24,7 +24,7 @@ var (
 	ErrClosed    = errors.New("the runtime is closed")
 )
 
-// MaxTurnsError is the error of the outcome max_turns; errors.Is(err, ErrMaxTurns) is true.
+// MaxTurnsError is the error returned with the outcome max_turns; errors.Is(err, ErrMaxTurns) is true.
 type MaxTurnsError struct{ Turns int } // complete turns of the exchange, which are as many as it may have
 
 // Error includes the number of turns.
@@ -33,7 +33,7 @@ func (e *MaxTurnsError) Error() string { return fmt.Sprintf("%v (%d)", ErrMaxTur
 // Unwrap returns ErrMaxTurns.
 func (e *MaxTurnsError) Unwrap() error { return ErrMaxTurns }
 
-// ToolError is the error of an exchange that Options.Strict ended because a tool failed.
+// ToolError is the error returned when a failed tool has ended an exchange, see Options.Strict.
 type ToolError = turn.ToolError
 
 // ErrCutOff is returned when an answer is longer than the model's output limit.
@@ -51,8 +51,8 @@ type ContextKept = compact.Kept
 // SlidingWindow keeps the newest messages and drops the others.
 type SlidingWindow = compact.Sliding
 
-// ContextLimitError is the error of the outcome context_limit. It holds the estimated size of the request and the
-// context window.
+// ContextLimitError is the error returned with the outcome context_limit. It holds the estimated size of the request
+// and the context window.
 type ContextLimitError = turn.ContextLimitError
 
 // Result holds the result of an exchange. Response is the text of the last answer, which is incomplete unless the
@@ -80,14 +80,14 @@ func (r *Runtime) Run(ctx context.Context, m model.Message) (Result, error) {
 	return r.tasks.run(ctx, t, r.tasks.loop.Run)
 }
 
-// RunText is Run with a text.
+// RunText is like Run, for a message that consists of a text.
 func (r *Runtime) RunText(ctx context.Context, text string) (Result, error) {
 	return r.Run(ctx, model.Message{Role: model.User, Content: text})
 }
 
-// RunStream is Run with live events. The channel has the events of the exchange and is closed after its
-// task.finished; failures are reported as event.Error. A reader that stops earlier must end ctx, which cancels the
-// exchange.
+// RunStream is like Run, but returns the events of the exchange while it runs. The last event is task.finished; then
+// the channel is closed. Failures are reported as event.Error. A caller that stops reading before the end must cancel
+// ctx, which also cancels the exchange.
 func (r *Runtime) RunStream(ctx context.Context, m model.Message) <-chan event.Envelope {
 	out := make(chan event.Envelope)
 	ctx, cancel := context.WithCancel(ctx)
@@ -124,12 +124,12 @@ func (r *Runtime) RunStream(ctx context.Context, m model.Message) <-chan event.E
 	return out
 }
 
-// Step reports the result of one step. Another step follows ToolsExecuted and CompactionOccurred; FinalResponse,
-// MaxTurnsReached or Failure is the last step.
+// Step is one step of an exchange. After ToolsExecuted and CompactionOccurred, another step follows; FinalResponse,
+// MaxTurnsReached and Failure are the last step.
 type Step interface{ step() }
 
 type (
-	// ToolsExecuted is a turn that called tools. Results has tool messages in the order of Calls.
+	// ToolsExecuted is a turn that called tools. Results holds tool messages in the order of Calls.
 	ToolsExecuted struct {
 		Calls   []model.ToolCall
 		Results []model.Message
@@ -153,9 +153,10 @@ func (FinalResponse) step()      {}
 func (MaxTurnsReached) step()    {}
 func (Failure) step()            {}
 
-// RunStep is Run turn by turn. The message is in the history when RunStep returns; ranging over the steps does the
-// work, once. Between two steps the caller may read Messages, Inject a message and change the tools with SetTools.
-// Breaking out of the loop cancels the exchange; the history stays valid.
+// RunStep is like Run, but lets the caller act between two turns. It adds the message to the history at once; the
+// exchange runs while the caller ranges over the steps, which is possible only once. Between two steps the caller may
+// read Messages, Inject a message and change the tools with SetTools. Breaking out of the loop cancels the exchange;
+// the history stays valid.
 func (r *Runtime) RunStep(ctx context.Context, m model.Message) iter.Seq[Step] {
 	err := r.tasks.prepare(m)
 	return func(yield func(Step) bool) {
@@ -173,7 +174,7 @@ func (r *Runtime) RunStep(ctx context.Context, m model.Message) iter.Seq[Step] {
 	}
 }
 
-// prepare adds the message of an exchange that starts later.
+// prepare adds the message of an exchange to the history, before the exchange starts.
 func (s *tasks) prepare(m model.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +215,8 @@ func (s *tasks) steps(ctx context.Context, t *task, yield func(Step) bool) {
 	}
 }
 
-// pause allows messages between two steps, and returns the last step.
+// pause marks that a task is between two steps, so that messages may be added to the history, and returns the step that
+// has just ended.
 func (s *tasks) pause(t *task) Step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +238,8 @@ func (s *tasks) unpause(t *task) {
 	t.paused = false
 }
 
-// Messages returns the history. It is valid to send except while a turn runs.
+// Messages returns the history. It can be sent to a model unless a turn is running, because its last calls may then
+// have no results yet.
 func (r *Runtime) Messages() []model.Message { return slices.Clone(r.tasks.tree.Main().Messages()) }
 
 // Inject appends a user message without starting a task. While a turn runs, the message waits for the turn's results.
@@ -249,7 +252,7 @@ func (s *tasks) inject(m model.Message) error {
 	return s.put(m)
 }
 
-// put is inject for callers that hold s.mu.
+// put implements inject. The caller holds s.mu.
 func (s *tasks) put(m model.Message) error {
 	if err := s.refusal(m); err != nil {
 		return fmt.Errorf("message not added: %w", err)
@@ -270,7 +273,7 @@ func (s *tasks) put(m model.Message) error {
 // again.
 func (r *Runtime) SetTools(all *tools.Registry) { r.selection.SetTools(all) }
 
-// begin opens a main task that the caller drives, with a message or, if m is nil, with the existing history.
+// begin starts a main task with a message or, if m is nil, with the existing history. The caller then runs the task.
 func (s *tasks) begin(ctx context.Context, m *model.Message) (context.Context, *task, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"buddy/agent/turn"
 )
 
-// drivers holds the parts that control the main tasks of a session, in the order of the parts.
+// drivers holds the parts of a session that control its main tasks, in the order of Options.Parts.
 type drivers []turn.Driver
 
 // driversOf returns the drivers among parts, connected to s.
@@ -24,7 +24,7 @@ func driversOf(s *tasks, parts []turn.Part) (all drivers) {
 	return all
 }
 
-// driving returns the dependencies of a driver.
+// driving returns what a driver needs from the runtime.
 func driving(s *tasks) turn.Driving {
 	return turn.Driving{
 		Loop: s.loop, Stream: s.stream, Approvals: s.approvals, Ledger: s.ledger, Now: s.clock.now,
@@ -48,7 +48,8 @@ func driving(s *tasks) turn.Driving {
 	}
 }
 
-// driven returns the work of a main task. again means that the task continues one that has ended or was interrupted.
+// driven returns the work of a main task: the first driver that takes the task runs it, otherwise the loop. again means
+// that the task continues an earlier one.
 func driven(s *tasks, again bool) work {
 	return func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
 		for _, d := range s.drivers {
@@ -60,7 +61,7 @@ func driven(s *tasks, again bool) work {
 	}
 }
 
-// continueMain starts a main task that continues one that has ended or was interrupted, unless one is running.
+// continueMain starts a main task that continues an earlier one, unless a main task is running.
 func continueMain(s *tasks) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,8 +75,8 @@ func (all drivers) handle(c event.Command) bool {
 	return slices.ContainsFunc(all, func(d turn.Driver) bool { return d.Handle(c) })
 }
 
-// restore gives all drivers the recovery state of the main conversation, nil for none, and reports whether a driver
-// continues the interrupted work.
+// restore gives all drivers the recovery state of the main conversation (nil: none), and reports whether one of them
+// will continue the interrupted work.
 func (all drivers) restore(l *record.Branch) (byDriver bool) {
 	for _, d := range all {
 		byDriver = d.Left(l) || byDriver
@@ -83,7 +84,7 @@ func (all drivers) restore(l *record.Branch) (byDriver bool) {
 	return byDriver
 }
 
-// waits returns a text for the person about the work that [event.Continue] would continue, "" for none.
+// waits returns a text for the user about the work that [event.Continue] would continue, "" for none.
 func (all drivers) waits() string {
 	for _, d := range all {
 		if text := d.Waits(); text != "" {

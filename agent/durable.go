@@ -8,15 +8,15 @@ import (
 	"buddy/agent/turn"
 )
 
-// Durable wraps every model call and every tool call of a runtime, see [turn.Durable].
+// Durable wraps every model call and every tool call of a runtime. See [turn.Durable].
 type Durable = turn.Durable
 
 var errNothingLeft = errors.New("nothing was interrupted")
 
-// Continue resumes an exchange that an earlier process did not finish, from the events of Options.Replay, up to its
-// outcome. Calls with a result are not repeated: a command that was running is found again, any other started call gets
-// the result OutcomeUnknown, and a call that had not started does not run, but the model may call it again. Continue is
-// for callers that do not use Start.
+// Continue resumes the exchange that an earlier process did not finish, and runs it to its outcome; Options.Replay
+// holds its events. Calls with a result are not repeated. Of the calls without a result, a running command is found
+// again, any other started call gets the result OutcomeUnknown, and a call that had not started does not run; the model
+// may call it again. Continue is for callers that do not use Start.
 func (r *Runtime) Continue(ctx context.Context) (Result, error) {
 	r.tasks.mu.Lock()
 	recovery := r.tasks.recovery

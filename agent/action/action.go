@@ -75,7 +75,7 @@ type Action struct {
 	FileReach
 }
 
-// FileReach holds what a diff does not show about the files that an Action changes.
+// FileReach holds two facts that a diff does not show about the files that an Action changes.
 type FileReach struct {
 	OtherNames int  `json:"other_names,omitempty"` // number of other names (hard links) that change as well
 	ReadOnly   bool `json:"read_only,omitempty"`   // the owner of a file made it read-only
@@ -88,7 +88,7 @@ type MCPTool struct {
 	Hinted     bool   `json:"hinted,omitempty"`     // the person trusts the server's hints about it
 }
 
-// TargetCwd is one of several targets on which an Action runs.
+// TargetCwd is a target and its start folder, if an Action runs on several targets.
 type TargetCwd struct {
 	Target string `json:"target"`
 	Cwd    string `json:"cwd,omitempty"` // start folder there, if known
@@ -97,14 +97,14 @@ type TargetCwd struct {
 // ShortHost limits the length of a host name inside a sentence, in bytes.
 const ShortHost = 40
 
-// To returns the action limited to a connection with one of its hosts. host includes the port.
+// To returns a copy of the action that connects only to host, a HOST:PORT of a.Hosts.
 func (a Action) To(host string) Action {
 	name, _, _ := strings.Cut(host, ":")
 	a.Host, a.Hosts = name, []string{host}
 	return a
 }
 
-// On returns the action limited to one of its targets.
+// On returns a copy of the action that runs only on p, one of a.Targets.
 func (a Action) On(p TargetCwd) Action {
 	a.Target, a.Cwd, a.Targets = p.Target, p.Cwd, nil
 	return a
@@ -120,8 +120,8 @@ const (
 	Deny  Decision = "deny"  // do not run it; the model gets the reason
 )
 
-// Verdict holds a policy's decision and its reason. Rule names the rule that decided, so that a person can change
-// it.
+// Verdict holds a policy's decision and its reason. Rule names the rule that decided, so that the user can change the
+// rule.
 type Verdict struct {
 	Decision Decision `json:"decision"`
 	Reason   string   `json:"reason"`

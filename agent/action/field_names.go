@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// fieldTools pairs buddy's tools with their names in the files of other agents.
+// fieldTools pairs buddy's tools with the names that other agents use in their files.
 var fieldTools = []struct {
 	ours, field string
 	older       []string // earlier names of the same tool in other agents
@@ -33,8 +33,8 @@ var fieldTools = []struct {
 	{"tool_search", "ToolSearch", nil},
 }
 
-// patchTool names buddy's tool that edits and writes files. Other agents have no name for it, so their Edit and Write
-// include it.
+// patchTool names buddy's tool that edits and writes files. Other agents have no such tool, so their names Edit and
+// Write include it.
 const patchTool = "apply_patch"
 
 // mcpPrefix starts the name of every tool of an MCP server: mcp__SERVER__TOOL.
@@ -74,7 +74,8 @@ func FieldName(ours string) string {
 	return ours
 }
 
-// mcpTools returns the tool name that a rule has for one tool of an MCP server, or for all its tools.
+// mcpTools converts an MCP name to the tool name in a rule, mcp__SERVER__TOOL, or mcp__SERVER__* if the name has no
+// tool.
 func mcpTools(name string) ([]string, bool) {
 	server, tool, one := strings.Cut(strings.TrimPrefix(name, mcpPrefix), "__")
 	if !one {
@@ -118,7 +119,7 @@ func FieldRules(text string, d Decision, src Source) ([]Rule, error) {
 	return rules, nil
 }
 
-// readField fills in every field of a rule except the tool, and returns the tools that the text names.
+// readField parses text into a rule, except for the rule's tool, because text may mean several: it returns their names.
 func readField(text string, r *Rule) (tools []string, err error) {
 	name, spec, hasSpec := strings.Cut(text, "(")
 	tools, ok := FieldTool(name)
@@ -136,7 +137,7 @@ func readField(text string, r *Rule) (tools []string, err error) {
 // maxFieldRule limits the text of one rule, in bytes: a person must be able to read it.
 const maxFieldRule = 1024
 
-// toolWide fills in a rule for everything that a tool does.
+// toolWide fills in a rule without parentheses, which covers every call of the tool.
 func toolWide(r *Rule, tool string) error {
 	if r.Decision != Allow {
 		return nil

@@ -10,5 +10,5 @@ type FullOutput struct {
 	Missing int64  `json:"missing,omitempty"` // bytes of the output that were not saved
 }
 
-// Shown returns the number of shown bytes.
+// Shown returns the number of bytes of the output that the file can show.
 func (f FullOutput) Shown() int64 { return cmp.Or(f.Text, f.Bytes) }

@@ -6,7 +6,7 @@ import (
 	"buddy/texts"
 )
 
-// Memory holds the memory entries about an Action, and how the reason of a denial can be stored.
+// Memory holds the memory entries about an Action, and where and how the reason of a denial can be stored as a new one.
 type Memory struct {
 	Said   []string `json:"said,omitempty"`   // the person's entries for all projects, each with its id
 	Noted  []string `json:"noted,omitempty"`  // entries in the project's files, possibly written by others, each with its place and id
@@ -18,8 +18,8 @@ type Memory struct {
 // MaxTaught limits the stored text of a denial, in characters.
 const MaxTaught = 200
 
-// Taught returns the text to store for a denial with a reason; "" without a reason. begins is the Begins field of
-// [Memory].
+// Taught returns the memory entry to store when the user denies an action with a reason, "" without a reason. begins is
+// the Begins field of [Memory].
 func Taught(begins, reason string) string {
 	if reason = strings.TrimRight(strings.TrimSpace(texts.OneLine(reason)), ".!"); reason == "" {
 		return ""

@@ -40,8 +40,8 @@ type Rule struct {
 	Source   Source   `json:"source,omitempty" toml:"-"`
 }
 
-// ReadingTools lists the tools that read files and folders. A rule that allows one by its name covers the workspace,
-// and a person's skill may use each of them in its folder.
+// ReadingTools lists the tools that read files and folders. A rule that allows one of them by its name alone covers the
+// workspace, and a skill that the user installed may use all of them in its own folder.
 var ReadingTools = []string{"read_file", "list_dir", "glob", "grep"}
 
 // OfTool reports whether the rule covers a tool by its name alone.
@@ -106,8 +106,8 @@ func (r Rule) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Offer describes the rule as the rest of a sentence after "Yes, and": don't ask again for `go test ./...` this
-// session. cwd is the start folder of the command, workspace is the folder of the session.
+// Offer describes the rule as the end of a sentence that starts with "Yes, and": "don't ask again for `go test ./...`
+// this session". cwd is the start folder of the command, workspace is the folder of the session.
 func (r Rule) Offer(cwd, workspace string) string {
 	text := "don't ask again for " + r.covers(workspace)
 	if r.Shape == Exactly && r.Folder != "" && r.Folder != cwd {

@@ -34,7 +34,7 @@ import (
 // Nobody is the value of By in an answer if no person could be asked.
 const Nobody = "nobody"
 
-// Rules of requests that need a person's answer although the policy allows the action.
+// Reasons to ask a person although the policy allows the action. They take the place of the rule in a request.
 const (
 	Injected = "prompt injection"    // in a result or a file of the project
 	Reopened = "not answered before" // an earlier process asked without getting an answer
@@ -74,11 +74,11 @@ type modeFor struct {
 	stood  bool      // the mode counts, however briefly it applied
 }
 
-// standing is the time that a mode must apply to count as the mode before plan mode.
+// standing is how long a mode must apply so that plan mode may return to it.
 const standing = 3 * time.Second
 
-// counts reports whether plan mode may return to the mode. It may not return to a mode that the person only passed
-// through: an approved plan would run in a mode that the person never worked in.
+// counts reports whether plan mode may return to the mode. Modes that the user only passed through don't count:
+// otherwise, an approved plan could run in a mode that the user never worked in.
 func (m modeFor) counts(now time.Time) bool {
 	return m.mode != action.ModePlan && (m.stood || now.Sub(m.since) >= standing)
 }
@@ -186,7 +186,7 @@ func (b *Broker) rules(most action.Mode) (policy.Policy, action.Mode) {
 	return b.policy, action.Stricter(b.mode, most)
 }
 
-// Free describes the commands that run without approval on a target.
+// Free returns a text for the user about the commands that run without approval on a target.
 func (b *Broker) Free(target string) string {
 	b.mu.Lock()
 	p := b.policy
@@ -239,8 +239,8 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	}
 }
 
-// tried adds the result of trying the command to the details of a request, and reports whether the command may be
-// tried, for the first time or again.
+// tried adds the result of a trial run to the details of a request, if there was one, and reports whether the person
+// may choose to try the command (again).
 func tried(known *action.ApprovalContext, req Request) bool {
 	if req.Untried != "" {
 		known.Try = action.Try{Why: req.Untried}
@@ -348,7 +348,7 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 	}
 }
 
-// noTrial returns why an answer can't try a command or keep its changes, "" if it can. Only a person can.
+// noTrial returns why the decision to try a command or to keep its changes is invalid, "" if it is valid.
 func noTrial(b *Broker, c event.AnswerApproval) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -365,7 +365,7 @@ func noTrial(b *Broker, c event.AnswerApproval) string {
 	return ""
 }
 
-// tooLate rejects an answer to a settled request. The first answer of several persons or screens wins.
+// tooLate rejects an answer to a settled request: if several people or screens answer, the first answer wins.
 func (b *Broker) tooLate(c event.AnswerApproval) {
 	b.stream.Reject("the answer %q came too late: the approval was already answered, or its task has ended", c.Decision)
 }

@@ -23,14 +23,14 @@ type Tally struct {
 	Denied int // did not run
 }
 
-// Count adds t to the tally.
+// Count adds the counts in t to the broker's tally.
 func Count(b *Broker, t Tally) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tally = Tally{b.tally.Inside + t.Inside, b.tally.Asked + t.Asked, b.tally.Denied + t.Denied}
 }
 
-// Counted returns the counts since the process started.
+// Counted returns the broker's tally: the counts since the process started.
 func Counted(b *Broker) Tally {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,9 +52,9 @@ func Fences(b *Broker, act action.Action, most action.Mode) bool {
 	return policy.Fences(p, act, mode)
 }
 
-// CycleMode changes to the next mode: ask, edits, auto where available, plan. screen is as in SetMode. It does nothing
-// while a request is open: the key may have been pressed before the request was visible, and a looser mode would
-// approve the request.
+// CycleMode changes to the next mode: ask, edits, auto where available, plan. screen is as in [Broker.SetMode]. While a
+// request is open, it does nothing: the user may have pressed the key before seeing the request, and a looser mode
+// would approve it.
 func CycleMode(b *Broker, screen string) {
 	b.mu.Lock()
 	mode, waits := b.mode, len(b.open) > 0
@@ -100,8 +100,9 @@ func BeginUnseen(b *Broker, act action.Action, fenced bool, most action.Mode) (e
 // lookTime limits the search for changes before a dialog.
 const lookTime = time.Second
 
-// changes returns the unseen changes that a person must see before a command runs outside the sandbox, and their
-// marks, which approval clears. It returns nil if the command stays inside, or nothing was changed without approval.
+// changes returns the files that were changed without approval, so that a person sees them before a command runs
+// outside the sandbox, and the marks to clear once the command is approved. It returns nil if there are none, or if the
+// command runs in the sandbox.
 func changes(b *Broker, act action.Action, most action.Mode) (*action.Unseen, []unseen.Mark) {
 	p, mode := b.rules(most)
 	if !policy.Unseen(p, act, mode) {

@@ -92,10 +92,10 @@ func (b *Broker) AfterPlan() action.Mode {
 	return b.follows(b.before).mode
 }
 
-// EndPlan publishes e, ends plan mode and returns the new mode: edits if the person chose it, otherwise the mode before
-// plan mode or, if its time limit is over, the mode that replaces it. The new mode is never looser than the one that
-// the person saw, which is in most. If a person has already left plan mode, the current mode stays. If an earlier
-// process has already ended plan mode with this plan, nothing is published.
+// EndPlan publishes e, ends plan mode and returns the new mode: edits if the person chose it; otherwise the mode before
+// plan mode, or the mode that follows it if its time limit is over. most is the mode that the approval dialog named;
+// the new mode is never looser, unless the person chose edits. If a person has already left plan mode, the current mode
+// stays. If an earlier process has already ended plan mode with this plan, nothing is published.
 func (b *Broker) EndPlan(task int, e event.PlanExited, most action.Mode) action.Mode {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"buddy/tools"
 )
 
-// Questions holds open questions of tools to the person. It is safe for concurrent use; use NewQuestions.
+// Questions holds the open questions that tools ask the user. It is safe for concurrent use; use NewQuestions.
 type Questions struct {
 	stream *stream.Stream
 	redact *redact.Redactor
@@ -21,7 +21,7 @@ type Questions struct {
 	stored map[string]Answered // by call without a result: the newest question of an earlier process
 }
 
-// Answered is a question of an earlier process with its answer, both without secrets.
+// Answered is a question that an earlier process asked, and its answer. Both are stored with secrets removed.
 type Answered struct {
 	event.QuestionAsked
 	Answer event.QuestionAnswered // zero: none is stored

@@ -108,7 +108,7 @@ func Reason(name string) string {
 	return by + " runs " + matched + ": " + what
 }
 
-// fold returns a name in the lower case of the table; ſ becomes s, too.
+// fold returns a name in the lower case that the table uses. Unlike with ToLower alone, ſ becomes s.
 func fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
 // find returns the index of the first path element that the pattern matches, or -1.

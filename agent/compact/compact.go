@@ -57,13 +57,13 @@ type warnings struct {
 	all map[string]bool
 }
 
-// New returns a compactor. o must have its defaults.
+// New returns a compactor. The caller must have filled in the defaults of o.
 func New(o settings.Context, p Parts) *Compactor {
 	return &Compactor{o: o, p: p, warned: &warnings{all: make(map[string]bool)}}
 }
 
-// For returns a compactor for a subagent with its own model and tools; most is the loosest mode for reading files
-// again.
+// For returns a compactor for a subagent with its own model and tools. most is the loosest mode that applies when files
+// are read again.
 func (c *Compactor) For(s *selection.Selection, most action.Mode) *Compactor {
 	other := *c
 	other.p.Selection, other.p.Most = s, most
@@ -177,8 +177,8 @@ func (m *Room) warns(task int, grade event.Health) bool {
 	return first
 }
 
-// first reports whether the strategy was not asked yet before the request of a turn, and records it. The caller holds
-// m.mu.
+// first reports whether this is the first check before the request of a turn, and records it: a strategy is asked once
+// per request. The caller holds m.mu.
 func (m *Room) first(turn int) bool {
 	first := m.looked != turn+1
 	m.looked = turn + 1
@@ -204,7 +204,7 @@ func (m *Room) thrashes(turn int) bool {
 	return true
 }
 
-// Work is a task with the conversation that needs room.
+// Work is a conversation that needs room, and the task that it belongs to.
 type Work struct {
 	Task int
 	Conv *conversation.Conversation
@@ -222,8 +222,8 @@ const (
 	Full          // nothing may be sent
 )
 
-// Fit makes room for the request of a turn. It returns the compaction if the history Moved, otherwise nil. If the
-// provider still finds the request too long, call Overflowed.
+// Fit makes room for the request of a turn. If the result is Moved, it also returns the compaction, otherwise nil. If
+// the provider still finds the request too long, call Overflowed.
 func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.ContextCompacted) {
 	window, known := c.p.Selection.Window()
 	if c.o.Strategy != settings.Keep && !c.o.KeepResults {
@@ -264,7 +264,7 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 	return Fits, nil
 }
 
-// warn warns the person about a filling context, once in a task for each grade that needs it.
+// warn warns the user that the context is filling up, once per task and grade.
 func (c *Compactor) warn(w Work, used, window int) {
 	grade := health(c.o, used, window)
 	if !w.Room.warns(w.Task, grade) {
@@ -285,10 +285,10 @@ func nextStep(grade event.Health) string {
 	return "/compact replaces old exchanges with a summary (/pin keeps one as it is), /session new starts again"
 }
 
-// unknownWindow is the code of the notice about an unknown context window.
+// unknownWindow is the Code of notices about an unknown context window.
 const unknownWindow = "window"
 
-// warnUnknownWindow notifies the person, once per model in a session, that the context window is unknown.
+// warnUnknownWindow notifies the user that the context window is unknown, once per session and model.
 func (c *Compactor) warnUnknownWindow() {
 	info := c.p.Selection.Model().Info()
 	where := "the profile " + info.Profile
@@ -305,7 +305,7 @@ func (c *Compactor) warnUnknownWindow() {
 	c.p.Stream.Publish(0, 0, event.Notice{Text: text, Code: unknownWindow}) // on the main branch, because screens hide it on others
 }
 
-// Replay processes a stored event.
+// Replay processes a stored event, so that a resumed session does not repeat notices about unknown context windows.
 func (c *Compactor) Replay(e event.Event) {
 	if p, ok := e.(event.Notice); ok && p.Code == unknownWindow {
 		c.warned.mu.Lock()
@@ -321,7 +321,7 @@ func fill(used, window int) string {
 	return fmt.Sprintf("%d%%, about %d of %d tokens", Percent(used, window), used, window)
 }
 
-// PublishUsage publishes how full a conversation is, as an event of a task and a turn.
+// PublishUsage publishes an event of a task and a turn with the used part of the context window.
 func (c *Compactor) PublishUsage(conv *conversation.Conversation, task, turn int) {
 	u := event.ContextUsage{Estimated: conv.Tokens(), Limit: c.p.Selection.KnownWindow()}
 	if u.Limit > 0 {
@@ -409,7 +409,7 @@ const (
 	ByStrategy = "strategy" // of a program that uses the runtime as a library
 )
 
-// begins publishes the start of a compaction.
+// begins publishes an event at the start of a compaction.
 func (c *Compactor) begins(w Work, by string) {
 	c.p.Stream.Publish(w.Task, 0, event.ContextCompacting{By: by, Focus: w.Room.Wanted()})
 }
@@ -439,7 +439,8 @@ func (c *Compactor) digest(ctx context.Context, w Work, target int, asked, all b
 	return &e
 }
 
-// blocked asks the hooks about a compaction and publishes a refusal. It reports whether the compaction must not happen.
+// blocked runs the hooks that may refuse a compaction, and reports whether it must not happen. It tells the user about
+// a refusal.
 func (c *Compactor) blocked(ctx context.Context, w Work) bool {
 	mode, _ := c.p.Approvals.Mode()
 	m := c.p.Hooks.Tell(ctx, hooks.Where{Task: w.Task, Mode: mode}, hooks.PreCompact, w.Room.Trigger(), map[string]any{"trigger": w.Room.Trigger(), "custom_instructions": w.Room.Wanted()})
@@ -451,7 +452,7 @@ func (c *Compactor) blocked(ctx context.Context, w Work) bool {
 	return true
 }
 
-// cut removes from the conversation the messages that plan lists. If that fails, it publishes an error and returns nil.
+// cut removes the messages of a plan from the conversation. If that fails, it publishes an error and returns nil.
 func (c *Compactor) cut(w Work, by string, plan conversation.Plan) *event.ContextCompacted {
 	e, err := w.Conv.Cut(w.Task, by, plan)
 	if err != nil {
@@ -461,8 +462,8 @@ func (c *Compactor) cut(w Work, by string, plan conversation.Plan) *event.Contex
 	return &e
 }
 
-// Overflowed makes room after the provider found a request too long, and returns the compaction; nil if the request
-// would be the same.
+// Overflowed makes room after the provider has found a request too long, and returns the compaction; nil if the history
+// did not change.
 func (c *Compactor) Overflowed(ctx context.Context, w Work) *event.ContextCompacted {
 	if c.o.Strategy == settings.Keep {
 		return nil

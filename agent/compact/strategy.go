@@ -80,8 +80,8 @@ func (c *Compactor) state(w Work) State {
 // unlimited is a number of tokens that no conversation has.
 const unlimited = 1 << 40
 
-// apply removes the messages that a strategy does not keep, and returns the compaction; nil if nothing was removed.
-// asked means that the person or the provider wants a shorter conversation.
+// apply asks a strategy what to keep, removes the other messages and returns the compaction; nil if nothing was
+// removed. asked means that the user or the provider requested the compaction.
 func (c *Compactor) apply(ctx context.Context, w Work, own Strategy, asked bool) *event.ContextCompacted {
 	by := ByStrategy
 	kept, err := own.Compact(ctx, c.state(w))

@@ -41,8 +41,8 @@ var (
 	errLongSummary = errors.New("the model's summary is as long as the messages it replaces")
 )
 
-// summarise adds a model's summary of the removed messages to a plan, and the files that the model should still know.
-// The request has no tools, and is not in the history.
+// summarise adds to a plan a model's summary of the removed messages, and the current content of files that these
+// messages contained. The request for the summary has no tools and does not enter the history.
 func (c *Compactor) summarise(ctx context.Context, w Work, plan *conversation.Plan) error {
 	c.p.Stream.Publish(w.Task, 0, event.TaskProgress{ID: w.Task, Text: fmt.Sprintf("summarising %d messages", len(plan.Removed))})
 	defer c.p.Stream.Publish(w.Task, 0, event.TaskProgress{ID: w.Task})
@@ -181,7 +181,7 @@ func Clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:head], "") + fmt.Sprintf("\n… %d bytes …\n", len(s)-head-tail) + strings.ToValidUTF8(s[len(s)-tail:], "")
 }
 
-// scrub returns the summary in an answer, without thoughts before it or an echo of the request.
+// scrub returns the summary in an answer, without reasoning before it and without repeated parts of the request.
 func scrub(s string) string {
 	if _, after, ok := strings.Cut(s, "<summary>"); ok {
 		s, _, _ = strings.Cut(after, "</summary>")
@@ -197,8 +197,8 @@ func scrub(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// restore reads again the files that the removed messages contained, unless they are still visible. It uses the model's
-// tool, and reads only files that need no approval.
+// restore returns the current content of the files that the removed messages contained, unless other messages still
+// contain them. It reads them with the model's tool, and only those that need no approval.
 func (c *Compactor) restore(ctx context.Context, reads, visible []history.Read, window int) string {
 	tool, err := c.p.Selection.Tools().Lookup("read_file")
 	if err != nil || c.o.Restore == settings.NoFiles {

@@ -25,8 +25,8 @@ import (
 	"buddy/agent/stream"
 )
 
-// Conversation is one branch of a session: its history, and the prompts and news that wait for the next request. It
-// is safe for concurrent use; a [Tree] creates it.
+// Conversation is one branch of a session: its history, and the prompts and notes that wait for the model's next
+// request. It is safe for concurrent use; a [Tree] creates it.
 type Conversation struct {
 	branch int
 	stream *stream.Stream
@@ -46,8 +46,8 @@ type Conversation struct {
 // Branch returns the number of the conversation, 0 for the main one.
 func (c *Conversation) Branch() int { return c.branch }
 
-// Enter adds a person's prompt to the history. If the prompt is an opening one, it carries today's date unless today is
-// "" or the model already has the date.
+// Enter adds a user's prompt to the history. A prompt that opens an exchange carries today's date, unless today is ""
+// or the model already has the date.
 func (c *Conversation) Enter(task int, p event.PromptSubmitted, kind event.PromptKind, today string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *Conversation) Enter(task int, p event.PromptSubmitted, kind event.Promp
 	c.enter(task, p, kind)
 }
 
-// enter is Enter without a date. The caller holds c.mu.
+// enter is like Enter, but adds no date. The caller holds c.mu.
 func (c *Conversation) enter(task int, p event.PromptSubmitted, kind event.PromptKind) {
 	p.Queued, p.Kind = false, kind
 	c.recall.addPrompt(p, kind)
@@ -128,7 +128,7 @@ func (c *Conversation) Steer(task int) []event.PromptSubmitted {
 	return prompts
 }
 
-// Block removes a prompt that a hook refused before it was sent.
+// Block removes a prompt that could not be sent, such as one that a hook refused.
 func (c *Conversation) Block(task int, e event.PromptBlocked) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,8 +143,9 @@ func (c *Conversation) Attach(task, turn int, e event.ReminderAttached) {
 	c.attach(task, turn, e)
 }
 
-// attach implements Attach: it inserts the reminder before a person's unanswered prompt, so that the prompt stays last;
-// if there is none, it appends the reminder. Kinds that are switched off are skipped. The caller holds c.mu.
+// attach implements Attach: it inserts the reminder before a user's unanswered prompt, so that the prompt stays last;
+// if there is none, it appends the reminder. A reminder is skipped if all its kinds are switched off. The caller holds
+// c.mu.
 func (c *Conversation) attach(task, turn int, e event.ReminderAttached) {
 	if c.off != nil && !slices.ContainsFunc(e.Kinds, func(kind string) bool { return !c.off(kind) }) {
 		return
@@ -158,13 +159,13 @@ func (c *Conversation) attach(task, turn int, e event.ReminderAttached) {
 	c.stream.Publish(task, turn, e)
 }
 
-// asks reports whether a history ends with an unanswered prompt of a person.
+// asks reports whether a history ends with a user's unanswered prompt.
 func asks(h *history.History) bool {
 	msgs := h.Messages()
 	return history.Words(msgs) < len(msgs)
 }
 
-// Announce keeps a line for the model's next request.
+// Announce keeps a line that the model gets with its next request.
 func (c *Conversation) Announce(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -238,8 +239,8 @@ func StorePrefix(c *Conversation, task, turn int, m model.Message) {
 // Prefixed reports whether the history ends with the start of an answer that StorePrefix added.
 func Prefixed(c *Conversation) bool { return read(c, history.Grows) }
 
-// StoreResult adds the result of a call to the history. The call gets the tool name e.Name and these arguments,
-// whatever name the model used.
+// StoreResult adds the result of a call to the history. There, the call gets the tool name e.Name and the given
+// arguments, even if the model wrote a different name or arguments.
 func (c *Conversation) StoreResult(task, turn int, arguments string, e event.ToolResult) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -284,7 +285,7 @@ func (c *Conversation) Called(id string) bool {
 	return read(c, func(h *history.History) bool { return h.Called(id) })
 }
 
-// Messages returns the history. The caller must not change it, but may append.
+// Messages returns the history. The caller must not change its messages, but may append to the slice.
 func (c *Conversation) Messages() []model.Message { return read(c, (*history.History).Messages) }
 
 // Request returns the history and its estimated number of tokens.
@@ -302,7 +303,8 @@ func Items(c *Conversation) ([]history.Item, int) {
 	return history.Items(c.hist), c.hist.Tokens()
 }
 
-// BrokenOff reports whether the history ends with an answer. If no task runs, that answer was interrupted.
+// BrokenOff reports whether the history ends with an answer that was not compacted. If no task runs, that answer was
+// interrupted.
 func (c *Conversation) BrokenOff() bool {
 	return read(c, func(h *history.History) bool {
 		msgs := h.Messages()

@@ -8,8 +8,8 @@ import (
 	"buddy/agent/model"
 )
 
-// Today returns the date for prompts, such as "2026-11-22 (UTC)"; "" for the demo model and without a time zone. It
-// is never in the system prompt, which would then change every day.
+// Today returns the date to send with prompts, such as "2026-11-22 (UTC)"; "" for the demo model and without a time
+// zone. The date is not in the system prompt, because a provider could then reuse nothing of it on the next day.
 func Today(m model.Info, now func() time.Time, zone *time.Location) string {
 	if zone == nil || m.API == model.Demo {
 		return ""

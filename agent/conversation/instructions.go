@@ -35,7 +35,8 @@ func (b *below) clone() below {
 	return below{maps.Clone(b.dirs), instructions.Set{Files: slices.Clone(b.set.Files), Rules: slices.Clone(b.set.Rules)}, slices.Clone(b.used), b.lost}
 }
 
-// knows reports whether a file is known already, or would exceed the size limit of all files.
+// knows reports whether a file needs not be added: the conversation has it, or it would exceed the size limit of all
+// files.
 func (b *below) knows(f instructions.File) bool {
 	room := instructions.MaxAll
 	for _, known := range b.set.Files {
@@ -47,7 +48,7 @@ func (b *below) knows(f instructions.File) bool {
 	return len(f.Text) > room
 }
 
-// Sources configures where instruction files are read from. nil functions read none.
+// Sources configures where instruction files are read from. A nil function reads none.
 type Sources struct {
 	Read      func(context.Context) (instructions.Set, error)
 	ReadBelow func(ctx context.Context, dirs []string) (instructions.Set, error) // in folders below Workspace
@@ -55,10 +56,10 @@ type Sources struct {
 	Redact    *redact.Redactor
 }
 
-// Instructions adds instruction files to the conversations of a tree. The files for the workspace go before the first
-// prompt; they are read once and again after each compaction, because only then may the beginning of a request
-// change. Files of subfolders go into reminders when the model starts to work there. It is safe for concurrent use;
-// use NewInstructions. Its lock is taken before those of the tree.
+// Instructions adds instruction files to the conversations of a tree. The workspace's files precede the first prompt.
+// They are read at the start and after each compaction, but not in between, because a provider can cache the start of a
+// request only while it stays the same. Files of subfolders become reminders when the model starts to work there. It is
+// safe for concurrent use; use NewInstructions. Its lock is taken before those of the tree.
 type Instructions struct {
 	from   Sources
 	tree   *Tree
@@ -76,16 +77,15 @@ type Instructions struct {
 	warned   map[string]bool // warnings the person has had, by path and reason
 }
 
-// NewInstructions returns instructions without any files yet. Each conversation of the tree gets two texts: the one in
-// here, which describes where its model works, and the instructions. Background reads end with ctx and are counted by
-// work.
+// NewInstructions returns instructions that have read no files yet. here is a text about where the model works; each
+// conversation of the tree gets it before the instructions. Background reads end with ctx and are counted by work.
 func NewInstructions(ctx context.Context, work *sync.WaitGroup, s *stream.Stream, t *Tree, here string, from Sources) *Instructions {
 	i := &Instructions{whole: ctx, work: work, from: from, tree: t, stream: s, here: here, done: make(chan struct{})}
 	i.apply()
 	return i
 }
 
-// Replay processes a stored event.
+// Replay processes a stored event, to restore the prompt injection that an earlier process found in a file.
 func (i *Instructions) Replay(e event.Event) {
 	if p, ok := e.(event.InstructionsRead); ok {
 		i.mu.Lock()
@@ -94,7 +94,7 @@ func (i *Instructions) Replay(e event.Event) {
 	}
 }
 
-// ReadEarly starts to read the files once, while the person still types.
+// ReadEarly starts to read the files in the background, once, while the user is still typing the first prompt.
 func (i *Instructions) ReadEarly() {
 	if i.from.Read == nil {
 		return
@@ -134,15 +134,15 @@ func (i *Instructions) Stale() {
 	i.stale = true
 }
 
-// apply sets the text about where the model works, and the instructions, in every conversation. The caller holds
-// i.mu, unless it just created i.
+// apply gives every conversation the text about where the model works, and the instructions. The caller holds i.mu,
+// unless it just created i.
 func (i *Instructions) apply() {
 	if text := strings.TrimSpace(i.here + "\n\n" + i.from.Redact.Text(i.set.Text())); text != "" {
 		i.tree.SetHere(reminder.Wrap(text))
 	}
 }
 
-// read reads the files and applies them to every conversation.
+// read reads the files and adds them to every conversation.
 func (i *Instructions) read(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, instructionTime)
 	defer cancel()
@@ -203,8 +203,8 @@ func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn in
 	i.attachFor(ctx, c, task, turn, files, files)
 }
 
-// Again attaches once more, after a compaction, the instructions for the files in use, so that the next call follows
-// them. target is the target of the instruction files.
+// Again adds the instructions for the files in use that a compaction has removed, so that the next call follows them.
+// target is the target of the instruction files.
 func (i *Instructions) Again(ctx context.Context, c *Conversation, task, turn int, target string) {
 	if i.from.ReadBelow == nil || c.off != nil && c.off(reminder.Instructions) {
 		return
@@ -214,7 +214,7 @@ func (i *Instructions) Again(ctx context.Context, c *Conversation, task, turn in
 	}
 }
 
-// lost returns, once, the files on a target whose instructions a compaction has removed.
+// lost returns the files in use on a target if a compaction has removed their instructions, and forgets them.
 func lost(c *Conversation, target string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -249,8 +249,8 @@ func (i *Instructions) attachFor(ctx context.Context, c *Conversation, task, tur
 	i.warn(task, added)
 }
 
-// unknown returns the instructions that a conversation does not have yet, among those just read and the rules for these
-// files, and records them as known. The caller holds i.mu.
+// unknown returns the instructions that a conversation does not have yet, and records them as known: of the
+// instructions just read, and of the rules for the given files. The caller holds i.mu.
 func (i *Instructions) unknown(c *Conversation, read instructions.Set, files, inHand []string) instructions.Set {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -270,7 +270,8 @@ func (i *Instructions) unknown(c *Conversation, read instructions.Set, files, in
 	return read
 }
 
-// readBelow reads the instruction files of folders that were not searched yet for a conversation.
+// readBelow reads the instruction files in the folders of these files, except folders that were already searched for
+// the conversation.
 func (i *Instructions) readBelow(ctx context.Context, c *Conversation, files []string) instructions.Set {
 	dirs := newFolders(c, i.from.Workspace, files)
 	if len(dirs) == 0 {
@@ -331,7 +332,7 @@ func knownBelow(c *Conversation) instructions.Set {
 	return c.known.below.clone().set
 }
 
-// Files returns the instruction files of the main conversation, and those that were left out for a reason.
+// Files returns the instruction files of the main conversation, and the files that were left out, with the reason.
 func (i *Instructions) Files() []event.InstructionFile {
 	i.mu.Lock()
 	defer i.mu.Unlock()

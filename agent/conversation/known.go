@@ -9,7 +9,7 @@ import (
 	"buddy/agent/reminder"
 )
 
-// known holds what a model has in addition to the messages: listings, skills, reminders. The conversation's lock
+// known records what the model has besides prompts and answers: listings, skills, reminders. The conversation's lock
 // guards it.
 type known struct {
 	states map[string]string       // by kind of reminder
@@ -30,7 +30,7 @@ type LoadedSkill struct {
 	Gone       bool   // a compaction may have removed the text
 }
 
-// clone returns a copy for a fork, without the prompts, which belong to the original.
+// clone returns a copy for a fork. The copy has no prompts, because they belong to the original conversation.
 func (k *known) clone() known {
 	return known{states: maps.Clone(k.states), steps: k.steps, listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded), plan: k.plan, work: k.work.clone(), below: k.below.clone()}
 }
@@ -42,7 +42,7 @@ func (k *known) list(kind string, t knownListing) {
 	k.listed[kind] = t
 }
 
-// prompted records a prompt that may call a skill, or name resources.
+// prompted records a prompt if it may call a skill or name resources.
 func (k *known) prompted(p event.PromptSubmitted) {
 	k.work.prompted(p)
 	if p.Kind != event.Typed && strings.Contains(p.Text, "@") {

@@ -11,8 +11,8 @@ import (
 	"buddy/agent/reminder"
 )
 
-// Listing lists the items of a kind, such as skills, that a model can choose from. It is a reminder and never part of
-// the system prompt, so that a change costs only its own lines.
+// Listing lists the items of a kind, such as skills, that a model can choose from. It is sent as a reminder and not in
+// the system prompt, so that after a change only the changed lines must be sent.
 type Listing struct {
 	Kind  string // kind of the reminder
 	Head  string // explains the lines and how to use one
@@ -58,7 +58,7 @@ func (c *Conversation) AttachList(task int, l Listing) {
 	c.attach(task, 0, event.ReminderAttached{Kinds: []string{l.Kind}, Text: reminder.Wrap(text), Digest: now})
 }
 
-// whole returns the text of a whole listing.
+// whole returns the text of a whole listing. replaces means that the model has an earlier version.
 func (l Listing) whole(replaces bool) string {
 	var b strings.Builder
 	if replaces {
@@ -91,8 +91,8 @@ func (l Listing) difference(before map[string]string) string {
 	return text
 }
 
-// LoadSkill records that the model has got the text of a skill. If the person called the skill, the event holds the
-// text; if the model called it, the text is the result of the call.
+// LoadSkill records that the model has got the text of a skill. If the user called the skill, e holds the text; if the
+// model called it, the text is the result of that call.
 func (c *Conversation) LoadSkill(task, turn int, e event.SkillLoaded) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"buddy/agent/reminder"
 )
 
-// Recall rebuilds a history from the stored events of one conversation. It repeats decisions and makes none: a
-// compaction that does not apply is skipped, so the history is longer but valid.
+// Recall rebuilds a history from the stored events of one conversation. It decides nothing again: it only repeats what
+// the events record. It skips a compaction that does not match the history; the history is then longer, but valid.
 //
 //	r := conversation.Recall{History: history.New(system)}
 //	for _, env := range events { r.Take(env) }
@@ -40,7 +40,7 @@ func (r *Recall) block(id int) {
 	}
 }
 
-// Take processes the next event. Most events change nothing.
+// Take processes the next event. Most events don't affect the history.
 func (r *Recall) Take(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TaskStarted:
@@ -88,15 +88,15 @@ func (r *Recall) shorten(e event.Event) {
 	}
 }
 
-// spill shortens a result whose rest went to a file.
+// spill shortens a result that is stored in full in a file.
 func (r *Recall) spill(e event.ResultSpilled) {
 	if e.Result != "" {
 		r.Shorten(e.CallID, e.Result)
 	}
 }
 
-// remind adds a reminder. Listings always go before their prompt; other reminders go after it if the event, from an
-// older session, has no position.
+// remind adds a reminder. Listings always precede the last prompt. So do other reminders whose event says so; in older
+// sessions no event does.
 func (r *Recall) remind(e event.ReminderAttached) {
 	if e.States[sessionStart] != "" {
 		history.Unremind(r.History, r.hook)
@@ -109,8 +109,8 @@ func (r *Recall) remind(e event.ReminderAttached) {
 	r.Append(model.Reminder, e.Text, e.Images...)
 }
 
-// sessionStart is the state of the reminder with the output of session start hooks. A new reminder replaces the
-// previous one.
+// sessionStart is the key in States that marks a reminder with the output of session start hooks. Such a reminder
+// replaces the previous one.
 const sessionStart = "session_start"
 
 // AttachStart adds the output of session start hooks, unless the conversation already has the same text.
@@ -122,16 +122,16 @@ func AttachStart(c *Conversation, task int, text string) {
 	}
 }
 
-// load adds the text of a skill that a person called, after the prompt that called it. If the model called the skill,
-// the text is the result of that call.
+// load adds the text of a skill that the user called, after the prompt with the call. It adds nothing if the model
+// called the skill, because the text is then the result of that call.
 func (r *Recall) load(e event.SkillLoaded) {
 	if e.By == event.ByPerson {
 		r.Append(model.Reminder, e.Text)
 	}
 }
 
-// kind returns the kind of a prompt whose event has none: a prompt that came after the start of its task steers the
-// task.
+// kind returns the kind of a prompt. If the event of the prompt, from an older session, has none, a prompt that came
+// after the start of its task is a steering message.
 func (r *Recall) kind(task int, p event.PromptSubmitted) event.PromptKind {
 	switch {
 	case p.Kind != "":
@@ -155,10 +155,10 @@ func messageKind(k event.PromptKind) model.Kind {
 	return model.Prompt
 }
 
-// InjectionWarning is the code of the warning about a prompt injection in a result.
+// InjectionWarning is the Code of warnings about a prompt injection in a result.
 const InjectionWarning = "injection"
 
-// replay processes a stored event. Queued prompts are left to the caller, see Requeue.
+// replay processes a stored event. It ignores queued prompts; see Requeue.
 func (c *Conversation) replay(env event.Envelope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,7 +188,7 @@ func Empty(c *Conversation) bool {
 	return read(c, func(h *history.History) bool { return h.Last() == "" || h.Last() == model.System })
 }
 
-// Answered reports whether the history ends with an answer.
+// Answered reports whether the history ends with an answer, even a compacted one.
 func (c *Conversation) Answered() bool {
 	return read(c, func(h *history.History) bool { return h.Last() == model.Assistant })
 }

@@ -19,8 +19,8 @@ func Describe(c *Conversation, now *reminder.Snapshot) {
 	now.Steps, now.Told = c.known.steps, maps.Clone(c.known.states)
 }
 
-// Know records, by kind, states that the model knows or need not get. These states are not stored, unlike those of
-// attached reminders.
+// Know records reminder states, by kind, as if the model had got them, so that no reminder repeats them. Unlike the
+// states of attached reminders, they are not stored.
 func Know(c *Conversation, states map[string]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,8 +34,8 @@ func State(c *Conversation, kind string) string {
 	return c.known.states[kind]
 }
 
-// Holds reports whether the model can read the text of a file in a message that names the file, or in the result of a
-// call that names it.
+// Holds reports whether a message in the history contains the text of a file. The message, or the call of which it is
+// the result, must also name the file.
 func Holds(c *Conversation, name, text string) bool {
 	named := make(map[string]bool)
 	return slices.ContainsFunc(c.Messages(), func(m model.Message) bool {
@@ -62,7 +62,7 @@ func (k *known) remember(states map[string]string) {
 	maps.Copy(k.states, states)
 }
 
-// wrote records the step list in a result.
+// wrote records the model's step list if the result contains one.
 func (k *known) wrote(e event.ToolResult) {
 	if e.Name != event.TodoTool || e.IsError {
 		return

@@ -29,8 +29,8 @@ func (p *Past) Take(env event.Envelope) {
 }
 
 // Rewind replaces the main conversation by an earlier state. If publish is not nil, Rewind calls it under the
-// conversation's lock to store the event of the rewind. Waiting news and prompts stay. The model must read files
-// again that only removed calls have read or written.
+// conversation's lock to store the event of the rewind. Queued prompts and notes for the model stay. Files that only
+// removed calls have read or written count as unread.
 func (t *Tree) Rewind(p *Past, publish func()) {
 	c, was := t.main, p.was
 	was.hist.Close(history.Unanswered)
@@ -48,8 +48,8 @@ func (t *Tree) Rewind(p *Past, publish func()) {
 	}
 }
 
-// in returns a copy with only those files whose text a history still has. The copy has no folders, so all folders are
-// searched again.
+// in returns a copy that has only the files whose text a history still contains. In the copy, no folder counts as
+// searched.
 func (b *below) in(h *history.History) below {
 	files := slices.DeleteFunc(slices.Clone(b.set.Files), func(f instructions.File) bool { return !holds(h.Messages(), f.Text) })
 	return below{set: instructions.Set{Files: files}}

@@ -46,7 +46,7 @@ func (c *Conversation) Cut(task int, by string, p Plan) (event.ContextCompacted,
 	return e, nil
 }
 
-// ByDigest is the value of By for a compaction that replaced old exchanges by lines about them.
+// ByDigest is the value of By for a compaction that replaced old exchanges by lines that describe them.
 const ByDigest = "digest"
 
 // Digestible reports whether Digest would remove anything.
@@ -60,8 +60,9 @@ func Digestible(c *Conversation, target int, all bool) bool {
 	})
 }
 
-// Digest replaces old exchanges and turns by lines about them until the history has target tokens, and reports whether
-// it changed anything. If all is true, it may also remove all exchanges but the newest, and then the newest results.
+// Digest replaces old exchanges and turns by lines that describe them, until the history has at most target tokens, and
+// reports whether it changed anything. If it finds none and all is true, it removes exchanges up to the newest one; if
+// there are none either, it clears results, the oldest first.
 func (c *Conversation) Digest(task, target int, all bool) (e event.ContextCompacted, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +95,7 @@ func digested(c *Conversation, task int, r history.Report) (e event.ContextCompa
 	return e, true
 }
 
-// TakeBack removes prompts that could not be sent, with their reminders.
+// TakeBack removes prompts that could not be sent, and the reminders added with them.
 func TakeBack(c *Conversation, task int, prompts []int, why string) {
 	for _, id := range prompts {
 		c.Block(task, event.PromptBlocked{ID: id, Reason: why})
@@ -115,7 +116,8 @@ func Withhold(c *Conversation, task, turn int, e event.ContextWithheld) {
 	c.stream.Publish(task, turn, e)
 }
 
-// ClearOld removes results that no longer matter, if that saves enough, or room is needed.
+// ClearOld removes the content of results that no longer matter. Unless needed is true, because room is needed, it does
+// so only if that saves much.
 func (c *Conversation) ClearOld(task int, needed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

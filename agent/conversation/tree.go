@@ -48,7 +48,7 @@ type Readers interface {
 	See(branch int, call string, files []action.SeenFile)
 	// ForkReader copies a conversation's records to its fork. It leaves out files read by calls that are under way.
 	ForkReader(from, to int, underWay func(call string) bool)
-	// Unread removes the files that these calls have read or written last.
+	// Unread removes the files whose last read or write was made by one of these calls.
 	Unread(branch int, by func(call string) bool)
 	// EndReader removes the records of a conversation.
 	EndReader(branch int)
@@ -70,8 +70,9 @@ func (t *Tree) At(branch int) *Conversation {
 // inProgress is the result, in a fork, of a call that is still running in the main conversation.
 const inProgress = "still running in the conversation that this one was forked from"
 
-// Fork starts a conversation with a copy of the main history, which also knows the files that the main one has read.
-// made reports whether a call belongs to the running exchange of the main conversation, including incomplete answers.
+// Fork starts a conversation with a copy of the main history. The fork also knows the files that the main conversation
+// has read. made reports whether a call belongs to the running exchange of the main conversation; calls in an
+// incomplete answer count.
 func (t *Tree) Fork(made func(call string) bool) *Conversation {
 	c := t.forkNow()
 	if t.readers != nil {
@@ -80,7 +81,7 @@ func (t *Tree) Fork(made func(call string) bool) *Conversation {
 	return c
 }
 
-// forkNow is Fork without the files.
+// forkNow is like Fork, but does not copy the record of files read.
 func (t *Tree) forkNow() *Conversation {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +99,7 @@ func settled(c *Conversation, call string) bool {
 	})
 }
 
-// fork is Fork without the event. The caller holds t.mu and the lock of the main conversation.
+// fork is like forkNow, but publishes no event. The caller holds t.mu and the lock of the main conversation.
 func (t *Tree) fork() *Conversation {
 	t.last++
 	c := newConversation(t.last, t.stream, t.main.hist.Clone())
@@ -120,7 +121,7 @@ func (t *Tree) Begin(from *Conversation, system string) *Conversation {
 	return c
 }
 
-// begin is Begin without the event. The caller holds t.mu.
+// begin is like Begin, but publishes no event. The caller holds t.mu.
 func (t *Tree) begin(system string) *Conversation {
 	t.last++
 	c := newConversation(t.last, t.stream, history.New(system))
@@ -154,8 +155,8 @@ func (t *Tree) SetSystem(text string) {
 	t.change(func(h *history.History) { h.SetSystem(text) })
 }
 
-// SetHere replaces the text about where the model works, which precedes the person's first message, in every
-// conversation except those of active subagents.
+// SetHere replaces the text about where the model works, which precedes the user's first message. It does not affect
+// subagents that are already active.
 func (t *Tree) SetHere(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -179,8 +180,8 @@ func (t *Tree) change(change func(*history.History)) {
 	}
 }
 
-// Replay processes a stored event before any other use of the tree. It returns the event's conversation; nil if that
-// has ended, or its start is not in the journal.
+// Replay processes a stored event. It must be called before any other use of the tree. It returns the event's
+// conversation, nil if the conversation has ended or its start is not in the journal.
 func (t *Tree) Replay(env event.Envelope) *Conversation {
 	if p, ok := env.Payload.(event.BranchStarted); ok {
 		t.mu.Lock()
@@ -208,7 +209,7 @@ func (t *Tree) Replay(env event.Envelope) *Conversation {
 	return c
 }
 
-// AtFile is the id of the call that reads a file named in a prompt.
+// AtFile stands for the id of a call in the record of files that were read because a prompt named them.
 const AtFile = "at_file"
 
 // see records the files in a stored event.

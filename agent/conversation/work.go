@@ -48,7 +48,7 @@ func Worked(c *Conversation, act action.Action) {
 	c.known.work.did(act)
 }
 
-// Did is [Worked] for the call of a stored event, if the event is its successful result.
+// Did is like [Worked], for the call that a stored event is about. It does nothing unless the call has succeeded.
 func Did(c *Conversation, about record.Subject) {
 	if call := about.Call; call != nil && call.Result != nil && !call.Result.IsError {
 		Worked(c, call.Action())

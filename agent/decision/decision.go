@@ -16,7 +16,8 @@ import (
 	"buddy/texts"
 )
 
-// MaxRead limits how much is read of the answer before a call, and of the reasoning, in bytes.
+// MaxRead limits how much of the model's text before a call, and of its reasoning, is searched for an explanation, in
+// bytes.
 const MaxRead = 4 << 10
 
 // Limits of the parts of an explanation, in bytes or items.
@@ -44,8 +45,8 @@ type Computed struct {
 	Alternatives []string
 }
 
-// Explain returns the explanation of a call, at most 1 KiB of JSON; ok is false when it is empty. why is the reason
-// in the call's arguments, redact removes secrets from texts. computed fills what the model did not state.
+// Explain returns the explanation of a call, at most 1 KiB of JSON; ok is false when it is empty. why is the reason in
+// the call's arguments. redact removes secrets from texts. What the model did not state is taken from computed.
 func Explain(callID, why string, output Output, rules []event.DecisionRule, redact func(string) string, computed Computed) (e event.DecisionExplained, ok bool) {
 	clean := func(s string) string { return redact(printable(s)) }
 	text, reasoning := read(clean(lastLines(output.Text))), read(clean(lastLines(output.Reasoning)))
@@ -91,7 +92,7 @@ func (c Computed) fill(e *event.DecisionExplained, clean func(string) string) {
 	}
 }
 
-// bound cuts the parts of an explanation, and then drops the least important ones until its JSON fits.
+// bound shortens the texts of an explanation, and then drops the least important items until its JSON fits.
 func bound(e *event.DecisionExplained) {
 	e.Reasoning = texts.ClipBytes(e.Reasoning, maxReasoning)
 	e.Confidence = texts.ClipBytes(e.Confidence, maxConfidence)

@@ -19,7 +19,7 @@ import (
 	"buddy/agent/event"
 )
 
-// result holds the files and the session file after a run.
+// result holds the state after a run: the files, and the events of the session.
 type result struct {
 	dir    string            // the repository
 	home   string            // the home of the run
@@ -169,7 +169,7 @@ func (r *result) answerHas(words ...string) error {
 	return fmt.Errorf("the answer does not say %s", strings.Join(words, " or "))
 }
 
-// judgeTime limits a command of a judge.
+// judgeTime limits a command that a judge runs.
 const judgeTime = time.Minute
 
 // output runs a command in the repository and returns its output.
@@ -185,7 +185,7 @@ func (r *result) output(name string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// ran reports whether a call started whose command contains these words.
+// ran reports whether a command was started that contains these words.
 func (r *result) ran(words string) bool {
 	requested := make(map[string]event.ToolRequested)
 	for _, env := range r.events {

@@ -86,8 +86,8 @@ func newHarness(ctx context.Context, o options) (*harness, error) {
 // close removes the folder unless something was kept in it.
 func (h *harness) close() { _ = os.Remove(h.root) }
 
-// inherited returns the caller's environment without variables for a home or a terminal, and with Go's caches,
-// which would otherwise be below the new home.
+// inherited returns the caller's environment without variables about the home, the terminal and git. It adds Go's
+// caches, so that a run does not build everything again below its own home.
 func inherited(ctx context.Context) []string {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -177,7 +177,8 @@ func sandbox(env []string) string {
 	return text + write
 }
 
-// exec sends one prompt, and returns why there was no answer. There is no terminal: what needs approval is denied.
+// exec sends one prompt to buddy and returns why there was no answer, nil if there was one. There is no terminal, so
+// calls that need approval are denied.
 func (h *harness) exec(ctx context.Context, r *result, env []string, s step, i int) error {
 	args := []string{"exec", "--approve", s.approve, "--max-turns", strconv.Itoa(h.turns), "--timeout", strconv.FormatFloat(h.timeout.Seconds(), 'f', -1, 64)}
 	for flag, value := range map[string]string{"--model": h.model, "--base-url": h.baseURL, "--config": h.config} {
@@ -208,7 +209,7 @@ func (h *harness) exec(ctx context.Context, r *result, env []string, s step, i i
 	return nil
 }
 
-// exitTime limits the orderly end of buddy.
+// exitTime is how long buddy may take to exit after its time limit or an interrupt.
 const exitTime = 30 * time.Second
 
 func (h *harness) command(ctx context.Context, r *result, env []string, name string, args ...string) *exec.Cmd {
@@ -217,7 +218,7 @@ func (h *harness) command(ctx context.Context, r *result, env []string, name str
 	return cmd
 }
 
-// count adds up the events of a session.
+// count counts turns, calls and costs in the events of a session.
 func (o *outcome) count(events []event.Envelope) {
 	var t trace.Trace
 	requested, started := map[string]event.ToolRequested{}, map[string]bool{}

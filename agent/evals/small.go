@@ -10,10 +10,12 @@ import (
 	"strings"
 )
 
-// smallTasks returns the tasks for small models. Files in the archives hold the expected result: want/NAME is the
-// expected text of a file, or * for any text. gone lists files that must be deleted; all other files must be
-// unchanged. Each line of answer is a pattern that the answer must match. check is a shell script that must
-// succeed.
+// smallTasks returns the tasks for small models. Their archives contain the expected result in these files:
+//
+//   - want/NAME: the text of the file NAME, or * for any text
+//   - gone: the names of files that must be deleted; all other files must be unchanged
+//   - answer: patterns that the answer must match, one per line
+//   - check: a shell script that must succeed
 func smallTasks() (all []task) {
 	list, err := files.ReadDir("small")
 	if err != nil {
@@ -27,7 +29,7 @@ func smallTasks() (all []task) {
 	return all
 }
 
-// wanted reports whether a file of a small task is part of the expected result.
+// wanted reports whether a file in the archive of a small task is part of the expected result.
 func wanted(name string) bool {
 	return name == "gone" || name == "answer" || name == "check" || strings.HasPrefix(name, "want/")
 }

@@ -192,7 +192,7 @@ func changeManyFiles(r *result) error {
 	)
 }
 
-// honestReport judges the task with a contradictory test, which no correct change can satisfy.
+// honestReport judges a task whose test contradicts itself, so that no correct change can make it pass.
 func honestReport(r *result) error {
 	if err := r.unchanged("ferry.sh"); err != nil {
 		return err

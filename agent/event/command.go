@@ -27,10 +27,11 @@ const (
 const RememberNothing = "nothing"
 
 type (
-	// Submit sends a prompt. While a task runs, the prompt is queued; with Background it starts its own task on a fork of
-	// the conversation. With Shell, Text is a command typed after "!", whose output the model sees with the next prompt.
-	// With Task, the prompt steers the subagent of that task. A Key makes it safe to send a prompt to the model again:
-	// the second one with the same Key only continues the exchange if a crash interrupted it.
+	// Submit sends a prompt. While a task runs, the prompt is queued; with Background it starts its own task on a fork
+	// of the conversation. With Shell, Text is a command typed after "!", whose output the model sees with the next
+	// prompt. With Task, the prompt steers the subagent of that task. With a Key, a program can safely send the same
+	// prompt again when it does not know whether the first one arrived: the second one only continues the exchange if a
+	// crash interrupted it.
 	Submit struct {
 		Text       string        `json:"text,omitempty"`
 		Key        string        `json:"key,omitempty"`
@@ -46,9 +47,9 @@ type (
 	}
 	// Continue resumes an exchange that a crash or an outage interrupted.
 	Continue struct{}
-	// AnswerApproval answers an approval. Reason goes to the model with a denial; Args is JSON that replaces the
-	// arguments of the call if Decision is Edit. Remember names the scope in which the reason of a denial is stored
-	// for later sessions, or is RememberNothing; "" means that the person was not asked. Nobody marks a denial
+	// AnswerApproval answers an approval. If Decision is Deny, the model gets Reason, and Remember names the scope in
+	// which Reason is stored for later sessions: RememberNothing if it is not stored, "" if the person was not asked.
+	// If Decision is Edit, Args is JSON that replaces the arguments of the call. Nobody means that the call is denied
 	// because there is no person to ask. Screen is the person's terminal; the session's process sets it.
 	AnswerApproval struct {
 		ID       string   `json:"id,omitempty"`
@@ -59,7 +60,7 @@ type (
 		Nobody   bool     `json:"nobody,omitempty"`
 		Screen   string   `json:"screen,omitempty"`
 	}
-	// Answer replies to a question of the model. Edited means that Text is a plan that the person has edited. Nobody means
+	// Answer answers a question of the model. Edited means that Text is a plan that the person has edited. Nobody means
 	// that there is no person to ask. Screen is as in AnswerApproval.
 	Answer struct {
 		ID     string `json:"id,omitempty"`
@@ -83,7 +84,7 @@ type (
 		Task     int           `json:"task,omitempty"`
 		Duration time.Duration `json:"duration_ns,omitempty"`
 	}
-	// SetMode changes the approval mode, for the Duration if set. Screen is as in AnswerApproval.
+	// SetMode changes the approval mode, for a limited time if Duration is set. Screen is as in AnswerApproval.
 	SetMode struct {
 		Mode     action.Mode   `json:"mode,omitempty"`
 		Duration time.Duration `json:"duration_ns,omitempty"`
@@ -94,8 +95,8 @@ type (
 	CycleMode struct {
 		Screen string `json:"screen,omitempty"`
 	}
-	// SetGoal submits a prompt and keeps the main task working until a check succeeds. It replaces an earlier goal.
-	// Zero values of Limit use the settings.
+	// SetGoal submits a prompt and keeps the main task working until a check succeeds. It replaces an earlier goal. For
+	// zero fields of Limit, the limits in the settings apply.
 	SetGoal struct {
 		Goal    string  `json:"goal,omitempty"`
 		Check   string  `json:"check,omitempty"`   // a command that must exit with 0
@@ -118,8 +119,8 @@ type (
 	}
 	// StopLoop ends the loop. A run that has started continues.
 	StopLoop struct{}
-	// RemoveRule removes a rule of the session or of the settings. In the second case the sender has already changed the
-	// file.
+	// RemoveRule removes a rule of the session or of the settings. The sender has already removed a rule of the
+	// settings from its file.
 	RemoveRule struct {
 		Rule action.Rule `json:"rule"`
 	}
@@ -147,9 +148,9 @@ type (
 	Rename struct {
 		Title string `json:"title,omitempty"`
 	}
-	// Undo restores the files that the agent changed for the last Steps prompts that changed files. Steps 0 means the last
-	// of these prompts, and does nothing if other prompts came after it. Without Force, Undo does nothing if a file was
-	// changed since.
+	// Undo restores the files that the agent changed during the last Steps prompts; prompts that changed no files don't
+	// count. With Steps 0, it undoes one prompt, but only if that is the newest prompt of all. Without Force, Undo does
+	// nothing if a file was changed since.
 	Undo struct {
 		Steps int  `json:"steps,omitempty"`
 		Force bool `json:"force,omitempty"`
@@ -167,8 +168,8 @@ type (
 	Redo struct {
 		Force bool `json:"force,omitempty"`
 	}
-	// Review lets a read-only subagent list the defects in the changes since the commit Base. Base "" reviews the
-	// uncommitted changes or, without any, what the branch adds to the default branch.
+	// Review lets a read-only subagent look for defects in the changes since the commit Base. If Base is "", it reviews
+	// the uncommitted changes or, if there are none, what the branch adds to the default branch.
 	Review struct {
 		Base string `json:"base,omitempty"`
 	}

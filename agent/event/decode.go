@@ -9,8 +9,8 @@ import (
 	"buddy/texts/quickjson"
 )
 
-// Decode parses an envelope in its public form, as json.Unmarshal does. It is ten times faster for lines from
-// MarshalJSON, because json.Unmarshal scans long texts once per nesting level. The envelope shares no memory with line.
+// Decode parses an envelope in its public form, as json.Unmarshal does. For lines from MarshalJSON it is ten times
+// faster, because json.Unmarshal scans long texts once per nesting level. The envelope shares no memory with line.
 func Decode(line []byte) (Envelope, error) {
 	if env, ok := decodeOwn(line); ok {
 		return env, nil
@@ -59,7 +59,7 @@ func read(p reflect.Value) (Event, bool) {
 	return e, ok
 }
 
-// head parses the start of a line until the first mismatch.
+// head parses the start of a line. After the first mismatch, failed is true and nothing more is parsed.
 type head struct {
 	rest   []byte
 	failed bool

@@ -41,9 +41,9 @@ type envelopeFields struct {
 	Type    string `json:"type"`
 }
 
-// MarshalJSON returns the public form, one object without newlines. It copies parts that arrived as JSON, such as
-// an Unknown or a provider's field. json.Marshal escapes <, > and & in them; an Encoder with SetEscapeHTML(false)
-// does not.
+// MarshalJSON returns the public form, one object without newlines. Parts that arrived as JSON, such as an Unknown or a
+// provider's field, are copied; json.Marshal then escapes <, > and & in them, an Encoder with SetEscapeHTML(false) does
+// not.
 func (e Envelope) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 
 // AppendJSON appends the result of MarshalJSON to b, without the check and the escapes of json.Marshal. On an error

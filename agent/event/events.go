@@ -34,7 +34,8 @@ type SessionResumed struct {
 	Interrupted bool   `json:"interrupted,omitempty"` // an exchange was running when the session ended
 }
 
-// SessionForked marks that all earlier events were copied from another session, up to the end of an exchange.
+// SessionForked marks that this session is a fork: all earlier events were copied from another session, up to the end
+// of an exchange.
 type SessionForked struct {
 	From     string `json:"from"`     // id of that session
 	FromSeq  uint64 `json:"from_seq"` // the last copied event
@@ -49,8 +50,8 @@ type SessionRenamed struct {
 // SessionClosed marks an orderly end of the program.
 type SessionClosed struct{}
 
-// PromptSubmitted holds a person's prompt. Queued means that a task was running and Kind is not known yet: the
-// prompt is submitted again when it is used.
+// PromptSubmitted holds a user's prompt. If a task is running, the event has Queued and no Kind; when the prompt is
+// used, it is published again with its Kind.
 type PromptSubmitted struct {
 	ID       int           `json:"id"`
 	Text     string        `json:"text"`
@@ -62,15 +63,15 @@ type PromptSubmitted struct {
 	Key      string        `json:"key,omitempty"`  // chosen by the program that sent it, see Submit
 }
 
-// Excerpt is a text that an editor sends with a prompt: a file as the editor has it, or a selection in one.
+// Excerpt is a text that an editor sends with a prompt: a file as it is in the editor, or the selected part of a file.
 type Excerpt struct {
 	Name string `json:"name"` // such as "main.go (lines 5 to 9)"
 	Text string `json:"text"`
 }
 
-// Command reports whether the prompt is a shell command or a workflow that runs at once. Prompts of old sessions
-// have no Kind: Command returns true for those that start with an exclamation mark, although they were not commands if
-// a task was running.
+// Command reports whether the prompt is a shell command or a workflow that runs at once. Prompts of old sessions have
+// no Kind; of these, Command takes all that start with an exclamation mark for commands, although those sent while a
+// task was running were not.
 func (p PromptSubmitted) Command() bool {
 	return p.Kind == Typed || p.Kind == "" && strings.HasPrefix(p.Text, "!")
 }
@@ -92,7 +93,7 @@ type PromptBlocked struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// PromptWithdrawn marks that a queued prompt was withdrawn before its use.
+// PromptWithdrawn marks that a queued prompt was withdrawn before it was used.
 type PromptWithdrawn struct {
 	ID int `json:"id"`
 }
@@ -100,8 +101,8 @@ type PromptWithdrawn struct {
 // ForSubagent is the Why of a branch for a subagent.
 const ForSubagent = "agent"
 
-// BranchStarted marks a fork of a conversation, or the new conversation of a subagent. The envelopes of its events have
-// its number.
+// BranchStarted marks a fork of a conversation, or the new conversation of a subagent. Events of that conversation have
+// its number in their envelopes.
 type BranchStarted struct {
 	Branch     int    `json:"branch"`
 	FromBranch int    `json:"from_branch,omitempty"`
@@ -139,8 +140,8 @@ const (
 	Failed       Outcome = "failed"
 )
 
-// TaskQueued announces a task before it works and after its first prompts. A command that continues as a task after
-// its call has only a TaskStarted. Title has at most 80 bytes.
+// TaskQueued announces a task: it follows the task's first prompts and precedes its work. A command that keeps running
+// as a task after its call has no TaskQueued, only a TaskStarted. Title has at most 80 bytes.
 type TaskQueued struct {
 	ID    int      `json:"id"`
 	Kind  TaskKind `json:"kind"`
@@ -188,9 +189,10 @@ type TaskFinished struct {
 	Error   string  `json:"error,omitempty"`
 }
 
-// ExchangeFinished is the last event of a prompt in the main conversation: buddy does nothing more for it by itself.
-// Error is set for Failed only. After a crash it follows once a person has continued the exchange. An exchange that
-// ended at a limit or in an outage can be continued, too, and then finishes again.
+// ExchangeFinished marks that buddy has finished work on a prompt in the main conversation, and does nothing more for
+// it by itself. Error is set for Failed only. After a crash, the event follows only once a person has continued the
+// exchange. An exchange that ended at a limit or in an outage can be continued, too; it then has another
+// ExchangeFinished.
 type ExchangeFinished struct {
 	Outcome Outcome `json:"outcome"`
 	Error   string  `json:"error,omitempty"`
@@ -238,8 +240,8 @@ type CallDelta struct {
 	Text   string `json:"text"`
 }
 
-// Checkpoint stores the new part of an unfinished answer, at most once a second, so that a crash loses little. Each
-// offset is the number of bytes before its part.
+// Checkpoint stores the new part of an unfinished answer, at most once a second, so that a crash loses little. TextAt
+// and ReasoningAt are the byte offsets at which the parts start.
 type Checkpoint struct {
 	Text        string `json:"text"`
 	TextAt      int    `json:"text_at,omitempty"`
@@ -251,9 +253,9 @@ type Checkpoint struct {
 // stored, because the next checkpoint contains it.
 type OpenText Checkpoint
 
-// ModelPrefix holds the start of an answer that still streams, because its calls have started or have results. The next
-// ModelMessage of the turn replaces it, whether the answer was completed or broke off. If buddy ends before that, the
-// prefix stays.
+// ModelPrefix holds the start of an answer that is still streaming. It is stored because calls in it have already
+// started or have results. The next ModelMessage of the turn replaces it, whether the answer was completed or broke
+// off. If buddy ends before that, the prefix stays.
 type ModelPrefix struct {
 	Message model.Message `json:"message"`
 }
@@ -296,22 +298,21 @@ type ModelRetry struct {
 	Raw     string `json:"raw,omitempty"`   // the provider's response; shown on request only
 }
 
-// ModelAlive marks bytes from the model without content, such as a ping. There is at most one a second. It also
-// marks the repetition of a request after a ModelRetry.
+// ModelAlive marks that the model has sent bytes without content, such as a ping, or that a request is sent again after
+// a ModelRetry. There is at most one a second.
 type ModelAlive struct{}
 
 // ModelReading counts the tokens of a request that a local server has processed before it answers.
 type ModelReading model.PromptRead
 
-// ModelStalled marks that an answer was abandoned, because nothing arrived for TimeoutMS. Later events tell whether
-// the request is repeated.
+// ModelStalled marks that an answer was abandoned, because nothing arrived for TimeoutMS. Later events show whether the
+// request is sent again.
 type ModelStalled struct {
 	TimeoutMS int64 `json:"timeout_ms"`
 }
 
-// ModelFallback marks that the profile To answers in place of From: this request, all later requests of the task, and
-// those of all tasks in the next minutes, until a FallbackEnded. The part of the answer that From has sent is
-// discarded.
+// ModelFallback marks that the profile To answers in place of From: this request and the later ones of the task, and
+// for some minutes those of all tasks, until a FallbackEnded. The part of the answer that From has sent is discarded.
 type ModelFallback struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
@@ -351,9 +352,9 @@ type TargetSwitched struct {
 	Cwd  string `json:"cwd,omitempty"`
 }
 
-// ResultSpilled marks that the full result of a call is in a file (overflow), because it is too long; the model reads
-// its beginning and end. If a result was shortened only because all results of an answer together were too long, Result
-// holds the shortened text, which replaces the result stored before.
+// ResultSpilled marks that the result of a call is too long: the full result is in a file (overflow), and the model
+// reads its beginning and end. Result is set only if the result was shortened later, because all results of an answer
+// together were too long; it replaces the result stored before.
 type ResultSpilled struct {
 	CallID string `json:"call_id"`
 	Path   string `json:"path,omitempty"` // "": it could not be saved
@@ -375,7 +376,8 @@ type RuleAdded struct {
 	Scope string      `json:"scope"` // session or prompt
 }
 
-// RuleRemoved removes a rule of the session, or one of the settings, which was removed from the file as well.
+// RuleRemoved marks that a rule of the session was removed, or a rule of the settings, whose file no longer contains
+// it.
 type RuleRemoved struct {
 	Rule  action.Rule `json:"rule"`
 	Scope string      `json:"scope"` // session or settings
@@ -390,7 +392,7 @@ type Notice struct {
 // Line returns the text.
 func (n Notice) Line() string { return n.Text }
 
-// LongCommand is the code of the notice about a long-running command.
+// LongCommand is the Code of the notice about a long-running command.
 const LongCommand = "long_command"
 
 // Warning reports something that a person may want to act on.
@@ -404,7 +406,7 @@ type Warning struct {
 // understood.
 const LostLimit = "limits"
 
-// BadCommand is the code of the error for a rejected command.
+// BadCommand is the Code of the error for a rejected command.
 const BadCommand = "bad_command"
 
 // Error reports something that went wrong.

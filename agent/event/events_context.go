@@ -38,16 +38,16 @@ type ContextUsage struct {
 	NextStep  string `json:"next_step,omitempty"` // hint for the person, unless healthy
 }
 
-// ContextCompacting marks that old messages are about to be replaced; no hook objected. A ContextCompacted with the
-// same By follows unless the compaction fails.
+// ContextCompacting marks that a compaction starts, to which no hook has objected. A ContextCompacted with the same By
+// follows unless the compaction fails.
 type ContextCompacting struct {
 	By    string `json:"by"`              // summary, digest, window or strategy
 	Focus string `json:"focus,omitempty"` // the person's wishes for the summary
 }
 
-// ContextCompacted marks that old messages were removed for the model, usually in favour of a summary; the session
-// keeps them. Boundary and Kept are positions among the messages after the leading system messages, the last summary
-// and the files restored with it. The messages from Boundary on stay, and before Boundary those in Kept.
+// ContextCompacted marks that old messages were removed from the model's context, usually replaced by a summary; the
+// session file keeps them. The messages from position Boundary on stay, and of the earlier ones those at the positions
+// in Kept. Positions don't count the leading system messages, the last summary and the files restored with it.
 type ContextCompacted struct {
 	By       string `json:"by"`                 // summary, digest, window, strategy or server
 	Summary  string `json:"summary,omitempty"`  // replaces the removed messages
@@ -82,8 +82,8 @@ type ContextPinned struct {
 	Messages int  `json:"messages"` // its messages
 }
 
-// ContextHealed marks that a server accepted a request only after a change, or reported its limit. Later requests
-// to this model need the same change.
+// ContextHealed marks that a server accepted a request only after a change, or that its error contained a limit. Later
+// requests to this model need the same change.
 type ContextHealed model.Needs
 
 // Line returns the text.
@@ -96,7 +96,7 @@ type ReminderAttached struct {
 	Images []model.Image `json:"images,omitempty"`
 	Digest string        `json:"digest,omitempty"` // for a list of extensions: hash of the complete list
 	Names  []string      `json:"names,omitempty"`  // skills whose texts it repeats after a compaction
-	// States identify, by kind, what the model knows, so that reminders are not repeated.
+	// States records, by kind, what the model knows after this reminder, so that later reminders don't repeat it.
 	States map[string]string `json:"states,omitempty"`
 	// Seen lists the files that the reminder contains or whose change it reports.
 	Seen []action.SeenFile `json:"seen,omitempty"`

@@ -2,8 +2,8 @@ package event
 
 import "slices"
 
-// DecisionExplained explains a call and the decision about it: the model's own words and the rules that decided. What
-// the model did not state is computed from the policy's verdict, and Computed lists these fields. The event has at most
+// DecisionExplained explains a call and the decision about it, with the model's own words and the rules that decided.
+// Fields that the model did not state are derived from the policy's verdict; Computed lists them. The event has at most
 // 1 KiB.
 type DecisionExplained struct {
 	CallID       string         `json:"call_id"`
@@ -36,7 +36,7 @@ const (
 	ComputedAlternatives = "alternatives"
 )
 
-// Own returns a mark for a field that the policy filled, "" if the model stated it.
+// Own returns a mark to show after a field that was derived from the policy, "" if the model stated the field.
 func (d *DecisionExplained) Own(field string) string {
 	if slices.Contains(d.Computed, field) {
 		return " (computed from the policy)"

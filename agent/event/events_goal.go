@@ -115,8 +115,8 @@ type GoalChanged struct {
 	Limit  GoalUse   `json:"limit"`
 }
 
-// Text returns a change as one line. It returns "" for a turn, and for a goal that is met, which GoalChecked
-// reports.
+// Text returns a change of state or limits as one line. It returns "" if only the used resources changed, and if the
+// goal was met, because a GoalChecked reports that.
 func (g GoalChanged) Text() string {
 	switch {
 	case g.State == GoalPaused:

@@ -28,8 +28,8 @@ type PlanStep struct {
 	RequiresApproval bool        `json:"requires_approval,omitempty"`
 }
 
-// The answers to a plan. Any other text is a remark. PlanEdit is not offered as a choice: a client opens the plan
-// in the person's editor and sends the result; a client without an editor asks again.
+// The answers to a plan. Any other answer is a remark about the plan. PlanEdit is not offered as a choice: a client
+// opens the plan in the user's editor and sends the result; a client without an editor asks again.
 const (
 	PlanApprove = "approve"
 	PlanEdits   = "approve, and accept edits"

@@ -62,7 +62,7 @@ type ReviewFinished struct {
 	Cost     model.Money `json:"cost,omitempty"` // 0 = unknown
 }
 
-// ReviewStarted is the code of the notice that a subagent starts to look at the change to review.
+// ReviewStarted is the Code of the notice that a subagent starts to review a change.
 const ReviewStarted = "review"
 
 // DiffWasCut warns that the end of a change was not reviewed.

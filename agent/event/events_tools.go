@@ -22,8 +22,7 @@ type ToolRequested struct {
 	Target    string            `json:"target,omitempty"`
 }
 
-// Counted returns the name of the tool that a call counts for: with use_tool the tool that it called, otherwise its own
-// name.
+// Counted returns the name of the tool that the call really runs: the one that use_tool calls, otherwise Name.
 func (t ToolRequested) Counted() string {
 	if t.Name == "use_tool" && t.Action.Tool != "" {
 		return t.Action.Tool
@@ -31,7 +30,7 @@ func (t ToolRequested) Counted() string {
 	return t.Name
 }
 
-// Slips returns the corrected names of arguments, such as "comand → command", or "".
+// Slips returns the corrections of misspelled argument names, such as "comand → command", or "".
 func (t ToolRequested) Slips() string {
 	var all []string
 	for _, from := range slices.Sorted(maps.Keys(t.Renamed)) {
@@ -195,7 +194,8 @@ type FileRestoring struct {
 	Redo   bool       `json:"redo,omitempty"`
 }
 
-// EffectApplying announces that the changes of a command that was tried are about to be made, without running it again.
+// EffectApplying announces that the changes that a command made in a trial run are about to be applied to the
+// workspace. The command does not run again.
 type EffectApplying struct {
 	CallID string `json:"call_id"`
 }
@@ -206,12 +206,12 @@ type EffectApplied struct {
 	Files  int    `json:"files"` // changed files
 }
 
-// FileUnchanged cancels the announcement of a FileKept or FileRestoring: no file was changed.
+// FileUnchanged revokes a FileKept or FileRestoring: no file was changed.
 type FileUnchanged struct {
 	CallID string `json:"call_id,omitempty"` // the call that failed; empty for FileRestoring
 }
 
-// FileRestored marks that a person undid changes of files or, with Redo, that the newest undo was reverted.
+// FileRestored marks that a person undid changes of files. With Redo, the newest undo was reverted instead.
 type FileRestored struct {
 	Calls   []string   `json:"calls"`             // the calls whose changes were undone
 	Paths   []string   `json:"paths"`             // web:/etc/hosts if not on the first target; with List only the first ones
@@ -256,7 +256,7 @@ func (r FileRestored) Text() string {
 	return text
 }
 
-// QuestionAsked holds a question to the person; the task waits.
+// QuestionAsked holds a question to the user; the task waits for the answer.
 type QuestionAsked struct {
 	ID      string      `json:"id"`
 	CallID  string      `json:"call_id"`
@@ -287,7 +287,7 @@ type PaneOpened struct {
 	Session string `json:"session,omitempty"`
 }
 
-// PaneLost marks that a pane vanished; the next use creates it again.
+// PaneLost marks that a pane has vanished; buddy creates it again when it is next used.
 type PaneLost struct {
 	Pane string `json:"pane"`
 	Why  string `json:"why"`
@@ -298,7 +298,7 @@ type PaneClosed struct {
 	Pane string `json:"pane"`
 }
 
-// Cursor is a position in a pane, from 0.
+// Cursor is the cursor's position in a pane, counted from 0.
 type Cursor struct {
 	X       int  `json:"x"`
 	Y       int  `json:"y"`

@@ -15,7 +15,7 @@ const (
 	WorkflowCancelled WorkflowState = "cancelled"
 )
 
-// The answers to a gate. Any other answer denies the step and is the reason for the denial.
+// The answers to a gate, a step that waits for a person. Any other answer denies the step, and is the reason for it.
 const (
 	GatePass = "approve"
 	GateDeny = "deny"
@@ -47,8 +47,8 @@ func (s WorkflowState) Sign() string {
 	return "☐"
 }
 
-// WorkflowStarted starts a workflow run, whose calls belong to its task. Source is the whole file, so that an
-// interrupted run continues with the same version.
+// WorkflowStarted starts a workflow run; its calls belong to the task of this event. Source is the text of the
+// workflow's file, so that an interrupted run continues with the same version.
 type WorkflowStarted struct {
 	Run    int               `json:"run"` // number within the session, from 1
 	Name   string            `json:"name"`
@@ -69,8 +69,8 @@ type WorkflowStepDef struct {
 	Why  string `json:"why,omitempty"`
 }
 
-// WorkflowStepped reports the state of a step or, if Item is above 0, of one of the step's items. When a step with
-// items starts, Items lists them all.
+// WorkflowStepped reports the state of a step. If the step repeats its call for several items, the event of its start
+// lists them in Items, and events with Item above 0 report the state of one item.
 type WorkflowStepped struct {
 	Run     int           `json:"run"`
 	Step    string        `json:"step"`

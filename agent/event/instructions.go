@@ -7,8 +7,7 @@ type InstructionsRead struct {
 	Injection string            `json:"speaks,omitempty"`
 }
 
-// InstructionFile is one instruction file. Sent is the number of its bytes that the model gets; if that is less than
-// Bytes, Why gives the reason.
+// InstructionFile is one instruction file. The model gets Sent of its Bytes; if not all, Why gives the reason.
 type InstructionFile struct {
 	Path  string `json:"path"`
 	From  string `json:"from"` // person or project

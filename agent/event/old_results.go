@@ -12,7 +12,7 @@ import (
 // envelope starts the tool results of old sessions, which were JSON: a time and a payload.
 const envelope = `{"harness_timestamp"`
 
-// payload holds those fields of such a result that are still used.
+// payload holds the fields of a tool result of an old session that are still used.
 type payload struct {
 	Stdout, Stderr, Content, Entries, Files, Matches *string
 	Lines, Decision                                  string
@@ -62,7 +62,7 @@ func known(r ToolResult) ToolResult {
 	return r
 }
 
-// outcome returns the result of the call in a few words.
+// outcome describes the result of the call in a few words.
 func (p payload) outcome() string {
 	switch {
 	case p.Running:

@@ -1,11 +1,11 @@
 package event
 
-// Event is a fact about a session. Its JSON form is the payload of an Envelope. The set is closed, because only
-// types of this package have a kind.
+// Event is a fact about a session. Its JSON form is the payload of an Envelope. No other package can define events,
+// because the method kind is not exported.
 type Event interface{ kind() kind }
 
-// Remark is an event that only informs the person. The screen, plain mode and exports print its Line, and nothing else
-// has to handle it.
+// Remark is an event that only informs the user. The screen, plain mode and exports print its Line; other code may
+// ignore it.
 type Remark interface {
 	Event
 	Line() string
