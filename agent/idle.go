@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// idleTime is the idle time after which the hooks of a session are notified.
+// idleTime is how long a session is idle before its hooks are notified.
 const idleTime = time.Minute
 
 // idleness runs a function once when a session has been idle for idleTime. The zero value runs no timer. It is safe

@@ -25,7 +25,8 @@ func newInbox() *inbox {
 	return b
 }
 
-// put adds a command. If the inbox is full, it drops the command; only the first dropped one returns an error.
+// put adds a command. If the inbox is full, put drops the command; it returns an error for the first one dropped, nil
+// for those after it.
 func (b *inbox) put(c event.Command) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -402,8 +402,8 @@ type Warning struct {
 	NextStep string `json:"next_step,omitempty"`
 }
 
-// LostLimit is the code of the warning that a file, or a part of it, has no effect, because a limit in it is not
-// understood.
+// LostLimit is the Code of warnings that a limit on the agent may be missing, because a file or a part of it has no
+// effect.
 const LostLimit = "limits"
 
 // BadCommand is the Code of the error for a rejected command.

@@ -15,7 +15,8 @@ const (
 	WorkflowCancelled WorkflowState = "cancelled"
 )
 
-// The answers to a gate, a step that waits for a person. Any other answer denies the step, and is the reason for it.
+// The answers to a gate, a workflow's question whether a step may start. Any other answer denies the step and is the
+// reason for the denial.
 const (
 	GatePass = "approve"
 	GateDeny = "deny"

@@ -18,8 +18,9 @@ const (
 	OfTitle    Purpose = "title"
 )
 
-// MetricsUsage counts the tokens of one request and of the session up to it. There is one per request, so that they
-// add up. An unknown cost is 0; SessionUnpriced counts the requests that SessionCost leaves out for that reason.
+// MetricsUsage counts the tokens of one request, and the totals of the session up to it. There is one event per
+// request, so the counts of all events can be added. An unknown cost is 0; SessionCost leaves out requests of unknown
+// cost, and SessionUnpriced counts them.
 type MetricsUsage struct {
 	For               Purpose     `json:"for,omitempty"`
 	Model             string      `json:"model,omitempty"` // the model that answered
@@ -114,8 +115,8 @@ type MaxTurnsReached struct {
 	TopTools []ToolUse `json:"top_tools,omitempty"` // at most 3, largest first
 }
 
-// Text returns the event as one line for the screen: "stopped after 20 turns (max_iterations)", with the tools with
-// the largest results.
+// Text returns the event as one line for the screen: "stopped after 20 turns (max_iterations)", followed by the tools
+// whose results were largest.
 func (m MaxTurnsReached) Text() string {
 	return fmt.Sprintf("stopped after %d turns (max_iterations)", m.Turns) + topTools(m.TopTools)
 }

@@ -40,9 +40,9 @@ func (h *History) Compact(target int) Report {
 	return compact(h, target, removal{exchanges: h.removable(), stays: h.stays})
 }
 
-// CompactTurns is like Compact, but while the history has more than target tokens it also removes reminders and turns
-// (answers that called tools, with the results) from the exchanges that stay, the oldest first. The last of these
-// answers stays.
+// CompactTurns is like Compact, but if the history still has more than target tokens, it also removes reminders and
+// turns (answers that called tools, with the results) from the exchanges that stay, the oldest first. The newest answer
+// that called tools stays.
 func CompactTurns(h *History, target int) Report {
 	return compact(h, target, removal{exchanges: h.removable(), inner: turns(h), stays: h.stays})
 }
@@ -54,7 +54,7 @@ func CompactAll(h *History, target int) Report {
 	return compact(h, target, removal{exchanges: all[:max(0, len(all)-1)], stays: h.pinned, summary: target * CharsPerToken / 4})
 }
 
-// CompactUnsent removes the reminders after the last answer; the prompts that they came with were already removed.
+// CompactUnsent removes the reminders after the last answer. It is called when their prompts have been removed.
 func CompactUnsent(h *History) Report {
 	var unsent []unit
 	for i := len(h.body()) - 1; i >= 0 && reminds(h.body()[i]); i-- {
@@ -124,7 +124,7 @@ func compact(h *History, target int, r removal) Report {
 	return report
 }
 
-// without estimates the tokens of the history after room characters were removed and the summary was added.
+// without estimates the tokens of the history if room characters are removed and the summary is added.
 func (g *gauge) without(room int, summary string) int {
 	chars := g.chars + g.fixed - room
 	if summary != "" {
@@ -133,7 +133,7 @@ func (g *gauge) without(room int, summary string) int {
 	return g.scaled(chars / CharsPerToken)
 }
 
-// failures returns the ids of at most the n newest failed calls.
+// failures returns the ids of the newest failed calls, at most n.
 func failures(results []result, n int) map[string]bool {
 	calls := make(map[string]bool)
 	for i := len(results) - 1; i >= 0 && len(calls) < n; i-- {

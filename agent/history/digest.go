@@ -62,8 +62,8 @@ func succeeded(line string) bool {
 	return strings.HasSuffix(before, "["+success)
 }
 
-// text returns a summary that takes less space than room characters of history: the complete text, one line if that is
-// too long, or "" if even one line would save nothing.
+// text returns a summary that is shorter than room, the number of characters that it replaces: all lines or, if these
+// are too long, one line with their number; "" if even that would save nothing.
 func (d *digest) text(room int) string {
 	one := fmt.Sprintf(omittedForm, d.omitted+len(d.lines))
 	full := summaryTitle + "\n" + strings.Join(d.lines, "\n")
@@ -94,8 +94,7 @@ func readDigest(summary string) *digest {
 	return d
 }
 
-// describe adds a line for each operation of a removed message. bad holds the calls that
-// failed.
+// describe adds a line for each operation of a removed message. bad holds the ids of failed calls.
 func (d *digest) describe(m model.Message, meant meanings, bad map[string]bool) {
 	switch m.Role {
 	case model.User:

@@ -2,7 +2,7 @@ package history
 
 import "buddy/agent/model"
 
-// CharsPerToken is the average that estimates assume.
+// CharsPerToken is the number of characters that estimates count as one token.
 const CharsPerToken = 4
 
 // gauge measures a history.
@@ -40,7 +40,7 @@ func size(m model.Message) int {
 // such as tool definitions. They are part of the estimate.
 func (h *History) SetFixed(chars int) { h.gauge.fixed = max(0, chars) }
 
-// SetModel sets the model of the next requests: each has its own calibration.
+// SetModel sets the model of the next requests. Each model has its own calibration.
 func (h *History) SetModel(id string) { h.gauge.model = id }
 
 // Estimate returns the uncalibrated size in tokens: 16 characters per message and all its

@@ -111,10 +111,11 @@ func replace(h *History, at int, m model.Message) {
 	h.msgs[at] = m
 }
 
-// User appends a person's prompt, which opens an exchange. An empty prompt is ignored. Open calls get a result first.
+// User appends a user's prompt, which opens an exchange. An empty prompt is ignored. Calls without a result first get
+// the result Unanswered.
 func (h *History) User(text string, images ...model.Image) { h.Append(model.Prompt, text, images...) }
 
-// Append appends a message of the role user and any kind, with the rules of User.
+// Append is like User, for a message of any kind with the role user.
 func (h *History) Append(kind model.Kind, text string, images ...model.Image) {
 	h.Close(Unanswered)
 	if strings.TrimSpace(text) == "" && len(images) == 0 {
@@ -123,8 +124,8 @@ func (h *History) Append(kind model.Kind, text string, images ...model.Image) {
 	h.add(model.Message{Role: model.User, Kind: kind, Content: text, Images: images})
 }
 
-// InsertBefore is Append for a reminder that goes before the person's unanswered messages at the end, if there are any,
-// so that these stay last.
+// InsertBefore adds a reminder before the user's unanswered messages at the end, so that these stay last. If there are
+// none, it appends the reminder.
 func InsertBefore(h *History, text string, images ...model.Image) {
 	at := Words(h.msgs)
 	if at == len(h.msgs) {
@@ -134,8 +135,8 @@ func InsertBefore(h *History, text string, images ...model.Image) {
 	insert(h, at, model.Message{Role: model.User, Kind: model.Reminder, Content: text, Images: images})
 }
 
-// Words returns the index of the first of the person's messages at the end: a prompt, or several messages that steered
-// a running exchange. It ignores reminders after them. If msgs ends with another message, it returns len(msgs).
+// Words returns the index at which the user's unanswered messages start: a prompt, or the messages that steered a
+// running exchange. Reminders may follow them. If msgs does not end with such messages, it returns len(msgs).
 func Words(msgs []model.Message) int {
 	end := len(msgs)
 	for end > 0 && reminds(msgs[end-1]) {
@@ -259,7 +260,7 @@ func sortResults(msgs []model.Message) {
 // Open returns the calls that have no result yet, in order.
 func (h *History) Open() []model.ToolCall { return slices.Clone(h.open) }
 
-// Close answers every open call with the given text. An answer that still streams does not grow any more.
+// Close answers every open call with the given text. If the last answer was still streaming, it is complete now.
 func (h *History) Close(text string) {
 	h.grows = false
 	for _, c := range h.Open() {
@@ -288,8 +289,8 @@ func (h *History) Last() model.Role {
 	return h.msgs[len(h.msgs)-1].Role
 }
 
-// Unsay removes from h the newest message of a person with this text, unless a model has answered it, and reports
-// whether it existed.
+// Unsay removes from h the newest user message with this text, unless a model has answered it, and reports whether it
+// existed.
 func Unsay(h *History, text string) bool {
 	for i := len(h.msgs) - 1; i >= h.start() && h.msgs[i].Role == model.User; i-- {
 		if h.msgs[i].Kind == model.Reminder || h.msgs[i].Content != text {

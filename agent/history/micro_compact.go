@@ -29,7 +29,7 @@ type result struct {
 	cleared bool
 }
 
-// judge classifies a result once, on arrival. A result without content failed.
+// judge classifies a result once, on arrival. An empty result counts as failed.
 func judge(c model.ToolCall, content string, end End) result {
 	r := result{id: c.ID, size: len(content), failed: end != Worked || content == ""}
 	if r.failed {
@@ -69,8 +69,8 @@ func reading(arguments string) readArgs {
 
 // MicroCompact clears results that no longer matter, and returns their call ids in order, none when the gain would be
 // too small. It clears bulky listings and searches, and reads that were repeated later. The newest five results,
-// failures, pinned messages and unanswered results are kept. Unless room is needed, the gain must be large compared
-// with what is sent without a cache afterwards: all messages from the first cleared result on.
+// failures, pinned messages and unanswered results are kept. A provider's cache then loses all messages from the first
+// cleared result on, so the gain must be large compared with their size, unless room is needed.
 func (h *History) MicroCompact(needed bool) []string {
 	pinned := h.pinnedCalls()
 	again := make(map[string]bool) // reads repeated by a later one

@@ -8,20 +8,20 @@ import (
 	"buddy/agent/model"
 )
 
-// Prefix appends the start of an answer that still streams, whose calls may already run, and reports whether it did. A
-// later Prefix replaces it with a longer start of the same answer; the next Assistant replaces it with the answer, or
-// as much of it as arrived. Results of its calls stay.
+// Prefix appends the start of an answer that is still streaming, because its first calls may already run. It reports
+// whether it did. A later Prefix replaces this start with a longer one; the next Assistant replaces it with the answer,
+// or as much of it as arrived. Results of its calls stay.
 func Prefix(h *History, m model.Message) bool {
 	grows := h.Assistant(m)
 	h.grows = h.grows || grows
 	return grows
 }
 
-// Grows reports whether the history ends with the start of an answer.
+// Grows reports whether the last answer of the history is only the start of one, added by Prefix.
 func Grows(h *History) bool { return h.grows }
 
-// Grown returns the answer m with the calls and the text that only its stored start has, because these calls may have
-// run. Without a stored start it returns m.
+// Grown returns m, the whole answer, and adds what m lacks of the start that Prefix stored: calls, because they may
+// have run, and text. Without a stored start it returns m.
 func Grown(h *History, m model.Message) model.Message {
 	if !h.grows {
 		return m
@@ -40,7 +40,7 @@ func Grown(h *History, m model.Message) model.Message {
 	return m
 }
 
-// growing returns the index of the start of the answer.
+// growing returns the index of the answer that Prefix has added.
 func growing(h *History) int {
 	at := len(h.msgs) - 1
 	for h.msgs[at].Role == model.Tool {
@@ -49,7 +49,7 @@ func growing(h *History) int {
 	return at
 }
 
-// grow replaces the start of an answer. Slices that Messages returned earlier do not change.
+// grow replaces the answer that Prefix has added. Slices that Messages returned earlier do not change.
 func grow(h *History, m model.Message) bool {
 	m, at := Grown(h, m), growing(h)
 	h.grows = false

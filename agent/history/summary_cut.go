@@ -42,7 +42,8 @@ func (h *History) Earlier() string {
 	return h.msgs[h.system].Content
 }
 
-// border returns the index from which the newest messages fit. It is never between a call and its result.
+// border returns the index of the first message to keep, so that the newest messages fit into the limits. A call and
+// its result are on the same side.
 func (g *gauge) border(body []model.Message, tokens, messages int) int {
 	border := len(body)
 	chars, first := 0, true
@@ -59,9 +60,8 @@ func (g *gauge) border(body []model.Message, tokens, messages int) int {
 	return border
 }
 
-// askedBefore returns the index of the first prompt of the exchange that message i is in. It returns i if that message
-// opens an exchange, or if there is no earlier prompt. Consecutive prompts without an answer between them belong
-// together.
+// askedBefore returns the index of the prompt that opened the exchange of message i; of several prompts in a row, the
+// first. It returns i if that message itself opens an exchange, or if there is no earlier prompt.
 func askedBefore(body []model.Message, i int) int {
 	if i == len(body) || opens(body[i]) {
 		return i

@@ -6,7 +6,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Withheld replaces a result that a provider's content policy refused, and the pictures with it.
+// Withheld replaces a result that a provider's content policy refused, and the result's pictures.
 const Withheld = "[Withheld: the provider's content policy refused it]"
 
 // Unread returns the ids of the calls whose results no model has answered, except cleared ones.

@@ -47,7 +47,7 @@ var fieldArgs = map[string]map[string]string{ // by buddy's tool name
 	"todo":       {"items": "todos"},
 }
 
-// hidden reports whether other agents have no such argument. Hooks neither see nor replace hidden arguments.
+// hidden reports whether an argument of buddy's tool is unknown to other agents. Hooks neither see nor replace it.
 func hidden(tool, arg string) bool {
 	switch arg {
 	case "why":
@@ -60,7 +60,7 @@ func hidden(tool, arg string) bool {
 	return false
 }
 
-// input returns the arguments of a call under the names that other agents use.
+// input returns the arguments of a call for hooks, under the names that other agents use.
 func (c Call) input() map[string]any {
 	var ours map[string]any
 	if err := json.Unmarshal([]byte(c.Arguments), &ours); err != nil || ours == nil {
@@ -87,7 +87,7 @@ func (c Call) input() map[string]any {
 	return in
 }
 
-// arguments returns the arguments of a call after a hook has replaced those that hooks see.
+// arguments returns the arguments of a call with those from a hook, updated, in place of those that the hook has seen.
 func (c Call) arguments(updated json.RawMessage) (string, error) {
 	var in map[string]any
 	if err := json.Unmarshal(updated, &in); err != nil || in == nil {
@@ -161,7 +161,7 @@ type BackgroundTask struct {
 	Command     string `json:"command,omitempty"` // only for shell
 }
 
-// permissionMode returns the name of a mode in other agents.
+// permissionMode returns the name that other agents use for a mode.
 func permissionMode(m action.Mode) string {
 	switch m {
 	case action.ModeEdits:

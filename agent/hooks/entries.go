@@ -13,7 +13,7 @@ import (
 	"buddy/extensions/frontmatter"
 )
 
-// Entry is one hook as written in a file, in the format of a known program or in an unknown one.
+// Entry is one hook as written in a file. The file may be in the format of a known or of an unknown program.
 type Entry struct {
 	Event   string          `json:"event"` // as written
 	Matcher string          `json:"matcher"`
@@ -38,7 +38,7 @@ func eventOf(name string) (e Event, ok bool) {
 	return e, ok
 }
 
-// unitOf returns the unit of time limits in the program that uses this event name.
+// unitOf returns the unit of time limits: the event's name shows which program the hook was written for.
 func unitOf(event string) time.Duration {
 	if slices.Contains([]string{"BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "PreCompress"}, event) {
 		return time.Millisecond
@@ -46,11 +46,11 @@ func unitOf(event string) time.Duration {
 	return time.Second
 }
 
-// unreadable is the event of the placeholder hook for a file that can't be read and may contain guards.
+// unreadable is the event of a placeholder for the hooks of a file that can't be read. Guards may be among them.
 const unreadable = "unreadable guard"
 
-// Entries returns the hooks of hooks.json or of the settings of another program, and the problems of the file
-// itself.
+// Entries returns the hooks of hooks.json or of another program's settings, and the problems of the whole file. It does
+// not check the single hooks.
 func Entries(text []byte, file string) ([]Entry, []Problem) {
 	f := &entryReader{parser: parser{text: bytes.TrimPrefix(text, []byte("\ufeff")), origin: Origin{File: file}}}
 	f.read()
@@ -71,7 +71,7 @@ type entryReader struct {
 	unread bool // no part of the text could be read: it may contain any guard
 }
 
-// namesGuard reports whether the text contains the name of an event that can refuse a call.
+// namesGuard reports whether the file contains the name of an event whose hooks can refuse a call.
 func (f *entryReader) namesGuard() bool {
 	plain := frontmatter.Plain(string(f.text[:min(len(f.text), maxFile)]))
 	return slices.ContainsFunc([]string{"pretooluse", "beforetool", "permissionrequest", "beforeshell", "beforemcp", "beforeread"}, func(name string) bool { return strings.Contains(plain, name) })
@@ -132,7 +132,7 @@ func hasName(table map[string]json.RawMessage, name string) bool {
 	return false
 }
 
-// guardBelow reports whether a nested table has an event that can refuse a call.
+// guardBelow reports whether a nested table has a key that names an event whose hooks can refuse a call.
 func guardBelow(table map[string]json.RawMessage) bool {
 	for _, raw := range table {
 		var inner map[string]json.RawMessage
@@ -148,7 +148,7 @@ func guardBelow(table map[string]json.RawMessage) bool {
 	return false
 }
 
-// moments reads the hooks of those events in a table for which wanted returns true.
+// moments reads the hooks in a table whose keys are names of events. It skips the names for which wanted returns false.
 func (f *entryReader) moments(events map[string]json.RawMessage, wanted func(string) bool) {
 	place := func(name string) int { e, _ := eventOf(name); return slices.Index(Events, e) }
 	names := slices.SortedFunc(maps.Keys(events), func(a, b string) int { // unknown ones first

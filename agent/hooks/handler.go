@@ -60,7 +60,7 @@ func (e Event) ofTool() bool {
 	return e == PreToolUse || e == PermissionRequest || e == PostToolUse || e == PostToolUseFailure
 }
 
-// guards reports whether hooks of the event are guards: if one fails, the person is asked about the call.
+// guards reports whether hooks of the event are guards. If a guard fails, the user is asked about the call.
 func (e Event) guards() bool { return e == PreToolUse || e == PermissionRequest }
 
 // limit returns the default time limit of the hooks of the event.
@@ -77,7 +77,8 @@ func (e Event) limit() time.Duration {
 // Source names the owner of a hook.
 type Source string
 
-// The sources. Hooks of a project can make decisions stricter but never allow a call; their output is data.
+// The sources. A project's hooks can make decisions stricter, but never allow a call, and the model gets their output
+// marked as data.
 const (
 	Person  Source = "person"
 	Project Source = "project"
@@ -186,7 +187,7 @@ func (h Handler) projectDir() string {
 	return ""
 }
 
-// What returns the whole command on one line.
+// What returns the hook's whole command line.
 func (h Handler) What() string {
 	if h.Direct {
 		return action.Quote(append([]string{h.Command}, h.Args...))

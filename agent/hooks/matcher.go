@@ -11,18 +11,19 @@ import (
 	"buddy/texts"
 )
 
-// matcher selects tools, or kinds of an event, for a hook.
+// matcher selects the tools for which a hook runs or, for an event that is not about a call, the kinds of the event.
 type matcher struct {
 	names   []string       // exact names; nil without a pattern: all
 	pattern *regexp.Regexp // nil: use names
 }
 
-// kinds reports whether the event has kinds to match; a matcher of other events is ignored.
+// kinds reports whether hooks of the event can have a matcher. For other events, it is ignored.
 func (e Event) kinds() bool { return e != UserPromptSubmit && e != Stop }
 
-// matching parses the matcher of the hook. "" and * select all. Letters, digits, - _ space , | form a list of exact
-// names; anything else is a regular expression that may match anywhere in a name. Bash(git push:*) selects the calls
-// that the rule matches. unknown lists names that are not tools. A guard that could never run is an error.
+// matching parses text, the matcher of the hook. "" and * select everything. A text of letters, digits, - _ space , |
+// is a list of exact names; a text such as Bash(git push:*) is a rule and selects the calls that match it; anything
+// else is a regular expression that may match anywhere in a name. unknown lists names that are not tools. A guard that
+// could never run is an error.
 func (h *Handler) matching(text string) (unknown []string, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "*" || !h.Event.kinds() {
@@ -74,8 +75,8 @@ func newMatcher(text string, names, tools bool) (m matcher, err error) {
 	return m, nil
 }
 
-// ruled parses a matcher made of rules such as Bash(git push:*), and reports whether it is one. With several rules,
-// or one that can't be parsed, the hook runs for all calls of the tools.
+// ruled parses a matcher that consists of rules such as Bash(git push:*), and reports whether it does. If there are
+// several rules, or one that can't be parsed, the hook runs for all calls of the tools that they name.
 func (h *Handler) ruled(text string) bool {
 	var names []string
 	parts := ruleForm().FindAllStringSubmatch(text, -1)
@@ -109,7 +110,7 @@ var toolNames string
 // ownTools lists buddy's tools, those of features last. A guard's pattern must match at least one of them.
 var ownTools = append(strings.Fields(toolNames), "mcp_resources", "mcp_read", "diagnostics", codeTool, "workflow")
 
-// matches reports whether the matcher selects a kind of an event.
+// matches reports whether the matcher selects a kind of event.
 func (m matcher) matches(kind string) bool {
 	if m.pattern != nil {
 		return m.pattern.MatchString(kind)
@@ -142,7 +143,8 @@ func means(name, tool string) bool {
 	})
 }
 
-// patch both edits and writes files, so patterns match it by the names of other agents' edit and write tools.
+// patch names the tool that both edits and writes files. Patterns also match it by the names of other agents' edit and
+// write tools.
 const patch = "apply_patch"
 
 // codeTool asks language servers; its renames change files.

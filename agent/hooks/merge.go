@@ -14,10 +14,10 @@ type Answer struct {
 	Decision action.Decision
 	Reason   string // of the decision
 	By       string // name of the hook that decided
-	// Failed means that Decision is Ask because the hook By failed. The person may ignore its failures with
-	// [Runner.Pass].
+	// Failed means that Decision is Ask because the hook named in By failed. The user may ignore the hook's failures
+	// with [Runner.Pass].
 	Failed bool
-	// Arguments replace those of the call, in buddy's names; "" keeps them.
+	// Arguments replace the arguments of the call and have buddy's names; "" changes nothing.
 	Arguments string
 	ChangedBy string // name of the hook that changed them
 
@@ -76,20 +76,21 @@ func (r *Runner) merge(call Call, all []answer) (m Answer) {
 	return m
 }
 
-// guardFailed reports whether a guard failed and its failures do not pass.
+// guardFailed reports whether a guard failed, so that the user must be asked. It returns false if failures of the guard
+// are ignored.
 func (r *Runner) guardFailed(a answer) bool {
 	return a.failure != "" && a.handler.Event.guards() && !a.handler.Ignore && !r.passes(a.handler)
 }
 
-// fail turns the answer into a question unless it is already stricter.
+// fail changes the decision to ask, because a hook failed, unless it is already ask or deny.
 func (m *Answer) fail(h Handler, why string) {
 	if level(m.Decision) < level(action.Ask) {
 		m.Decision, m.Reason, m.By, m.Failed = action.Ask, "the hook failed, so its decision is unknown: "+why, h.Name(), true
 	}
 }
 
-// decide records a stricter decision and reports whether it did. A hook's own question replaces a question about a
-// failure.
+// decide records a decision if it is stricter than the previous ones, and reports whether it did. A hook's own decision
+// to ask replaces one that another hook's failure caused.
 func (m *Answer) decide(d action.Decision, reason string, h Handler) bool {
 	if level(d) <= level(m.Decision) && (!m.Failed || d != action.Ask) {
 		return false
@@ -98,7 +99,7 @@ func (m *Answer) decide(d action.Decision, reason string, h Handler) bool {
 	return true
 }
 
-// mergeRest merges everything but the decision: the first hook wins.
+// mergeRest merges the other parts of an answer. Of each part, the first hook's version is used.
 func (r *Runner) mergeRest(m *Answer, a answer) {
 	if a.output != nil && m.Output == nil {
 		m.Output = a.output
@@ -119,7 +120,7 @@ func (a *answer) restrict() {
 	}
 }
 
-// mergeInput applies the changed arguments of the first hook that has some.
+// mergeInput applies changed arguments if no hook has denied the call.
 func (r *Runner) mergeInput(m *Answer, call Call, a answer) {
 	if len(a.input) == 0 || string(a.input) == "null" || m.Decision == action.Deny {
 		return

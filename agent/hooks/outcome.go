@@ -67,7 +67,7 @@ func (h Handler) wayOut() string {
 	return `it ran in the sandbox, because auto mode is on; the same hook in your own hooks.json with "outside": true runs outside`
 }
 
-// refusal returns the reason that a hook with exit code 2 gave.
+// refusal returns the reason for a refusal by exit code 2.
 func refusal(e ended) string {
 	if text := strings.TrimSpace(e.stderr); text != "" {
 		return text

@@ -14,8 +14,8 @@ import (
 	"buddy/texts"
 )
 
-// printed is one JSON object from a hook's output, in the format of any known program. top has its values and specific
-// those in its hookSpecificOutput, by key as frontmatter.Plain writes it.
+// printed is one JSON object from a hook's output, in the format of any known program. top holds the object's values,
+// and specific holds those of its member hookSpecificOutput. Keys are as frontmatter.Plain writes them.
 type printed struct{ top, specific map[string]json.RawMessage }
 
 // Limits of the search for objects in a hook's output. The rest is not parsed.
@@ -52,7 +52,8 @@ func objectsIn(text []byte) (all []printed, rest string, whole bool) {
 	return all, rest, len(all) == 1 && rest == ""
 }
 
-// fields returns the values of an object by plain names, nil for any other value.
+// fields returns the values of a JSON object, with keys as frontmatter.Plain writes them. It returns nil if the JSON is
+// not an object.
 func fields(object json.RawMessage) map[string]json.RawMessage {
 	var written map[string]json.RawMessage
 	if json.Unmarshal(object, &written) != nil {
@@ -78,7 +79,7 @@ func (s printed) textOf(names ...string) string {
 	return ""
 }
 
-// decisions maps the words of programs to decisions, as frontmatter.Plain writes them.
+// decisions maps words that hooks print, as frontmatter.Plain writes them, to decisions.
 var decisions = map[string]action.Decision{
 	"deny": action.Deny, "denied": action.Deny, "block": action.Deny, "blocked": action.Deny, "reject": action.Deny, "rejected": action.Deny,
 	"refuse": action.Deny, "refused": action.Deny, "forbid": action.Deny, "forbidden": action.Deny, "stop": action.Deny, "no": action.Deny, "false": action.Deny,
@@ -99,7 +100,8 @@ var plainTexts = []string{
 	"message", "updatedinput", "updatedtooloutput", "hookspecificoutput", "followupmessage",
 }
 
-// decided returns the strictest decision of the object for an event, and the parts that are not understood.
+// decided returns the strictest decision about an event in the object, and the parts of the object that are not
+// understood.
 func (s printed) decided(e Event) (d action.Decision, odd string) {
 	for _, all := range []map[string]json.RawMessage{s.top, s.specific} {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -180,8 +182,8 @@ func (a *answer) parse(output []byte) (wrong string) {
 	return cmp.Or(wrong, a.missed(odd, len(output)))
 }
 
-// missed returns an error text if an answer without a decision may contain one in its odd parts or beyond the size
-// limit; otherwise "".
+// missed returns an error text if an answer without a decision may contain one after all, in parts that were not
+// understood or beyond the size limit; otherwise "".
 func (a *answer) missed(odd string, size int) string {
 	word := refusing().FindStringSubmatch(odd)
 	switch {
@@ -207,8 +209,8 @@ func readable(output []byte) []byte {
 // refusing matches a word that may refuse something.
 var refusing = texts.Regexp(`(?i)(?:^|[^a-z])(deny|denied|block|blocked|ask)(?:[^a-z]|$)`)
 
-// read applies one object. whole means that the object is the whole output. read returns the parts that are not
-// understood, and an error text.
+// read adds one object of a hook's output to the answer. whole means that the output has nothing else. It returns the
+// parts of the object that are not understood, and an error text.
 func (a *answer) read(s printed, whole bool) (odd, wrong string) {
 	event := a.handler.Event
 	if n := s.textOf("hookeventname"); n != "" {
@@ -274,7 +276,7 @@ func (s printed) unknown() string {
 	return ""
 }
 
-// changed returns the arguments with which the object replaces those of the call.
+// changed returns the arguments that replace those of the call, nil if the hook changes none.
 func (s printed) changed(e Event) json.RawMessage {
 	if e == PermissionRequest {
 		return fields(s.specific["decision"])["updatedinput"]

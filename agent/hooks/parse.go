@@ -106,7 +106,7 @@ func ParsePart(definition []byte, from Origin) Set {
 	return p.Set
 }
 
-// entry parses one hook. For an invalid guard, calls that it may select need approval.
+// entry parses one hook. If a guard is invalid, the calls for which it might have run need approval.
 func (p *parser) entry(e Entry) {
 	event, known := eventOf(e.Event)
 	h := Handler{Event: event, Matcher: e.Matcher, Origin: p.origin, Line: p.line(e.Hook)}
@@ -136,8 +136,8 @@ func (p *parser) entry(e Entry) {
 	}
 }
 
-// leaveOut reports a hook that will not run. If it is a guard, calls that it may select need approval, because the
-// person wanted to forbid something.
+// leaveOut reports a hook that will not run. If it is a guard, the calls for which it might have run need approval,
+// because the user wanted to forbid something.
 func (p *parser) leaveOut(h Handler, e Entry, err error) {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
@@ -211,7 +211,7 @@ func (d definition) check() error {
 	return nil
 }
 
-// read fills in a handler from its JSON, whose time limit is a number of units.
+// read fills in a handler from its JSON. unit is the unit of the time limit in "timeout".
 func (h *Handler) read(raw json.RawMessage, unit time.Duration) error {
 	var d definition
 	if err := json.Unmarshal(raw, &d); err != nil {

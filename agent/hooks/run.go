@@ -29,8 +29,8 @@ func (l *limited) Write(p []byte) (int, error) {
 // errLate is the cancel cause for a hook that exceeds its time limit.
 var errLate = errors.New("it takes too long")
 
-// execute runs one hook with an object on its standard input, up to its time limit, and ends what remains of its
-// process group. trusted is as in Options.
+// execute runs one hook, up to its time limit, and then ends the processes that remain of its process group. The hook
+// reads object from its standard input. trusted is as in Options.
 func (r *Runner) execute(ctx context.Context, trusted func(Handler) (Handler, error), h Handler, object []byte) ended {
 	e := ended{handler: h, code: -1, failure: h.Lost}
 	if h.Lost != "" {

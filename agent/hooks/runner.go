@@ -32,12 +32,13 @@ type Options struct {
 	State      string   // folder in which processes are recorded, see [child.Spec]
 	OutDir     string   // folder for long texts; "" cuts them
 	Env        []string // NAME=value, added to the minimal environment of every hook
-	// Trusted returns the hook to run, with copies of the checked files, or an error if the hook changed since the
-	// person trusted it. It is called before each run of a project's hook. nil trusts all.
+	// Trusted returns the hook to run, or an error if the hook has changed since the user trusted it. The returned hook
+	// runs copies of the files that were checked. Trusted is called before each run of a project's hook; nil trusts all
+	// hooks.
 	Trusted func(Handler) (Handler, error)
 	Redact  *redact.Redactor
-	// Hold returns the sandbox for a hook, or nil if the mode has none: only auto mode has one. It is not called for hooks
-	// that run outside anyway. nil: no sandbox.
+	// Hold returns the sandbox for a hook, or nil outside of auto mode. It is not called for hooks that run outside the
+	// sandbox in every mode. If Hold is nil, no hook runs in a sandbox.
 	Hold func(Handler) (child.Holder, error)
 }
 
@@ -95,8 +96,8 @@ func New(o Options) *Runner {
 	return r
 }
 
-// Replace sets the hooks for later events, with their trust check. Running hooks continue. A hook that was there before
-// keeps the record of its runs.
+// Replace sets the hooks for later events, and the function that checks whether they are trusted. Running hooks
+// continue. Hooks that existed before keep the record of their runs.
 func (r *Runner) Replace(s Set, trusted func(Handler) (Handler, error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +134,8 @@ func (r *Runner) Has(e Event) bool {
 	return false
 }
 
-// Wants reports whether there is a hook for this kind of an event that is not about a call. It allocates nothing.
+// Wants reports whether there is a hook for an event of this kind. The event must not be about a call. Wants allocates
+// nothing.
 func (r *Runner) Wants(e Event, kind string) bool {
 	if r == nil {
 		return false
@@ -156,8 +158,8 @@ func (r *Runner) Guards(c Call) bool {
 	return slices.ContainsFunc(r.list.Load().Handlers, func(h Handler) bool { return h.Event == PreToolUse && h.match.selects(inner) })
 }
 
-// BeforeTools asks the hooks about all calls in parallel and returns the answers by call. The hooks are chosen in
-// the order of the calls.
+// BeforeTools runs the hooks before calls, for all calls in parallel, and returns one answer per call. A hook with Once
+// runs for the first call that it matches.
 func (r *Runner) BeforeTools(ctx context.Context, at Where, calls ...Call) []Answer {
 	answers := make([]Answer, len(calls))
 	var all sync.WaitGroup
@@ -169,12 +171,12 @@ func (r *Runner) BeforeTools(ctx context.Context, at Where, calls ...Call) []Ans
 	return answers
 }
 
-// Permission asks the hooks for approval before the person is asked.
+// Permission runs the hooks that may approve or deny a call, before the user is asked.
 func (r *Runner) Permission(ctx context.Context, at Where, c Call) Answer {
 	return r.merge(c, r.run(ctx, at, r.chooseForTool(PermissionRequest, c, nil)))
 }
 
-// AfterTool runs the hooks for the result of a call.
+// AfterTool runs the hooks that examine the result of a call.
 func (r *Runner) AfterTool(ctx context.Context, at Where, c Call, response Response) Answer {
 	e := PostToolUse
 	if response.Failed || response.ExitCode != nil && *response.ExitCode != 0 {
@@ -183,7 +185,7 @@ func (r *Runner) AfterTool(ctx context.Context, at Where, c Call, response Respo
 	return r.merge(c, r.run(ctx, at, r.chooseForTool(e, c, &response)))
 }
 
-// chooseForTool chooses the hooks of an event for a call; response is nil before the call.
+// chooseForTool selects the hooks of an event for a call. response is nil if the call has not run yet.
 func (r *Runner) chooseForTool(e Event, c Call, response *Response) moment {
 	if !r.Has(e) {
 		return moment{}
@@ -231,8 +233,8 @@ func (h Handler) applies(p policy.Policy, a action.Action) bool {
 	return report.Dynamic || len(report.Commands) == 0
 }
 
-// Tell runs the hooks of an event that is not about a call, if their matchers select the kind. facts are added to the
-// object on their standard input.
+// Tell runs the hooks of an event that is not about a call, if their matchers select its kind. facts are added to the
+// JSON object that the hooks get on standard input.
 func (r *Runner) Tell(ctx context.Context, at Where, e Event, kind string, facts map[string]any) Answer {
 	if !r.Has(e) {
 		return Answer{}
@@ -250,8 +252,8 @@ type moment struct {
 	facts  map[string]any // additional input of the hooks
 }
 
-// choose selects the hooks of an event for which wanted returns true and that may run. It counts each as run, so the
-// caller must run all of them.
+// choose selects the hooks of an event for which wanted returns true, without duplicates and hooks that have used up
+// their only run. It counts a run of each, so the caller must run all of them.
 func (r *Runner) choose(e Event, wanted func(Handler) bool) moment {
 	m := moment{event: e, of: r.list.Load()}
 	for i, h := range m.of.Handlers {
@@ -288,7 +290,7 @@ func (r *Runner) run(ctx context.Context, at Where, m moment) []answer {
 	return answers
 }
 
-// begin counts a run and reports whether the hook may run: one with Once only the first time.
+// begin counts a run and reports whether the hook may run. A hook with Once may run only the first time.
 func (r *Runner) begin(of *list, i int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -299,7 +301,7 @@ func (r *Runner) begin(of *list, i int) bool {
 	return true
 }
 
-// input returns the JSON object for the standard input of hooks.
+// input returns the JSON object that hooks get on standard input.
 func (r *Runner) input(at Where, e Event, facts map[string]any) ([]byte, error) {
 	object := map[string]any{
 		"session_id": r.o.Session, "transcript_path": r.o.Transcript, "cwd": r.o.Cwd, "permission_mode": permissionMode(at.Mode),
@@ -356,7 +358,7 @@ func (r *Runner) publish(at Where, e event.Event) {
 // maxAsync limits the asynchronous hooks that run at a time.
 const maxAsync = 4
 
-// launch runs an asynchronous hook. Its text goes to the model with a later request.
+// launch runs an asynchronous hook. The model gets the hook's text with a later request.
 func (r *Runner) launch(at Where, of *list, i int, input []byte) {
 	h := of.Handlers[i]
 	r.mu.Lock()
@@ -405,15 +407,15 @@ func (r *Runner) Pass(name string) {
 	r.passed[name] = true
 }
 
-// passes reports whether a person lets the failures of a hook pass.
+// passes reports whether the user ignores failures of a hook.
 func (r *Runner) passes(h Handler) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.passed[h.Name()]
 }
 
-// Close ends all hooks with their process groups and returns when they are gone: at once when nothing runs, after 6
-// seconds at the latest. No hook runs after it.
+// Close stops all hooks with their process groups, and prevents further runs. It returns when they have ended: at once
+// if none is running, after 6 seconds at the latest.
 func (r *Runner) Close() {
 	if r == nil {
 		return

@@ -33,7 +33,8 @@ func (r *Runner) Begin(at Where, source string) {
 	})
 }
 
-// Started waits for the SessionStart hooks and returns their output, once. It ends them when ctx ends.
+// Started waits for the SessionStart hooks and returns their output; later calls return "". If ctx ends first, it stops
+// the hooks.
 func (r *Runner) Started(ctx context.Context) string {
 	if r == nil {
 		return ""

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// folded maps letters to the ASCII letter that they resemble or replace. Look-alikes of other scripts, text in
-// those scripts and the phrases of the rules are folded the same way: "о" becomes o in "ignоre" and in "покажи".
+// folded maps letters to the ASCII letter that they resemble or replace. The phrases of the rules are folded in the
+// same way as texts. So a Cyrillic о becomes o both as a look-alike, in "ignоre", and in Russian text.
 var folded = foldTable(map[string]string{
 	// Latin with accents.
 	"a": "àáâãäåāăąæǎȧạảấầ", "c": "çćĉċč", "d": "ďđð", "e": "èéêëēĕėęěẹẻẽế", "g": "ĝğġģ", "h": "ĥħ", "i": "ìíîïĩīĭįıǐị", "j": "ĵ", "k": "ķ", "l": "ĺļľŀł",
@@ -40,7 +40,7 @@ func foldTable(all ...map[string]string) map[rune]rune {
 	return table
 }
 
-// alphabets lists ranges of styled letters, which are in the order of A to Z.
+// alphabets lists ranges of styled letters. In each range, the letters are in the order of A to Z.
 var alphabets = []struct {
 	from, to rune
 	modulo   rune // 52: A to Z, then a to z

@@ -45,7 +45,7 @@ func (p *plainText) markers() []Finding {
 	return found
 }
 
-// disarm rewrites markers as ordinary text and replaces invisible characters by their number.
+// disarm rewrites markers as ordinary text and replaces runs of invisible characters by ‹hidden characters›.
 func disarm(s string) string {
 	s = anyMarker().ReplaceAllStringFunc(s, func(m string) string {
 		return brackets.Replace(m)

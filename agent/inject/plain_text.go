@@ -288,7 +288,7 @@ func closes(open, c rune) bool {
 	return open == c
 }
 
-// comments records the ranges of HTML comments. c is about to be added.
+// comments records where HTML comments start and end. c is about to be added to the text.
 func (r *reader) comments(c rune) {
 	text := r.p.text
 	switch {
@@ -331,7 +331,7 @@ func unseen(c rune) bool {
 	return false
 }
 
-// hide adds an invisible character to the counts of the text.
+// hide counts an invisible character.
 func (r *reader) hide(c rune) {
 	r.unseen++
 	if c > 0xe0000 && c < 0xe0080 && r.last != 0x1f3f4 { // otherwise part of a flag emoji

@@ -26,15 +26,15 @@ type rule struct {
 	claim    bool     // a statement: does not match after "if" or "when"
 }
 
-// apart is the minimal distance, in bytes, between two attempts at a wide phrase: the first attempt covers the text in
-// between.
+// apart is the minimal distance, in bytes, between two attempts to match a wide phrase. An attempt already covers the
+// text after its first word.
 const apart = 100
 
 // reach is the maximal length of a phrase, in bytes after its first word.
 const reach = 200
 
-// pattern returns a regular expression and compiles it at its first use: few are ever tried, and compiling all
-// takes 10 ms and 2 MB at each start of the program.
+// pattern returns a regular expression, which it compiles at first use: most are never used, and compiling all of them
+// would take 10 ms and 2 MB at each start of the program.
 type pattern func() *regexp.Regexp
 
 // phrase returns the pattern of a phrase, folded like the text.
@@ -54,7 +54,7 @@ const (
 	away    = `(?:https?://|www\.|webhook|url\b|server\b|endpoint\b|e-?mail|(?:[a-z0-9-]+\.)+(?:com|net|io|dev|xyz|ru|cn|org|example)\b)`
 )
 
-// table holds the phrases.
+// table holds the rules for phrases in English.
 var table = []rule{
 	{
 		words: "ignore disregard forget override bypass", kind: Override, severity: High, reason: "tells the agent to ignore its instructions",
@@ -339,8 +339,8 @@ func (r *rule) worth(p *plainText, i int, text []byte) bool {
 	return r.needs == nil || slices.ContainsFunc(r.needs, func(n string) bool { return bytes.Contains(text, []byte(n)) })
 }
 
-// commands reports whether the phrase at a word is a sentence or an order, and not part of a remark about such
-// phrases.
+// commands reports whether a sentence or an order starts at a word. Otherwise, a phrase there is part of a remark about
+// such phrases.
 func (p *plainText) commands(i int) bool {
 	if p.words[i].begins || i == 0 {
 		return true
@@ -354,7 +354,7 @@ func (p *plainText) commands(i int) bool {
 	return false
 }
 
-// Words before an order, before a noun, and before a condition.
+// Words that precede an order (commanding), a noun (articles) or a condition (ifs).
 var (
 	commanding = wordSet(`please now then must should shall immediately kindly instead next also important attention dear hey hello so ai note and
 		bitte jetzt nun sofort unbedingt wichtig und
@@ -374,7 +374,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// behindIf reports whether one of the two words before a word makes it a condition.
+// behindIf reports whether one of the two words before a word starts a condition.
 func (p *plainText) behindIf(i int) bool {
 	for back := 1; back <= 2 && i-back >= 0; back++ {
 		if p.words[i-back+1].begins {
@@ -387,7 +387,8 @@ func (p *plainText) behindIf(i int) bool {
 	return false
 }
 
-// between returns the source from a word to the last word before an offset in the plain text.
+// between returns the part of the source that starts with a word and ends with the last word before an offset in the
+// plain text.
 func (p *plainText) between(i, end int) string {
 	next, _ := slices.BinarySearchFunc(p.words, end, func(w wordAt, end int) int { return w.from - end })
 	last := p.source[p.words[next-1].source:]

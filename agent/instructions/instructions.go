@@ -64,7 +64,7 @@ type Files interface {
 	List(ctx context.Context, dir string, max int) (real string, entries []fs.DirEntry, err error)
 }
 
-// Source describes where to search.
+// Source describes a group of folders in which instruction files are searched.
 type Source struct {
 	From   Origin
 	Files  Files
@@ -81,7 +81,7 @@ type File struct {
 	Text  string // sent to the model; "" if nothing
 	Why   string // why Text is not the whole file, for display
 	Minor bool   // a name after an @ that may not be a file name, so Why needs no warning
-	// Found lists the high-severity prompt injections in it.
+	// Found lists the high-severity prompt injections in the file.
 	Found []inject.Finding
 }
 
@@ -133,8 +133,8 @@ func Below(root, file string) []string {
 	return dirs
 }
 
-// Read reads the files of all sources. An unreadable file is in the Set without text; a missing one is not. It
-// returns an error if a source is not accessible at all.
+// Read reads the files of all sources. For an unreadable file, the Set has an entry without text; missing files have
+// none. Read returns an error if a source is not accessible at all.
 func Read(ctx context.Context, sources ...Source) (Set, error) {
 	r := reader{seen: make(map[string]bool)}
 	var failed error
@@ -251,7 +251,8 @@ func (r *reader) skip(s Source, name, why string) {
 	r.set.Files = append(r.set.Files, File{Path: name, From: s.From, Why: why})
 }
 
-// follow reads the imports of a file. A name without a file is an ordinary mention.
+// follow reads the imports of a file. If the file that a name refers to does not exist, the name is not an import, but
+// an ordinary mention.
 func (r *reader) follow(ctx context.Context, s Source, f File, depth int) error {
 	for _, name := range Mentions(f.Text) {
 		if r.imports++; r.imports > maxImports {
@@ -274,7 +275,7 @@ func (r *reader) follow(ctx context.Context, s Source, f File, depth int) error 
 	return nil
 }
 
-// locate returns the path of an import, and whether the import is permitted.
+// locate returns the path of an import, and reports whether the source permits the import.
 func (s Source) locate(dir, name string) (string, bool) {
 	switch {
 	case strings.HasPrefix(name, "~/") && s.Home == "":
@@ -341,7 +342,8 @@ func mentionsIn(line string) []string {
 	return all
 }
 
-// fit cuts files that together are too long, starting with the most general ones, which come first.
+// fit cuts files so that all of them together keep the size limit. The most general ones, which come first, are cut
+// first.
 func (r *reader) fit() {
 	room := MaxAll
 	for i := len(r.set.Files) - 1; i >= 0; i-- {
@@ -375,7 +377,7 @@ func (s Set) Text() string {
 	return strings.TrimSpace(intro) + "\n" + body
 }
 
-// Reminder returns the text of files found later, in folders that the model works in.
+// Reminder returns the text of instructions that buddy found later, for the files that the model works on.
 func (s Set) Reminder() string {
 	body := s.body()
 	if body == "" {

@@ -24,7 +24,7 @@ const (
 	maxEntries   = 200 // per folder
 )
 
-// Rule is a file with instructions for the files that its globs match.
+// Rule is a file with instructions that apply only to the files that match its globs.
 type Rule struct {
 	File
 	Globs []string // relative to Base; one without a slash matches a name in any folder
@@ -122,7 +122,7 @@ func (s Set) For(files []string) []File {
 	return all
 }
 
-// Fit cuts files that together are too long, as Read does.
+// Fit cuts files so that all of them together keep the size limit of Read.
 func (s Set) Fit() Set {
 	r := reader{set: s}
 	r.fit()

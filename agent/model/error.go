@@ -48,7 +48,7 @@ type Error struct {
 	Err        error         // the cause; may be nil
 }
 
-// Recovery selects what follows when an answer has stalled.
+// Recovery selects what happens when an answer has stalled.
 type Recovery string
 
 // The recoveries. The zero value means RecoverRetry.

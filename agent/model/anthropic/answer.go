@@ -87,7 +87,7 @@ func (a *answer) Ended() bool { return a.finish != "" }
 // Over reports whether the message has ended.
 func (a *answer) Over() bool { return a.over }
 
-// Done emits the rest, or returns why the answer is incomplete.
+// Done emits the end of the answer, or returns why the answer is incomplete.
 func (a *answer) Done(marked bool) error {
 	if !a.over {
 		if err := a.check(marked); err != nil {
@@ -207,7 +207,7 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 	return a.think(head.Thinking)
 }
 
-// open adds a block and records its place.
+// open adds a block and records its position in the answer.
 func (a *answer) open(index int, kind string) *block {
 	b := &block{kind: kind, place: place{Text: a.Text.Len(), Calls: len(a.Calls)}}
 	if a.blocks == nil {

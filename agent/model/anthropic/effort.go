@@ -30,8 +30,8 @@ var budgets = map[wire.Effort]int{"minimal": 1024, "low": 4096, "medium": 10240,
 const answerRoom = DefaultMaxTokens
 
 // limits sets maxTokens to the configured limit of an answer, and refuses a limit that leaves no room for text after
-// the thinking. The default is a twentieth of the window, which the runtime reserves for answers, but large enough for
-// the thinking and an answer, and at most the documented maximum.
+// the thinking. By default, maxTokens is a twentieth of the window, the part that the runtime reserves for answers. It
+// is at least large enough for the thinking and an answer, and at most the documented maximum.
 func (m *adapter) limits(c Config) error {
 	thought := budgets[m.client.Effort()]
 	switch {
@@ -67,7 +67,7 @@ func adaptive(name string) bool {
 	return major*100+minor >= version46
 }
 
-// think adds the configured thinking to a request whose messages are set.
+// think adds the configured thinking to a request. The request must have its messages already.
 func (m *adapter) think(r *request, with *wire.Remedied) {
 	effort := m.client.Effort()
 	switch {
@@ -84,7 +84,7 @@ func (m *adapter) think(r *request, with *wire.Remedied) {
 	}
 }
 
-// unthought reports whether a request continues, between calls, a turn that started without thinking.
+// unthought reports whether a request continues, after a call, a turn that started without thinking.
 func (r *request) unthought() bool {
 	n := len(r.Messages)
 	if n < 2 || r.Messages[n-2].Role != model.Assistant {

@@ -14,8 +14,8 @@ import (
 // extraKey is the member of a message that holds its kept blocks.
 const extraKey = model.Note + Name
 
-// kept is the value of the member extraKey. The blocks are sent back only to the model that wrote them, because their
-// signatures are valid only for it.
+// kept is the value of the member extraKey. The blocks are sent back only to the model that wrote them, because only
+// this model accepts their signatures.
 type kept struct {
 	Model  string      `json:"model"`
 	Blocks []keptBlock `json:"blocks"`
@@ -89,7 +89,7 @@ func (b *block) compacted() bool {
 	return b.kind == "compaction" && summary != ""
 }
 
-// encode returns the block with its appended texts.
+// encode returns the block with the texts that arrived in pieces.
 func (b *block) encode() (json.RawMessage, error) {
 	for k, v := range b.grown {
 		s, err := texts.JSON(v.String())
@@ -104,7 +104,7 @@ func (b *block) encode() (json.RawMessage, error) {
 	return texts.JSON(b.members) // sorted: the same bytes in every request
 }
 
-// keep returns the extra members of a message; nil if there is nothing to keep.
+// keep returns the extra members of a message, which hold its kept blocks; nil if there are none.
 func keep(name string, blocks []*block) (map[string]json.RawMessage, error) {
 	if len(blocks) == 0 {
 		return nil, nil
@@ -121,7 +121,7 @@ func keep(name string, blocks []*block) (map[string]json.RawMessage, error) {
 	return map[string]json.RawMessage{extraKey: raw}, err
 }
 
-// keptIn returns the blocks in a message that belong to a model, in order.
+// keptIn returns the kept blocks of a message if the given model wrote them.
 func keptIn(m model.Message, name string) []keptBlock {
 	var k kept
 	if raw := m.Extra[extraKey]; len(raw) == 0 || json.Unmarshal(raw, &k) != nil || k.Model != name {
@@ -130,7 +130,8 @@ func keptIn(m model.Message, name string) []keptBlock {
 	return k.Blocks
 }
 
-// assistant encodes an answer with the kept blocks in their places. Text and calls may have been shortened since.
+// assistant encodes an answer with the kept blocks at their positions. If text or calls were shortened since, later
+// blocks move forward.
 func assistant(m model.Message, name string) []any {
 	var out []any
 	text, calls := m.Content, m.ToolCalls

@@ -62,7 +62,7 @@ type turn struct {
 	Content []any      `json:"content"`
 }
 
-// part is a content block that buddy writes.
+// part is a content block that buddy creates itself, unlike a kept block.
 type part struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text,omitempty"`
@@ -174,8 +174,8 @@ func addText(parts []any, text string) []any {
 }
 
 // mark sets the four cache marks that a request may have: on some system messages, the tools, the last user turn and,
-// if a mark remains, the user turn before it. The previous request marked that earlier turn; the mark is repeated
-// because a cache lookup reaches back only twenty blocks, fewer than many calls at once have.
+// if a mark remains, the user turn before it. The previous request already marked that earlier turn. The mark is
+// repeated because a cache lookup reaches back only twenty blocks, and many calls at once have more.
 func (r *request) mark(system []int) {
 	for _, i := range system {
 		markLast(r.System[:i+1])
@@ -201,8 +201,8 @@ func markLast(parts []any) {
 	}
 }
 
-// safe returns an id or a name in the letters that Anthropic accepts. Ids of other models may have other letters;
-// different ids stay different.
+// safe returns an id or a name in characters that Anthropic accepts, because other models' ids may contain others.
+// Different ids stay different.
 func safe(id string) string {
 	if id == wire.SafeLetters(id) {
 		return id

@@ -11,7 +11,7 @@ import (
 // does not replace a count.
 type usage map[string]int
 
-// The names. Input excludes tokens that the cache read or wrote.
+// The names of the counts. inputTokens excludes tokens that were read from the cache or written to it.
 const (
 	inputTokens  = "input_tokens"
 	outputTokens = "output_tokens"

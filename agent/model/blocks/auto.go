@@ -41,8 +41,8 @@ func (m *Model) learnt(n model.Needs) bool {
 	return false
 }
 
-// switchToBlocks makes the model use blocks, and yields a Healed with the reason. It reports whether the reader
-// continues.
+// switchToBlocks makes the model use blocks, and yields a Healed with the reason. It returns false if the caller of
+// Stream has stopped reading.
 func (m *Model) switchToBlocks(req model.Request, why string, yield func(model.Delta, error) bool) bool {
 	m.why.Store(&why)
 	info := m.next.Info()
@@ -67,7 +67,7 @@ func Line(info model.Info) string {
 }
 
 // native sends a request with its tools. It reports whether the server refused the tools, so that the request must be
-// sent in blocks.
+// sent again with blocks.
 func (m *Model) native(ctx context.Context, req model.Request, yield func(model.Delta, error) bool) bool {
 	answers := false
 	for d, err := range m.next.Stream(ctx, req) {

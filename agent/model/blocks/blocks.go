@@ -56,18 +56,18 @@ type Model struct {
 	unused atomic.Int32           // answers with unusable calls in their text
 }
 
-// New wraps next, which exchanges blocks from the start. why is the reason, for display.
+// New returns a model that uses blocks for all requests to next. why is the reason, for display.
 func New(next model.Model, why string) *Model {
 	m := Auto(next)
 	m.why.Store(&why)
 	return m
 }
 
-// Auto wraps next, and switches to blocks once its server refuses a request because of its tools, or two answers had
-// unusable calls in their text.
+// Auto returns a model that sends requests to next unchanged. It switches to blocks once next's server refuses a
+// request because of its tools, or two answers had unusable calls in their text.
 func Auto(next model.Model) *Model { return &Model{next: next} }
 
-// Info describes the model. Blocks may be set later.
+// Info describes the model. Info.Blocks may be set later.
 func (m *Model) Info() model.Info {
 	i := m.next.Info()
 	if why := m.why.Load(); why != nil {
@@ -76,8 +76,8 @@ func (m *Model) Info() model.Info {
 	return i
 }
 
-// Stream sends tools as text, and yields the first block of the answer as a call. It passes on requests without tools
-// unchanged.
+// Stream sends a request with all calls and results as text, and yields the first block of the answer as a call. A
+// request without tools is sent unchanged.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	if len(req.Tools) == 0 {
 		return m.next.Stream(ctx, req)
@@ -97,7 +97,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 	}
 }
 
-// blocks sends a request as text.
+// blocks sends a request with all calls and results as text, and again with an objection if the answer is not useful.
 func (m *Model) blocks(ctx context.Context, req model.Request, yield func(model.Delta, error) bool) {
 	if call := unread(req.Messages); call != nil {
 		answered(yield, model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{*call}})
@@ -133,8 +133,8 @@ const (
 	// maxObjections limits how often a model is asked for a better answer.
 	maxObjections = 2
 
-	// maxVain limits how many commands in a row may print nothing and change nothing before the model is asked to read
-	// the file; after twice as many, the request fails. Small models vary a wrong command endlessly.
+	// maxVain limits the commands in a row that print nothing and change nothing; small models vary a wrong command
+	// endlessly. At this number, the model is asked to read the file; at twice as many, the request fails.
 	maxVain = 3
 )
 
@@ -171,7 +171,7 @@ func (a *answer) start() {
 	a.scanner, a.guesses, a.held, a.done = scanner{quoted: a.quoted}, a.past.blind || a.past.names || a.past.idle || a.past.fails || a.past.reckons, "", nil
 }
 
-// read passes on an answer up to its first call.
+// read passes on an answer up to and including its first call.
 func (a *answer) read(stream iter.Seq2[model.Delta, error]) {
 	for d, err := range stream {
 		switch {
@@ -199,7 +199,8 @@ func (a *answer) read(stream iter.Seq2[model.Delta, error]) {
 	}
 }
 
-// emitText passes on text. While it may be a guess and is short, it is held back.
+// emitText passes on text. If the text may be a guess, it is held back while it is short, so that an objection can
+// replace it.
 func (a *answer) emitText(text string) {
 	if a.guesses {
 		a.held += text
@@ -217,8 +218,9 @@ func (a *answer) pass(d model.Delta, err error) {
 	a.stopped = a.stopped || !a.yield(d, err) || err != nil
 }
 
-// objection returns what is wrong with an answer: it repeats the last call, names files of which the model has seen
-// only the name, computes without a command, or ends a task without the requested change.
+// objection returns a text that asks the model to do better, "" if the answer is fine. Reasons are: the answer repeats
+// the last call, names files of which the model has seen only the name, computes without a command, or ends a task
+// without the requested change.
 func (a *answer) objection() string {
 	switch {
 	case a.scanner.call != nil:
@@ -243,7 +245,7 @@ func (a *answer) objection() string {
 	return ""
 }
 
-// callObjection is objection for an answer that makes a call.
+// callObjection is like objection, for an answer that makes a call.
 func (a *answer) callObjection() string {
 	switch {
 	case a.scanner.call.file == "" && strings.HasPrefix(a.scanner.call.text, "#!"):

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// block is a fenced block that is a call: a command, or the text of a file.
+// block is a fenced block that means a call: a command, or the text of a file.
 type block struct {
 	file string // the file's name; "" for a command
 	text string
 }
 
-// scanner reads an answer piece by piece and finds the first fenced block that is a call. It knows the fences of
+// scanner reads an answer piece by piece and finds the first fenced block that means a call. It knows the fences of
 // CommonMark (spec.commonmark.org/0.31.2/#fenced-code-blocks), also in list items.
 type scanner struct {
 	quoted func(text string) bool // whether the model has read a text; nil: it has read nothing
@@ -37,7 +37,7 @@ type fence struct {
 	whole  strings.Builder // the text with the opening line
 }
 
-// write adds the next piece of an answer and returns its prose. It drops the text after the call.
+// write adds the next piece of an answer and returns the prose in it. Text after the first call is dropped.
 func (s *scanner) write(piece string) (prose string) {
 	at := s.prose.Len()
 	for piece != "" && s.call == nil {
@@ -108,7 +108,7 @@ func (s *scanner) endLine(end string) {
 // keep adds the rest of the line to the prose.
 func (s *scanner) keep(end string) { s.prose.WriteString(s.line.String()[s.passed:] + end) }
 
-// close ends the open fence. A block that is not a call becomes prose.
+// close ends the open fence. If the block is not a call, it becomes prose.
 func (s *scanner) close() {
 	f := s.open
 	s.open, s.before = nil, ""

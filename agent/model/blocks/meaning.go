@@ -13,15 +13,16 @@ var shells = []string{"sh", "bash", "shell", "zsh", "console", "terminal", "shel
 // changes are the languages of blocks that describe a change to a file and do not contain its text.
 var changes = []string{"diff", "patch", "udiff"}
 
-// Words on the line before a block that make it the text of a file, or a command.
+// Words which show that the next block is the text of a file (writes) or a command (runs).
 var (
 	writes = regexp.MustCompile(`(?i)\b(create|write|save|put|make|add|update|change|edit|modify|replace|rewrite|overwrite|correct|fix|new|updated|changed|edited|modified|corrected|fixed)\b`)
 	runs   = regexp.MustCompile(`(?i)\b(run|execute|command)\b`)
 )
 
-// meaning decides from the text after the fence characters (info) and the line before the block whether the block is a
-// call. file is the name of the file whose text the block holds, "" for a command. A block without a language is a
-// command only if the answer starts with it: after a sentence it usually shows a file or the output of a command.
+// meaning decides whether a block is a call. info is the text after the opening fence characters, before is the line
+// before the block. file is the file whose text the block holds, "" for a command. A block without a language is a
+// command only if the answer starts with it (first): after a sentence, it usually shows a file or the output of a
+// command.
 func meaning(info, before string, first bool) (file string, call bool) {
 	language, _, _ := strings.Cut(strings.Trim(info, "{}"), " ")
 	language = strings.ToLower(strings.TrimPrefix(language, "."))
@@ -41,7 +42,8 @@ func meaning(info, before string, first bool) (file string, call bool) {
 	return "", shell || info == "" && first
 }
 
-// scripts are the extensions of files whose text may be a command.
+// scripts are the extensions of shell scripts. A shell block below such a name may hold the script or the command to
+// run it.
 var scripts = []string{".sh", ".bash", ".zsh"}
 
 // named are names of files without an extension.
@@ -121,7 +123,8 @@ func looksLikeCommand(text string) bool {
 	return strings.ContainsAny(text[:1], "abcdefghijklmnopqrstuvwxyz./~_[({")
 }
 
-// commandIn returns the command in a shell block: the text after the prompts if there are any, else the whole text.
+// commandIn returns the command in a shell block: the lines after a prompt, without "$ ", or the whole text if the
+// block does not start with a prompt.
 func commandIn(text string) string {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "$ ") {

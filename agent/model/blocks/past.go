@@ -9,10 +9,10 @@ import (
 	"buddy/agent/model"
 )
 
-// maxGuess limits an answer that may be a guess, in bytes.
+// maxGuess is the length in bytes up to which an answer can count as a guess.
 const maxGuess = 300
 
-// past holds the facts about a conversation that an answer is judged by.
+// past holds what is known about the last exchange, to judge whether an answer is useful.
 type past struct {
 	last    string // the last call as text, if nothing follows its result; else ""
 	blind   bool   // nothing was shown or run since the prompt
@@ -30,7 +30,7 @@ var orders = regexp.MustCompile(`(?i)^(please )?(add|append|change|convert|copy|
 // reckonings matches words of prompts that ask for a number or a comparison.
 var reckonings = regexp.MustCompile(`(?i)\bhow (many|much|big|large|long|old)\b|\b(sum|total|average|mean|number of|count|largest|biggest|smallest|longest|shortest|newest|oldest)\b`)
 
-// pastOf returns the facts about the last exchange of a conversation.
+// pastOf examines the last exchange of a conversation.
 func pastOf(all []model.Message) past {
 	at := len(all) - 1
 	for at >= 0 && (all[at].Role != model.User || all[at].Kind != model.Prompt) {
@@ -66,7 +66,7 @@ func pastOf(all []model.Message) past {
 	return p
 }
 
-// lastCall returns the last call of an exchange as text if nothing follows its result; else "".
+// lastCall returns the last call of an exchange as text; "" if a message follows the call's result.
 func lastCall(since []model.Message) string {
 	for _, m := range slices.Backward(since) {
 		switch {
@@ -79,7 +79,8 @@ func lastCall(since []model.Message) string {
 	return ""
 }
 
-// blind reports whether the model has seen no text of a file or command since a prompt or directly before it.
+// blind reports whether the model has neither called anything since a prompt nor seen the text of a file, in reminders
+// directly before the prompt or after it.
 func blind(before, since []model.Message) bool {
 	for _, m := range since {
 		if m.Role != model.User || strings.Contains(m.Content, "```") {

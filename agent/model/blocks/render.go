@@ -11,7 +11,8 @@ import (
 	"buddy/texts"
 )
 
-// Limits, in bytes, for texts that were written for larger models.
+// Limits, in bytes, for texts in requests to small models. Longer texts are cut, because they were written for larger
+// models.
 const (
 	maxRules    = 1500 // of the opening: folder, instruction files and memory together
 	maxReminder = 3500 // of a reminder
@@ -78,13 +79,13 @@ func clipped(text string, n int) string {
 	return texts.ClipBytes(text, n) + " [cut off]"
 }
 
-// Parts of the opening that only larger models get: small models derive wrong file names from the folder's name.
+// Parts of the opening that are removed, because small models derive wrong file names from the folder's name.
 var (
 	here    = regexp.MustCompile(`^Commands run on this machine [^\n]*\n?`)
 	preface = regexp.MustCompile(`(?s)# Instructions from files\n.*?<instructions`)
 )
 
-// opening returns a short form of the working folder and the instruction files.
+// opening shortens the text about the working folder and the instruction files, with which a conversation starts.
 func opening(text string) string {
 	text = here.ReplaceAllLiteralString(untagged(text), "")
 	text = preface.ReplaceAllLiteralString(text, "How to work here, which permits nothing:\n<instructions")

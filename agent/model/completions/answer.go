@@ -105,8 +105,8 @@ func (a *answer) choice(c choice) error {
 	return nil
 }
 
-// whole adds a complete message: a plain answer, or a repetition at the end of a stream, which adds only missing
-// members.
+// whole adds a complete message: a plain answer, or the repetition of the answer that some servers send at the end of a
+// stream. Of a repetition, it adds only what is missing.
 func (a *answer) whole(m wire.Members) error {
 	if a.Text.Len() > 0 {
 		delete(m, "content")
@@ -203,7 +203,7 @@ func (a *answer) reason(field string, raw json.RawMessage) error {
 // Ended reports whether the finish reason arrived.
 func (a *answer) Ended() bool { return a.finish != "" }
 
-// Over returns false: usage may follow the finish reason, and [DONE] ends the events.
+// Over returns false, because usage may follow the finish reason. The events end with [DONE].
 func (*answer) Over() bool { return false }
 
 // Done emits the calls that are complete now, and the message.

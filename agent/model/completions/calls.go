@@ -82,7 +82,7 @@ func readPiece(m wire.Members) (piece, error) {
 func (a *answer) callPiece(p piece) error {
 	c := a.callOf(p)
 	if c == nil {
-		// The earlier calls have ended, if they are complete.
+		// A new call starts, so complete earlier calls have ended.
 		for _, before := range a.calls {
 			if before.complete() {
 				if err := a.Ready(&before.Call); err != nil {

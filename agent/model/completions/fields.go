@@ -61,7 +61,7 @@ func isBlank(raw json.RawMessage) bool {
 // noteKey is the member in which a message or a call with fields outside the protocol stores their origin.
 const noteKey = model.Note + Name
 
-// encode returns the fields with a note of their origin, nil if there are none.
+// encode returns the fields, and the note of the server that they came from, origin; nil if there are no fields.
 func (f fields) encode(origin string) map[string]json.RawMessage {
 	var out map[string]json.RawMessage
 	for k, v := range f {
@@ -86,9 +86,9 @@ func note(origin string) json.RawMessage {
 	return raw
 }
 
-// own returns the fields outside the protocol of a message or a call, without notes; none if their note does not name
-// origin. A strict server would refuse another server's fields, and reasoning is meant only for the model that wrote
-// it.
+// own returns the fields outside the protocol of a message or a call, without notes. It returns none if they came from
+// another server or model than origin: a strict server would refuse them, and reasoning is meant only for the model
+// that wrote it.
 func own(extra map[string]json.RawMessage, origin string) map[string]json.RawMessage {
 	if extra[noteKey] == nil || !bytes.Equal(extra[noteKey], note(origin)) {
 		return nil
@@ -155,8 +155,8 @@ func join(key string, traced bool, old, piece any, depth int) any {
 	return piece
 }
 
-// joinTexts appends piece to old, unless the text is an attribute: in an object, a type or a signature is replaced; at
-// the top, a text that every delta repeats is kept once.
+// joinTexts appends piece to old. But in an object, the text of a key that holds no prose, such as a type or a
+// signature, is replaced; and a field of a message that every delta repeats, except a trace, is kept once.
 func joinTexts(key string, traced bool, old, piece *text, depth int) *text {
 	switch {
 	case len(piece.buf) == 0:
@@ -170,7 +170,7 @@ func joinTexts(key string, traced bool, old, piece *text, depth int) *text {
 	return old
 }
 
-// joinLists appends. In a trace, the first element of a piece may continue the last element of old.
+// joinLists appends piece to old. In a trace, the first element of piece may continue the last element of old.
 func joinLists(traced bool, old, piece []any, depth int) []any {
 	for _, v := range piece {
 		if traced && len(old) > 0 && continues(old[len(old)-1], v) {

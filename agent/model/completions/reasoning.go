@@ -39,13 +39,13 @@ func byPreference(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// traces finds the text of reasoning fields that the reader does not have yet.
+// traces finds the new text in pieces of reasoning fields. Several fields may carry the same text, which is shown once.
 type traces struct {
 	shown []byte // the text that fields agree on
 	byKey map[string]*trace
 }
 
-// trace is one field. While it only repeats another field, it adds nothing.
+// trace is one reasoning field. While it only repeats what another field has already said, it adds no text.
 type trace struct {
 	held    string // the start, while it may still mean "none"
 	started bool
@@ -75,7 +75,7 @@ func (t *traces) add(field string, raw json.RawMessage) string {
 	return t.news(f, s)
 }
 
-// isNothing reports whether the text of a trace means that there is none.
+// isNothing reports whether the text of a trace, such as "none", means that there is no reasoning.
 func isNothing(s string) bool {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "", "null", "none", "n/a", "[]", "{}":
@@ -84,7 +84,7 @@ func isNothing(s string) bool {
 	return false
 }
 
-// news returns the part of s that was not shown.
+// news returns the part of s, the next text of a field, that was not shown yet.
 func (t *traces) news(f *trace, s string) string {
 	if s == "" || f.apart {
 		return s
@@ -114,8 +114,8 @@ var textKeys = []string{
 // maxDepth bounds the search for text in nested values.
 const maxDepth = 8
 
-// pull returns the text in a value, never JSON. first means that the value is the first piece of a field; only then may
-// a string contain JSON, because a later piece may look like JSON by chance.
+// pull returns the text in a value. A string may itself contain JSON with the text in it, but only in the first piece
+// of a field (first): a later piece may look like JSON by chance.
 func pull(raw json.RawMessage, first bool, depth int) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || depth > maxDepth {

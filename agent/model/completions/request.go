@@ -154,7 +154,7 @@ func content(m model.Message, marked bool) any {
 	return parts
 }
 
-// tools returns nil without tools, so that the request has no such key.
+// tools converts tool definitions. Without any, it returns nil, so that the request has no such key.
 func tools(defs []model.ToolDef) []openai.Tool {
 	var out []openai.Tool
 	for _, d := range defs {

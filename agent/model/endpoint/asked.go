@@ -10,8 +10,8 @@ import (
 	"buddy/agent/model"
 )
 
-// askedWait returns how long an answer with an error status asks to wait; 0 if it does not ask. The most precise source
-// wins: Retry-After-Ms, Retry-After, the reset of a used-up limit, then the text.
+// askedWait returns how long a server asks to wait in an answer with an error status; 0 if it does not ask. The most
+// precise source wins: Retry-After-Ms, Retry-After, the reset of a used-up limit, then the text.
 func askedWait(h http.Header, body string, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil && ms > 0 && ms < 1e9 {
 		return time.Duration(ms * float64(time.Millisecond))

@@ -45,7 +45,7 @@ func (e *Endpoint) Call(ctx context.Context) *Call {
 // Context returns the context to send the request with.
 func (c *Call) Context() context.Context { return c.ctx }
 
-// Close ends the request. It waits only for the end of a complete answer.
+// Close ends the request. After a complete answer, it first reads the rest of the body.
 func (c *Call) Close() {
 	if c.body != nil {
 		_ = c.body.Close() // the answer was read or abandoned

@@ -44,7 +44,8 @@ func (c *Call) Explain(err error) error {
 	return e
 }
 
-// Refused describes a request that the SDK would not send.
+// Refused returns an error for a request that the SDK refused to send. With otherProtocol, the hint suggests another
+// protocol.
 func (c *Call) Refused(err error, otherProtocol bool) error {
 	e := &model.Error{Kind: model.SetupError, Endpoint: c.shown, What: "not sent: " + short(err), Err: err}
 	if otherProtocol {
@@ -53,7 +54,7 @@ func (c *Call) Refused(err error, otherProtocol bool) error {
 	return e
 }
 
-// connect sets the fields of e that explain why no answer came.
+// connect sets the fields of e that explain why there was no answer.
 func (c *Call) connect(e *model.Error) {
 	var (
 		dns   *net.DNSError
@@ -129,7 +130,7 @@ func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 	return e
 }
 
-// limited sets the kind and the hint of an error that means that the account may not send this request now.
+// limited sets the kind and the hint of an error which means that the account's limits do not permit the request now.
 func limited(e *model.Error, head []byte) {
 	switch {
 	case model.OverRate(string(head)):
@@ -146,8 +147,8 @@ const contextHint = "the conversation is too long for the model: /compact makes 
 
 const overRateHint = "the request has more tokens than the account may send in that time: /compact makes the conversation shorter, /model chooses another model"
 
-// refused reports whether a request that is too long may get this status: llama.cpp and some gateways answer 500, all
-// others 400 or 422.
+// refused reports whether a server may answer a request that is too long with this status: llama.cpp and some gateways
+// answer 500, all others 400 or 422.
 func refused(code int) bool { return code == 400 || code == 422 || code == 500 }
 
 // noCredit reports whether a 429 means that the account's quota is used up, so that waiting does not help. A 429 can

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// gatherTime is the time to gather words before a read. Each read causes a frame of the screen, which is the main
-	// cost of a streaming answer.
+	// gatherTime is how long words are gathered before a read. Each read makes the screen draw a frame, which is the
+	// main cost of a streaming answer.
 	gatherTime = 50 * time.Millisecond
 
 	slowRead  = time.Millisecond // a read that takes this long had to wait for the server
@@ -29,7 +29,7 @@ type gather struct {
 	conn  syscall.RawConn // the connection if it carries only this answer; nil if unknown
 }
 
-// hold returns when the next read is due, or ctx ends.
+// hold returns when the next read is due, or when ctx ends.
 func (g *gather) hold(ctx context.Context) {
 	if !g.text || !g.words || g.arrived() {
 		return

@@ -71,7 +71,7 @@ func (l *callLog) read(n int) {
 	l.bytes += n
 }
 
-// end writes the line, only once.
+// end writes the log line at its first call.
 func (l *callLog) end() {
 	if l == nil {
 		return

@@ -104,7 +104,7 @@ func (w *watch) start(waits Waits, now time.Time) time.Duration {
 	return w.limit
 }
 
-// end ends a wait in which n bytes arrived. If the bytes had content, Content is called, too.
+// end ends a wait in which n bytes arrived. If they turn out to be content, the caller also calls Content.
 func (w *watch) end(n int, now time.Time) {
 	if n > 0 && w.pings.IsZero() {
 		w.pings = now
@@ -118,7 +118,7 @@ func (c *Call) Content(kind model.DeltaKind) {
 	c.gather.text = kind == model.Text || kind == model.Reasoning
 }
 
-// Working records that the server processes the request, though its answer has not started.
+// Working records that the server is processing the request, so that the time without content starts again.
 func (c *Call) Working() { c.watch.pings = time.Time{} }
 
 // Expect shortens the wait for further bytes, when the answer is known to be nearly over.
