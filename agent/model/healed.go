@@ -14,14 +14,14 @@ type Remedy struct {
 	Until string `json:"until,omitempty"`
 }
 
-// NoPictures is the name of the remedy that leaves out pictures; without Until, all pictures.
+// NoPictures is the name of the remedy that leaves out pictures. Without Until, it leaves out all of them.
 const NoPictures = "no_pictures"
 
 // TextOnly reports whether a model with these remedies takes no pictures at all.
 func TextOnly(all []Remedy) bool { return slices.Contains(all, Remedy{Name: NoPictures}) }
 
-// Needs holds the changes that requests to a model at an address need, learnt from its server's refusals. The session
-// stores them, and each later request has them.
+// Needs holds the changes to requests that a model at an address needs, as its server's refusals have shown. The
+// session stores them, and they apply to each later request.
 type Needs struct {
 	Model    string   `json:"model"`
 	BaseURL  string   `json:"base_url"`
@@ -33,8 +33,8 @@ type Needs struct {
 // Of reports whether n belongs to the model i.
 func (n Needs) Of(i Info) bool { return n.Model == i.Model && n.BaseURL == i.BaseURL }
 
-// Refused reports whether the server refused the request because of its form, so that another form may be accepted.
-// Refusals that no other form changes, such as an account without credit or the content policy, do not count.
+// Refused reports whether the server refused the form of the request, so that it may accept another form. Refusals for
+// other reasons, such as an account without credit or the content policy, do not count.
 func (e *Error) Refused() bool {
 	if e.Kind != StatusError && e.Kind != ReportedError {
 		return false
@@ -42,7 +42,8 @@ func (e *Error) Refused() bool {
 	return slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, e.Status) && !e.final()
 }
 
-// accounts matches refusals that no change of the request can mend: the account, the key, the model, the region.
+// accounts matches refusals that no change of the request can avoid, because they concern the account, the key, the
+// model or the region.
 var accounts = regexp.MustCompile(`(?im)credit|billing|quota|balance|payment|overdue|arrears|spending|subscription` +
 	`|api[ _-]?key|authenticat|unauthori[sz]ed|permission|access denied|(^|[^_])forbidden` +
 	`|(no such|unknown|unsupported|invalid) model\b|model_not_found|model_not_supported|not a valid model|model\b[^.]{0,80}(not found|does ?n[o']t exist|does not exist)` +
@@ -52,16 +53,17 @@ var accounts = regexp.MustCompile(`(?im)credit|billing|quota|balance|payment|ove
 var policies = regexp.MustCompile(`(?i)content[ _-]?(filter|policy|management)|safety|moderation|flagged|policy[ _]violation|usage polic` +
 	`|responsible ?ai|inspection|sensitive|inappropriate|prohibited|harmful|invalid_prompt`)
 
-// labels matches the type or code of an error object, which is not its message.
+// labels matches the members of an error object that hold its type or code, but not its message.
 var labels = regexp.MustCompile(`"(?:code|type|status|reason)"\s*:\s*"([^"]*)"`)
 
-// final reports whether no change of the request can mend the refusal.
+// final reports whether no change of the request can avoid the refusal.
 func (e *Error) final() bool {
 	why := e.why()
 	return accounts.MatchString(why) || policies.MatchString(why)
 }
 
-// Policy reports whether the provider refused the content of the request, so that it would refuse the same again.
+// Policy reports whether the provider refused the content of the request, so that it would refuse the same content
+// again.
 func (e *Error) Policy() bool {
 	if e.Kind != StatusError && e.Kind != ReportedError {
 		return false

@@ -21,7 +21,7 @@ const (
 	Tool      Role = "tool"
 )
 
-// Kind distinguishes messages with the role user, because not all of them are a person's words.
+// Kind distinguishes messages with the role user, because not all of them were written by a user.
 type Kind string
 
 // The kinds.
@@ -104,7 +104,7 @@ func (m Message) EncodeWith(content any) ([]byte, error) {
 	return writeObject(m.fields(content), m.Extra)
 }
 
-// fields returns the members that this type knows. content replaces the text if it is not nil.
+// fields returns the members for the fields of Message. content replaces the text if it is not nil.
 func (m Message) fields(content any) []member {
 	fields := []member{{"role", m.Role}}
 	switch {

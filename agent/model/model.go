@@ -55,15 +55,15 @@ func HasSection(profile, id string) bool { return !strings.HasSuffix(profile, "/
 // Demo is the value of Info.API for the embedded demo model, which understands only a few commands.
 const Demo = "demo"
 
-// Request is one request to a model. With no Tools the wire request has no tools key.
+// Request is one request to a model. If Tools is empty, the request on the wire has no such key.
 type Request struct {
 	Messages []Message
 	Tools    []ToolDef
-	// Ephemeral counts the last Messages that belong to this request only. Later requests do not have them, so they are
-	// not worth caching.
+	// Ephemeral is the number of messages at the end of Messages that only this request has. They are not worth
+	// caching.
 	Ephemeral int
-	// Breakpoints are the indexes, from 0, of the system messages that end a prefix worth caching; those messages are
-	// not empty. nil means the last system message. See Marks.
+	// Breakpoints holds the indexes, from 0, of system messages that end a prefix worth caching. These messages must
+	// not be empty. nil means the last system message. See Marks.
 	Breakpoints []int
 	NoCache     bool    // the provider is not asked to cache anything
 	Tokens      int     // estimated number of tokens; 0 = not estimated. It is not sent.
@@ -79,8 +79,9 @@ func (r Request) HasImages() bool {
 // newest message use one each.
 const maxMarks = 2
 
-// Marks returns the indexes of the system messages that end with a cache mark, in ascending order. system is the number
-// of system messages; the result holds at most maxMarks of the Breakpoints below it, the last ones.
+// Marks returns the indexes of the system messages that end with a cache mark, in ascending order: the last
+// Breakpoints, at most maxMarks of them. system is the number of system messages; Breakpoints outside of them are
+// ignored.
 func (r Request) Marks(system int) []int {
 	if r.NoCache {
 		return nil
@@ -153,7 +154,7 @@ type Delta struct {
 	Finish  string   // Done: the provider's finish reason
 	Refusal string   // Done: why the provider's content filter stopped the answer, one line; "" if it gave no reason
 	Usage   *Usage   // Done: nil when the provider sent none
-	// Limits holds the account's rate limits after the request. Done: nil when the provider sent none.
+	// Limits holds the account's rate limits after the request (only in Done); nil if the provider sent none.
 	Limits []RateLimit
 }
 

@@ -61,8 +61,8 @@ func StatusText(code int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", code, text))
 }
 
-// Back returns a text that says when a server that asks to wait accepts requests again: "requests are accepted again at
-// 18:40, in 2h5m".
+// Back returns a text that tells when a server, which asks to wait, will accept requests again: "requests are accepted
+// again at 18:40, in 2h5m".
 func Back(wait time.Duration) string {
 	at := time.Now().Add(wait)
 	layout := "15:04"
@@ -73,7 +73,7 @@ func Back(wait time.Duration) string {
 	return "requests are accepted again at " + at.Format(layout) + ", in " + strings.TrimSuffix(in, "0s")
 }
 
-// Raw returns the server's answer with the address and the status, to show on request; "" if no answer came.
+// Raw returns the server's answer with the address and the status, to show on request; "" if there was no answer.
 func (e *Error) Raw() string {
 	if e.Body == "" {
 		return ""
@@ -98,8 +98,8 @@ func Tell(err error) (cause, next, raw string) {
 	return err.Error(), "", e.Raw()
 }
 
-// messageMember finds the member of an object that holds a message for people. The answer may be cut off and has no
-// known shape, so it is not decoded as a whole.
+// messageMember finds the member of an object that holds a message for people. It searches the text, because the answer
+// may be cut off, and its structure is unknown.
 var messageMember = regexp.MustCompile(`"(message|msg|detail|error_description|error)"\s*:\s*("(?:[^"\\]|\\.)+")`)
 
 // embedded matches the start of an object inside a sentence.

@@ -43,7 +43,7 @@ func statusName(code int) string {
 // mostOwn limits the length of a provider's own words, in runes.
 const mostOwn = 90
 
-// ownWords returns the first sentence of a provider's message. It returns "" for a message with a wait, because a
+// ownWords returns the first sentence of a provider's message. If the message asks to wait, it returns "", because a
 // countdown shows the wait already.
 func ownWords(said string) string {
 	if AskedWait(said) > 0 {

@@ -16,7 +16,7 @@ const (
 	Replace Edit = "replace" // replacing text
 )
 
-// Tools selects which tools a model is offered. The model may call other tools as well.
+// Tools selects the list of tools in requests to a model. The model may also call tools that are not in the list.
 type Tools string
 
 // The lists of tools.
@@ -28,7 +28,7 @@ const (
 // roomy is the smallest window in tokens with room for all tools.
 const roomy = 32_000
 
-// Family holds how models with the same training work best.
+// Family describes how to work with models of the same family, which were trained in a similar way.
 type Family struct {
 	Edit  Edit
 	Says  string // a line for the system prompt, "" for none

@@ -57,7 +57,7 @@ func Find(ctx context.Context, places []Place) []Server {
 	return find(ctx, places)
 }
 
-// find is Find without the limit.
+// find is like Find, but has no time limit.
 func find(ctx context.Context, places []Place) []Server {
 	client := newClient()
 	found := make([]*Server, len(places))

@@ -48,8 +48,8 @@ func (w *Watched) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 	}
 }
 
-// needs returns the window with which the model is loaded if that window is smaller than the maximum and the request
-// does not have it yet; otherwise nil.
+// needs returns the window with which the model is loaded. It returns nil if that is the model's maximum, or if the
+// request already states this window in its Needs.
 func (w *Watched) needs(ctx context.Context, req model.Request) *model.Needs {
 	ctx, cancel := context.WithTimeout(ctx, w.limit)
 	defer cancel()

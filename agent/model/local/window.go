@@ -32,7 +32,7 @@ func Describe(ctx context.Context, base, model string) Facts {
 	return describe(ctx, base, model)
 }
 
-// describe is Describe without the limit.
+// describe is like Describe, but has no time limit.
 func describe(ctx context.Context, base, model string) Facts {
 	base = strings.TrimRight(base, "/")
 	a := asking{ctx, newClient(), strings.TrimSuffix(base, "/v1"), model}
@@ -48,7 +48,7 @@ func describe(ctx context.Context, base, model string) Facts {
 	return all
 }
 
-// asking holds one server and one of its models.
+// asking holds a server, and the model about which it is asked.
 type asking struct {
 	ctx    context.Context
 	client *http.Client
@@ -56,8 +56,8 @@ type asking struct {
 	model  string
 }
 
-// get requests a URL and decodes its JSON answer. Without an answer, the destination stays unchanged. A body that is
-// not nil is sent as JSON in a POST request.
+// get requests a URL and decodes the JSON answer into to. If there is no answer, to stays unchanged. If body is not
+// nil, get sends it as JSON in a POST request.
 func (a asking) get(url string, body, to any) {
 	method, data := http.MethodGet, []byte(nil)
 	if body != nil {

@@ -9,10 +9,10 @@ import (
 	"buddy/agent/model"
 )
 
-// On /messages the parts of an answer have the same meaning, with these differences: Reasoning is a signed thinking
-// block, or with the Field redacted_thinking a redacted one; KeepAlive sends pings; Usage is always sent.
+// In answers on /messages, parts have the same meaning as on /chat/completions, except: Reasoning becomes a signed
+// thinking block, or a redacted one if its Field is redacted_thinking; KeepAlive sends pings; Usage is always sent.
 
-// signature returns the server's signature for a thinking block. CheckMessages requires it back.
+// signature returns the server's signature for a thinking block. CheckMessages requires that clients send it back.
 func signature(thinking string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(thinking)) // a hash accepts everything
@@ -61,7 +61,8 @@ func readMessages(h http.Header, body []byte) Request {
 	return req
 }
 
-// userMessages returns the messages in one turn of the user: images belong to the text after them.
+// userMessages returns the messages in one turn of the user. Images become part of the message with the text after
+// them.
 func userMessages(blocks []contentBlock) (msgs []model.Message) {
 	var images []model.Image
 	for _, c := range blocks {
@@ -100,7 +101,7 @@ type messages struct {
 	index   int
 	open    string // the kind of the open block; "" = none
 	sign    string // the signature of the open block
-	// paused means that only a compaction was sent so far.
+	// paused means that the answer so far consists only of a compaction.
 	paused bool
 }
 

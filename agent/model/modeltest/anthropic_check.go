@@ -209,7 +209,7 @@ func (b contentBlock) image() model.Image {
 	return model.Image{MediaType: b.Source.MediaType, Data: b.Source.Data}
 }
 
-// userBlock checks a user's block and returns the calls that still need a result.
+// userBlock checks a block in a user turn. due holds the calls that need a result; those that still do are returned.
 func userBlock(due []string, b contentBlock) ([]string, error) {
 	switch {
 	case b.Type == "tool_result":
@@ -224,7 +224,7 @@ func userBlock(due []string, b contentBlock) ([]string, error) {
 	return due, nil
 }
 
-// result removes a result's call from the calls that need one.
+// result checks a result, and returns due without its call.
 func result(due []string, b contentBlock) ([]string, error) {
 	i := slices.Index(due, b.ToolUseID)
 	if i < 0 {

@@ -45,8 +45,9 @@ func (c *content) UnmarshalJSON(data []byte) error {
 // serverItems are the items that a server makes and accepts back.
 var serverItems = []string{"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "compaction"}
 
-// CheckResponses is [Check] for the protocol Responses: an unknown or empty item, an unexpected output, a call without
-// its output, reasoning that nothing follows, or reasoning without content, because the server stores nothing.
+// CheckResponses is like [Check], for the protocol Responses. It finds an unknown or empty item, an output without its
+// call, a call without its output, reasoning that nothing follows, and reasoning without content, because the server
+// stores nothing.
 func CheckResponses(body []byte) error {
 	_, err := parseResponses(body)
 	return err
@@ -194,7 +195,7 @@ func (c *itemChecker) message(it item, thought bool) error {
 	return fmt.Errorf("unknown role %q", it.Role)
 }
 
-// checkAnswer requires that an answer is sent back as one string.
+// checkAnswer checks an answer that the client sends back: it must be one string.
 func checkAnswer(it item) error {
 	if len(it.Content) != 1 || it.Content[0].Type != "" || strings.TrimSpace(it.Content[0].Text) == "" {
 		return errors.New("the content of an answer is blank or not a string")
@@ -202,7 +203,7 @@ func checkAnswer(it item) error {
 	return nil
 }
 
-// checkPrompt requires parts that are pictures or text.
+// checkPrompt checks a user's message: its parts must be pictures or text.
 func checkPrompt(it item) error {
 	const kind = "input_text"
 	if len(it.Content) == 0 {

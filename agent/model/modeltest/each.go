@@ -67,8 +67,8 @@ func (p Protocol) New(t testing.TB, c Config) model.Model {
 	return m
 }
 
-// Repeat answers every request with Head, N times Event and Tail, without a network. It is a transport for an
-// http.Client, and needs no memory for long answers.
+// Repeat is a transport for an http.Client that uses no network. It answers every request with Head, then Event,
+// repeated N times, then Tail. It needs no memory for long answers.
 type Repeat struct {
 	Head, Event string
 	N           int

@@ -53,7 +53,7 @@ func Collect(ctx context.Context, m model.Model, req model.Request) Result {
 	return r
 }
 
-// Secret is a key that servers of TestFaults send back and that must be in no error.
+// Secret is a key that the servers in TestFaults send back in their answers. No error may contain it.
 const Secret = "sk-verysecretkey-0123456789"
 
 // Fault is a faulty answer and the error that it must cause.
@@ -73,7 +73,7 @@ func faults(other string) []Fault {
 	return slices.Concat(statuses(other), tooLong(), broken())
 }
 
-// status is an answer with a status, a body and perhaps a header.
+// status returns an answer with a status, a body and, if given, one header: its name and value.
 func status(code int, body string, header ...string) Answer {
 	s := Status{Code: code, Body: body}
 	if len(header) == 2 {
@@ -162,10 +162,10 @@ func broken() []Fault {
 	}
 }
 
-// TestFaults plays every fault of a server to an adapter, and the faults in more, which are specific to the adapter's
-// protocol. It checks the error's text, whether the error may be retried, that the text before it was emitted, and
-// that no error contains the key, even if the server sends it back. path is the adapter's path, other is the protocol
-// that the hint for a 404 names. connect returns a model of the profile "work" with the key [Secret] from "env
+// TestFaults makes a server answer with each fault, including those in more, which are specific to the adapter's
+// protocol. It checks the error's text, whether the request may be retried, that the text before the error was emitted,
+// and that no error contains the key, even if the server sends it back. path is the adapter's path, other is the
+// protocol that the hint for a 404 names. connect returns a model of the profile "work" with the key [Secret] from "env
 // TEST_KEY".
 func TestFaults(t *testing.T, path, other string, connect func(t *testing.T, url string) model.Model, more ...Fault) {
 	for _, f := range append(faults(other), more...) {

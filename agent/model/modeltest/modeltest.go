@@ -67,18 +67,19 @@ type (
 	Compaction string
 	// Finish replaces the finish reason, which otherwise follows from the parts.
 	Finish string
-	// Pause is a wait.
+	// Pause waits for this duration.
 	Pause time.Duration
 	// Until waits for the channel to be closed.
 	Until <-chan struct{}
-	// Chunks sets how many bytes each following delta has, 0 for all in one, and the wait after each.
+	// Chunks sets the number of bytes in each of the following deltas, 0 for one delta per part, and the wait after
+	// each delta.
 	Chunks struct {
 		Bytes int
 		Every time.Duration
 	}
 	// Event is one event, JSON as given.
 	Event string
-	// Plain answers with one JSON document instead of a stream. It comes first.
+	// Plain sends the answer as one JSON document instead of a stream. It must be the first part.
 	Plain struct{}
 	// KeepAlive sends N comments.
 	KeepAlive struct {
@@ -89,13 +90,13 @@ type (
 
 // The faults.
 type (
-	// Status answers with an error status. It comes first, and alone.
+	// Status answers with an error status. It must be the only part.
 	Status struct {
 		Code   int
 		Header map[string]string
 		Body   string
 	}
-	// HTML answers with a web page and status 200. It comes first, and alone.
+	// HTML answers with a web page and status 200. It must be the only part.
 	HTML string
 	// Raw is sent unchanged, such as an event that is not JSON.
 	Raw string

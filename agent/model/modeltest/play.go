@@ -150,7 +150,7 @@ func (p *wire) fault(part Part) {
 	}
 }
 
-// pieces calls event for pieces of a text, of the size in Chunks.
+// pieces splits a text into pieces of the size in Chunks, and calls event for each.
 func (p *wire) pieces(s string, event func(string)) {
 	for first := true; s != "" || first; first = false {
 		n := p.cut(s)

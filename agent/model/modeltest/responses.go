@@ -52,7 +52,8 @@ func textPart(text string) members {
 	return members{"type": "output_text", "text": text, "annotations": []any{}}
 }
 
-// callItem returns a call; for a custom tool the arguments are its input, unchanged.
+// callItem returns a call as an item. If free is true, it is the call of a custom tool, whose input is the unchanged
+// text of c.Arguments.
 func callItem(id string, c Call, free bool) members {
 	m := members{"id": id, "type": "function_call", "status": "completed", "call_id": c.ID, "name": c.Name}
 	if free {

@@ -11,9 +11,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemas are the request bodies of OpenAI's and Anthropic's own clients, see schemas/README.md. Unknown and missing
-// members fail.
-//
+// schemas contains schemas for the request bodies that OpenAI's and Anthropic's own clients send, see
+// schemas/README.md. Bodies with unknown members, or without required ones, don't match.
 //go:embed schemas/*.json
 var schemas embed.FS
 
@@ -40,7 +39,8 @@ var bodySchemas = map[string]func() *jsonschema.Resolved{
 	"completions": schemaOf("completions"), "responses": schemaOf("responses"), "anthropic": schemaOf("anthropic"),
 }
 
-// CheckSchema returns why the provider's own client would not send a body. protocol is the value of the setting api.
+// CheckSchema returns why the provider's own client would not send this body; nil if it would. protocol is the value of
+// the setting api.
 func CheckSchema(protocol string, body []byte) error {
 	var v any
 	if err := json.Unmarshal(body, &v); err != nil {
@@ -52,8 +52,8 @@ func CheckSchema(protocol string, body []byte) error {
 	return nil
 }
 
-// checkBody is CheckSchema for bodies with data that the server made itself: members missing in the published types,
-// such as reasoning_content, and its own items and blocks.
+// checkBody is like CheckSchema, but permits what the test server itself has sent: members missing in the published
+// types, such as reasoning_content, and its own items and blocks.
 func checkBody(protocol string, body []byte) error {
 	var b map[string]any
 	if err := json.Unmarshal(body, &b); err != nil {

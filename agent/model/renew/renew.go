@@ -21,7 +21,7 @@ import (
 type Config struct {
 	// Key returns the key to send. refused is the key that the server has refused, or "".
 	Key func(ctx context.Context, refused string) (string, error)
-	// Build returns a model that sends a key. It does no I/O.
+	// Build returns a model client that authenticates with a key. It does no I/O.
 	Build func(key string) (model.Model, error)
 	Hint  string // what to do when there is no key, or only a refused one
 }
@@ -56,7 +56,7 @@ func (m *Model) Info() model.Info {
 	return info
 }
 
-// Stream sends req, and again with another key if the first is refused.
+// Stream sends req. If the server refuses the key, it sends req once more with another key.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		refused := ""
@@ -86,7 +86,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 	}
 }
 
-// with returns the model that sends the current key.
+// with returns a model client that authenticates with the current key, and that key.
 func (m *Model) with(ctx context.Context, refused string) (model.Model, string, error) {
 	key, err := m.config.Key(ctx, refused)
 	if err != nil {

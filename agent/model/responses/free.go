@@ -31,11 +31,11 @@ type (
 	}
 )
 
-// unnamedText is the name of the argument for free text if the tool has no argument for it. The tool refuses such a
-// call.
+// unnamedText is the argument to which free text belongs if the tool has no argument for free text. The tool refuses a
+// call with such an argument.
 const unnamedText = "input"
 
-// calls reports whether an item is a call, in either form.
+// calls reports whether an item is a call, with JSON arguments or with free text.
 func (i *item) calls() bool { return i.kind == callItem || i.kind == freeItem }
 
 // named records the tool that an item calls, and the argument to which its free text belongs.
@@ -71,7 +71,7 @@ func unwrapped(argument, arguments string) (text string, ok bool) {
 	return text, ok
 }
 
-// made adds a call in its original form, free text or JSON.
+// made adds a call in the form in which the model made it: free text or JSON.
 func (in *input) made(c model.ToolCall, argument string) error {
 	text, ok := unwrapped(argument, c.Arguments)
 	if !in.free || argument == "" || !ok {
@@ -81,7 +81,7 @@ func (in *input) made(c model.ToolCall, argument string) error {
 	return in.add(customCall{freeItem, in.callID(c.ID), c.Name, text})
 }
 
-// output adds the result of a call, in the form of the call.
+// output adds the result of a call. Its form depends on whether the call was free text or JSON.
 func (in *input) output(m model.Message) error {
 	kind := "function_call_output"
 	if in.freed[m.ToolCallID] {

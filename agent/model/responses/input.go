@@ -15,8 +15,8 @@ import (
 // noteKey names the field in which a message keeps the items of its answer.
 const noteKey = model.Note + Name
 
-// note holds the order of an answer's items, in Message.Extra. Text and calls stay in the message, so that they are
-// stored once, and changes to them are respected.
+// note holds the order of an answer's items, in Message.Extra. The text and the calls are only in the message itself,
+// so that they are stored once, and a changed text or call is sent as changed.
 type note struct {
 	Origin string  `json:"origin"` // see wire.Client.Origin
 	Places []place `json:"places"`
@@ -144,7 +144,7 @@ func (in *input) user(m model.Message) error {
 	return in.add(message{Type: "message", Role: model.User, Content: parts})
 }
 
-// assistant adds an answer: its items in their places if they are known, else the text and then the calls.
+// assistant adds an answer: its items in their order or, if that is unknown, the text and then the calls.
 func (in *input) assistant(m model.Message) error {
 	text, calls := m.Content, m.ToolCalls
 	places := in.places(m)

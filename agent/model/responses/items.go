@@ -56,7 +56,7 @@ func (i *item) text() string {
 	return b.String()
 }
 
-// join adds an item to m and returns its place; an empty item has none.
+// join adds an item to m, and returns the item's entry for the note; none if the item is empty.
 func (i *item) join(m *model.Message) []place {
 	switch i.kind {
 	case messageItem:
@@ -74,7 +74,7 @@ func (i *item) join(m *model.Message) []place {
 	return []place{{Item: i.encode()}}
 }
 
-// joinMessage is join for messages.
+// joinMessage implements join for items that hold text.
 func (i *item) joinMessage(m *model.Message) []place {
 	text := i.text()
 	if text == "" {
@@ -230,7 +230,7 @@ func (a *answer) fill(i *item, m wire.Members) error {
 	return nil
 }
 
-// parts adds a list of parts, or a string as one part. kind is "" if the part has its own kind.
+// parts adds a list of parts, or a string as one part. kind is the kind of all parts, "" if each part states its own.
 func (a *answer) parts(i *item, raw json.RawMessage, kind string) error {
 	var parts []wire.Members
 	if json.Unmarshal(raw, &parts) != nil {
@@ -245,7 +245,7 @@ func (a *answer) parts(i *item, raw json.RawMessage, kind string) error {
 	return nil
 }
 
-// kindOf returns the kind of a part; kind is "" if the part has its own.
+// kindOf returns the kind of a part. kind is as in parts.
 func kindOf(kind string, p wire.Members) string {
 	if p["refusal"] != nil {
 		return refusalText
@@ -253,9 +253,9 @@ func kindOf(kind string, p wire.Members) string {
 	return cmp.Or(kind, outputText)
 }
 
-// places returns the indexes under which the deltas of the parts arrived. At OpenAI these are the indexes in the list;
-// some servers count from 1, or count other parts as well: then the first text of a kind is the first that arrived, and
-// so on.
+// places returns, for each part, the index that the part's deltas had. At OpenAI, it is the part's index in the list.
+// Some servers count from 1, or count other parts as well: then the first part of a kind belongs to the deltas of that
+// kind which arrived first, and so on.
 func (i *item) places(kind string, parts []wire.Members) []int {
 	places := make([]int, len(parts))
 	for n := range parts {
@@ -378,7 +378,7 @@ func (a *answer) delta(i *item, kind string, n int, text string) error {
 	return a.emit(model.Delta{Kind: model.Reasoning, Field: kind, Text: text})
 }
 
-// ready emits a call, only once.
+// ready emits a call that is complete, unless it was emitted before.
 func (a *answer) ready(i *item) error {
 	if i.ready || i.call.Name == "" {
 		return nil

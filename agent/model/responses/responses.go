@@ -124,8 +124,8 @@ type tool struct {
 	Strict bool `json:"strict"`
 }
 
-// tools returns nil without tools, so that the request has no such key. With free, tools that have a free-text form use
-// it.
+// tools converts tool definitions. Without any, it returns nil, so that the request has no such key. With free, a tool
+// that has a free-text form is sent in this form.
 func tools(defs []model.ToolDef, free bool) (wire.Members, error) {
 	if len(defs) == 0 {
 		return nil, nil

@@ -43,12 +43,14 @@ type Model struct {
 	second   model.Model // answers if the error is [model.Error.Replaceable]; nil: no fallback
 }
 
-// New returns next with retries. recovery selects what follows when an answer stalls.
+// New returns a model that sends requests to next, and again after a failure. recovery selects what happens when an
+// answer stalls.
 func New(next model.Model, recovery model.Recovery) *Model {
 	return &Model{next: next, recovery: recovery}
 }
 
-// BeforeFallback is New for a model with a fallback: next is tried only twice if second can answer.
+// BeforeFallback is like New, for a model with a fallback: if second can answer a request, it is sent to next only
+// twice.
 func BeforeFallback(next, second model.Model, recovery model.Recovery) *Model {
 	return &Model{next: next, recovery: recovery, second: second}
 }
@@ -56,9 +58,9 @@ func BeforeFallback(next, second model.Model, recovery model.Recovery) *Model {
 // Info describes the wrapped model.
 func (m *Model) Info() model.Info { return m.next.Info() }
 
-// Stream sends req up to six times, twice before a fallback. Before each wait it yields a [model.Retry], whose Now ends
-// the wait, and after the wait a [model.Alive]; cancelling ctx ends the wait with an error. A stalled answer yields a
-// [model.Stalled] first. Only a retryable [model.Error] is retried.
+// Stream sends req up to six times, or twice before a fallback. Before each wait it yields a [model.Retry], whose
+// function Now ends the wait early, and after the wait a [model.Alive]. Cancelling ctx ends the wait with an error. A
+// stalled answer yields a [model.Stalled] first. Only a retryable [model.Error] is retried.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		own, replaceable := time.Duration(0), m.second != nil && m.second.Info().Fits(req)
@@ -141,8 +143,8 @@ func delay(n int) time.Duration {
 	return (wait + rand.N(wait/4+1)).Truncate(time.Millisecond)
 }
 
-// pause yields the notice and waits. It returns false if the reader has stopped or ctx has ended; then it has yielded
-// the cause.
+// pause yields the notice and waits. It returns false if the reader has stopped or ctx has ended; in the second case it
+// has yielded the cause.
 func pause(ctx context.Context, wait time.Duration, notice model.RetryNotice, yield func(model.Delta, error) bool) bool {
 	now := make(chan struct{})
 	notice.WaitMS, notice.Now = wait.Milliseconds(), sync.OnceFunc(func() { close(now) })

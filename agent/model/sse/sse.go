@@ -281,10 +281,10 @@ func (r *Reader) addField(line []byte) {
 	}
 }
 
-// maxOdd limits how many bytes outside the format are kept: more than an error shows.
+// maxOdd limits how many bytes that are no events are kept for an error message, which shows fewer.
 const maxOdd = 400
 
-// whole reports whether data is a complete event.
+// whole reports whether the data lines so far form a complete event.
 func whole(data []byte) bool {
 	data = bytes.TrimSpace(data)
 	return bytes.Equal(data, done) || bytes.HasSuffix(data, []byte("}")) && json.Valid(data)

@@ -54,7 +54,8 @@ func (c *Collector) Add(call *Call, s string) error {
 	return c.Emit(model.Delta{Kind: model.CallDelta, CallID: call.ID, Text: s})
 }
 
-// Ready emits that a call is complete, only once. A call without parameters gets an empty object.
+// Ready emits that a call is complete, unless it did so before. If the call has no arguments, they become an empty
+// object.
 func (c *Collector) Ready(call *Call) error {
 	call.fill()
 	if call.ready {
@@ -75,8 +76,8 @@ func (c *Call) toolCall() model.ToolCall {
 	return model.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(c.Args), Extra: c.Extra}
 }
 
-// End emits the calls that are complete at the end of the answer, and returns the message. reason is finish, or follows
-// from the calls if finish is empty.
+// End emits the calls that are complete at the end of the answer, and returns the message. The returned reason is
+// finish; if that is empty, it depends on whether there are calls.
 func (c *Collector) End(finish string) (m *model.Message, reason string, err error) {
 	switch {
 	case finish != "":

@@ -106,7 +106,7 @@ func (f *fitter) fit(req model.Request) model.Request {
 	return req
 }
 
-// image returns a picture within the limits.
+// image returns a picture scaled down to the limits.
 func (f *fitter) image(i model.Image) (model.Image, error) {
 	if i.Check() != nil { // the adapter refuses it
 		return i, nil

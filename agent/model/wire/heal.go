@@ -42,7 +42,7 @@ type remedy struct {
 	name  string
 	label string         // describes the changed request, for display
 	named *regexp.Regexp // matches answers that ask for it
-	// Only optional remedies are tried without a matching answer.
+	// An optional remedy is also tried if the server's answer does not ask for it.
 	optional bool
 	field    bool // it removes a field other than the messages; all such remedies are tried together
 }
@@ -114,7 +114,8 @@ func index(all []model.Remedy, name string) int {
 	return slices.IndexFunc(all, func(r model.Remedy) bool { return r.Name == name })
 }
 
-// together returns remedies with others added; others replace remedies of the same name that are limited by Until.
+// together returns the remedies in both lists. If both have a remedy, the one in others counts, unless the one in all
+// has no Until.
 func together(all []model.Remedy, others ...model.Remedy) []model.Remedy {
 	all = slices.Clone(all)
 	for _, o := range others {
