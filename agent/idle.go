@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// idleTime is how long a session is idle before its hooks are notified.
+// idleTime delays the notification of hooks that a session is idle.
 const idleTime = time.Minute
 
 // idleness runs a function once when a session has been idle for idleTime. The zero value runs no timer. It is safe

@@ -74,7 +74,7 @@ type modeFor struct {
 	stood  bool      // the mode counts, however briefly it applied
 }
 
-// standing is how long a mode must apply so that plan mode may return to it.
+// standing limits the modes that plan mode may return to: a mode must have applied this long.
 const standing = 3 * time.Second
 
 // counts reports whether plan mode may return to the mode. Modes that the user only passed through don't count:

@@ -209,7 +209,7 @@ func (h *harness) exec(ctx context.Context, r *result, env []string, s step, i i
 	return nil
 }
 
-// exitTime is how long buddy may take to exit after its time limit or an interrupt.
+// exitTime limits the time that buddy takes to exit after its time limit or an interrupt.
 const exitTime = 30 * time.Second
 
 func (h *harness) command(ctx context.Context, r *result, env []string, name string, args ...string) *exec.Cmd {

@@ -13,6 +13,7 @@ import (
 
 // schemas contains schemas for the request bodies that OpenAI's and Anthropic's own clients send, see
 // schemas/README.md. Bodies with unknown members, or without required ones, don't match.
+//
 //go:embed schemas/*.json
 var schemas embed.FS
 
