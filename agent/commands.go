@@ -150,7 +150,7 @@ func (r *Runtime) reject(format string, args ...any) {
 }
 
 // switchModel changes the model that answers, or the effort of the same model; the history stays. For another model,
-// the system prompt and tools may change as well: it has none of the conversation in its cache anyway.
+// the system prompt and tools may change as well, because its cache has nothing of the conversation anyway.
 func (r *Runtime) switchModel(c event.SwitchModel) {
 	if r.opts.Models == nil {
 		r.reject("there is no other model")
@@ -229,7 +229,6 @@ func difference(from, to model.Info) string {
 	return strings.Join(all, "; ")
 }
 
-// cancelTask stops a task.
 func (r *Runtime) cancelTask(c event.Cancel) {
 	if r.tasks.cancel(c.Task) || r.shells.stop(c.Task) || stopLoop(r.tasks, c.Task) {
 		return

@@ -96,7 +96,6 @@ func (s *tasks) expireAt(id int, at time.Time) bool {
 
 const alreadyCancelled = "task %d is already being cancelled"
 
-// expire cancels a task at its deadline.
 func (s *tasks) expire(t *task, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -245,7 +245,6 @@ func (r *Runtime) Messages() []model.Message { return slices.Clone(r.tasks.tree.
 // Inject appends a user message without starting a task. While a turn runs, the message waits for the turn's results.
 func (r *Runtime) Inject(m model.Message) error { return r.tasks.inject(m) }
 
-// inject implements Runtime.Inject.
 func (s *tasks) inject(m model.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// idleTime delays the notification of hooks that a session is idle.
+// idleTime delays the hooks that run when a session is idle: it must have been idle this long.
 const idleTime = time.Minute
 
 // idleness runs a function once when a session has been idle for idleTime. The zero value runs no timer. It is safe

@@ -75,7 +75,8 @@ type Action struct {
 	FileReach
 }
 
-// FileReach holds two facts that a diff does not show about the files that an Action changes.
+// FileReach describes what a diff doesn't show of the files that an Action changes: their other names, and that they
+// are read-only.
 type FileReach struct {
 	OtherNames int  `json:"other_names,omitempty"` // number of other names (hard links) that change as well
 	ReadOnly   bool `json:"read_only,omitempty"`   // the owner of a file made it read-only

@@ -119,7 +119,7 @@ func FieldRules(text string, d Decision, src Source) ([]Rule, error) {
 	return rules, nil
 }
 
-// readField parses text into a rule, except for the rule's tool, because text may mean several: it returns their names.
+// readField parses text into every field of r except Tool, and returns the tools that text names, which may be several.
 func readField(text string, r *Rule) (tools []string, err error) {
 	name, spec, hasSpec := strings.Cut(text, "(")
 	tools, ok := FieldTool(name)
@@ -151,7 +151,7 @@ func toolWide(r *Rule, tool string) error {
 	return nil
 }
 
-// specify fills in a rule from the text in parentheses.
+// specify fills in a rule from spec, the text in parentheses after the tool's name.
 func specify(r *Rule, tool, spec string) error {
 	if strings.IndexFunc(spec, func(c rune) bool { return !unicode.IsPrint(c) }) >= 0 {
 		return errors.New("it contains an invisible character")

@@ -10,5 +10,6 @@ type FullOutput struct {
 	Missing int64  `json:"missing,omitempty"` // bytes of the output that were not saved
 }
 
-// Shown returns the number of bytes of the output that the file can show.
+// Shown returns the size in bytes of the complete output as it is shown. The file may be larger, with what a terminal
+// hides.
 func (f FullOutput) Shown() int64 { return cmp.Or(f.Text, f.Bytes) }

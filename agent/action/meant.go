@@ -32,7 +32,7 @@ var meantTools = spread(map[string]string{
 		"savememory codesearch doomloop viewimage imagegeneration computer browser usages problems changes testfailure githubrepo extensions vscodeapi": "",
 })
 
-// spread splits the keys of a table into single names.
+// spread splits each key of a table, which lists several names, into single names.
 func spread(table map[string]string) map[string][]string {
 	all := make(map[string][]string)
 	for names, ours := range table {

@@ -6,7 +6,8 @@ import (
 	"buddy/texts"
 )
 
-// Memory holds the memory entries about an Action, and where and how the reason of a denial can be stored as a new one.
+// Memory holds the memory entries about an Action, and where and how the reason of a denial can be stored as a new
+// entry.
 type Memory struct {
 	Said   []string `json:"said,omitempty"`   // the person's entries for all projects, each with its id
 	Noted  []string `json:"noted,omitempty"`  // entries in the project's files, possibly written by others, each with its place and id

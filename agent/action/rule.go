@@ -17,7 +17,7 @@ const (
 	FromSession Source = "session"
 )
 
-// Shape limits what may follow the prefix of a rule, and whether the rule's host includes subdomains.
+// Shape limits the words that may follow a rule's Prefix, and tells whether its Host includes subdomains.
 type Shape string
 
 // The shapes.
@@ -119,7 +119,6 @@ func (r Rule) Offer(cwd, workspace string) string {
 	return text + " this session"
 }
 
-// covers describes what a rule covers.
 func (r Rule) covers(workspace string) string {
 	switch {
 	case len(r.Prefix) > 0:
@@ -141,7 +140,6 @@ func (r Rule) covers(workspace string) string {
 	return r.Tool
 }
 
-// commands describes the commands that a rule covers.
 func (r Rule) commands() string {
 	switch r.Shape {
 	case Exactly:

@@ -34,7 +34,7 @@ import (
 // Nobody is the value of By in an answer if no person could be asked.
 const Nobody = "nobody"
 
-// Reasons to ask a person although the policy allows the action. They take the place of the rule in a request.
+// Reasons to ask a person although the policy allows the action. A request names one of them as its rule.
 const (
 	Injected = "prompt injection"    // in a result or a file of the project
 	Reopened = "not answered before" // an earlier process asked without getting an answer
@@ -409,8 +409,8 @@ func (b *Broker) isOpen(id string) bool {
 	return b.open[id] != nil
 }
 
-// addSimilar adds, for the rest of the session, the rules that an open request offers, and reports whether it did. If a
-// hook made the offer, it executes the hook's choice.
+// addSimilar adds, for the rest of the session, the rules that an open request offers, and reports whether it did. If
+// only a hook requires the approval, it runs the choice that Hook.Offer names instead.
 func (b *Broker) addSimilar(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

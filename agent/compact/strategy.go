@@ -72,7 +72,6 @@ func (c *Compactor) own() Strategy {
 	return s
 }
 
-// state returns the state of a conversation for its strategy.
 func (c *Compactor) state(w Work) State {
 	return State{Messages: w.Conv.Messages(), Tokens: w.Conv.Tokens(), Window: c.p.Selection.KnownWindow()}
 }

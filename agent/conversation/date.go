@@ -9,7 +9,7 @@ import (
 )
 
 // Today returns the date to send with prompts, such as "2026-11-22 (UTC)"; "" for the demo model and without a time
-// zone. The date is not in the system prompt, because a provider could then reuse nothing of it on the next day.
+// zone. The date is not in the system prompt, because the prompt would then change every day and be cached in vain.
 func Today(m model.Info, now func() time.Time, zone *time.Location) string {
 	if zone == nil || m.API == model.Demo {
 		return ""

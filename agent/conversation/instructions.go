@@ -35,7 +35,7 @@ func (b *below) clone() below {
 	return below{maps.Clone(b.dirs), instructions.Set{Files: slices.Clone(b.set.Files), Rules: slices.Clone(b.set.Rules)}, slices.Clone(b.used), b.lost}
 }
 
-// knows reports whether a file needs not be added: the conversation has it, or it would exceed the size limit of all
+// knows reports whether a file must not be added: the conversation has it, or it would exceed the size limit of all
 // files.
 func (b *below) knows(f instructions.File) bool {
 	room := instructions.MaxAll
@@ -249,8 +249,8 @@ func (i *Instructions) attachFor(ctx context.Context, c *Conversation, task, tur
 	i.warn(task, added)
 }
 
-// unknown returns the instructions that a conversation does not have yet, and records them as known: of the
-// instructions just read, and of the rules for the given files. The caller holds i.mu.
+// unknown returns, of the instructions just read and the rules for these files, those that a conversation does not have
+// yet, and records them as known. The caller holds i.mu.
 func (i *Instructions) unknown(c *Conversation, read instructions.Set, files, inHand []string) instructions.Set {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -53,7 +53,6 @@ func (k *known) prompted(p event.PromptSubmitted) {
 	}
 }
 
-// load records that a skill was loaded.
 func (k *known) load(e event.SkillLoaded) {
 	k.loaded = slices.DeleteFunc(slices.Clone(k.loaded), func(s LoadedSkill) bool { return s.Name == e.Name })
 	k.loaded = append(k.loaded, LoadedSkill{Name: e.Name, Args: e.Args, Sum: e.Sum})
@@ -83,7 +82,6 @@ func (k *known) forget() {
 	}
 }
 
-// replay processes a stored event.
 func (k *known) replay(e event.Event) {
 	switch p := e.(type) {
 	case event.PromptSubmitted:

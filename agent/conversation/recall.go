@@ -22,7 +22,6 @@ type Recall struct {
 	hook    string         // reminder with the output of session start hooks
 }
 
-// addPrompt adds a prompt to the history.
 func (r *Recall) addPrompt(p event.PromptSubmitted, kind event.PromptKind) {
 	text := PromptText(p)
 	if r.prompts == nil {
@@ -32,7 +31,6 @@ func (r *Recall) addPrompt(p event.PromptSubmitted, kind event.PromptKind) {
 	r.Append(messageKind(kind), text, p.Images...)
 }
 
-// block removes a prompt from the history.
 func (r *Recall) block(id int) {
 	if text, ok := r.prompts[id]; ok {
 		history.Unsay(r.History, text)
@@ -130,8 +128,8 @@ func (r *Recall) load(e event.SkillLoaded) {
 	}
 }
 
-// kind returns the kind of a prompt. If the event of the prompt, from an older session, has none, a prompt that came
-// after the start of its task is a steering message.
+// kind returns the kind of a prompt. In older sessions, events have no kind: there, a prompt that came after the start
+// of its task counts as steering.
 func (r *Recall) kind(task int, p event.PromptSubmitted) event.PromptKind {
 	switch {
 	case p.Kind != "":
@@ -144,7 +142,6 @@ func (r *Recall) kind(task int, p event.PromptSubmitted) event.PromptKind {
 	return event.Opening
 }
 
-// messageKind returns the message kind of a prompt.
 func messageKind(k event.PromptKind) model.Kind {
 	switch k {
 	case event.Steering:

@@ -61,8 +61,8 @@ func Digestible(c *Conversation, target int, all bool) bool {
 }
 
 // Digest replaces old exchanges and turns by lines that describe them, until the history has at most target tokens, and
-// reports whether it changed anything. If it finds none and all is true, it removes exchanges up to the newest one; if
-// there are none either, it clears results, the oldest first.
+// reports whether it changed anything. If that removes nothing and all is true, it removes exchanges up to the newest
+// one; if there are none either, it clears results, the oldest first.
 func (c *Conversation) Digest(task, target int, all bool) (e event.ContextCompacted, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,8 +116,8 @@ func Withhold(c *Conversation, task, turn int, e event.ContextWithheld) {
 	c.stream.Publish(task, turn, e)
 }
 
-// ClearOld removes the content of results that no longer matter. Unless needed is true, because room is needed, it does
-// so only if that saves much.
+// ClearOld removes the content of results that no longer matter if that saves enough. If room is needed, less is
+// enough.
 func (c *Conversation) ClearOld(task int, needed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

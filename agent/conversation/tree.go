@@ -48,7 +48,7 @@ type Readers interface {
 	See(branch int, call string, files []action.SeenFile)
 	// ForkReader copies a conversation's records to its fork. It leaves out files read by calls that are under way.
 	ForkReader(from, to int, underWay func(call string) bool)
-	// Unread removes the files whose last read or write was made by one of these calls.
+	// Unread forgets the files that one of these calls was the last to read or write.
 	Unread(branch int, by func(call string) bool)
 	// EndReader removes the records of a conversation.
 	EndReader(branch int)

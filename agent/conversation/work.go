@@ -28,7 +28,6 @@ func (w *work) clone() work {
 	return other
 }
 
-// prompted records the person's prompt.
 func (w *work) prompted(p event.PromptSubmitted) {
 	if p.Kind == event.Typed || p.Command() || strings.TrimSpace(p.Text) == "" {
 		return

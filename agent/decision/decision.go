@@ -126,7 +126,6 @@ type found struct {
 // label matches a labelled line, with Markdown around the label.
 var label = texts.Regexp(`(?i)^[\s>#*+_-]*(confidence|alternatives?(?: considered| rejected)?|reason|reasoning|rationale)[*_]*\s*[:：][\s*_]*(.*)$`)
 
-// item matches a list item.
 var item = texts.Regexp(`^\s*(?:[-*+]|\d{1,2}[.)])\s+(.+)$`)
 
 // read extracts the labelled lines of a text, and its last paragraph as the reason. It ignores code blocks.

@@ -30,7 +30,7 @@ type TodoChanged struct {
 // todoSigns are the line prefixes of the tool todo, by state of the step.
 var todoSigns = map[string]TodoState{"[ ] ": TodoPending, "[>] ": TodoInProgress, "[x] ": TodoCompleted}
 
-// TodoOf reads the list in the result of the tool todo. ok is false for other results and for an error.
+// TodoOf reads the list in the result of the tool todo. ok is false if r is an error or the result of another tool.
 func TodoOf(r ToolResult) (list TodoChanged, ok bool) {
 	if r.Name != TodoTool || r.IsError {
 		return list, false

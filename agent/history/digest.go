@@ -39,7 +39,6 @@ func summaryMessage(text string) model.Message {
 	return model.Message{Role: model.System, Content: text}
 }
 
-// line describes one operation.
 func line(operation, status, detail string) string {
 	const enough = 8 * summaryWidth // bytes: a detail may have megabytes
 	return texts.Clip("- "+texts.OneLine(operation+" ["+status+"] "+texts.ClipBytes(detail, enough)), summaryWidth)

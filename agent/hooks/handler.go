@@ -195,7 +195,6 @@ func (h Handler) What() string {
 	return h.Command
 }
 
-// limit returns the time limit of the hook.
 func (h Handler) limit() time.Duration {
 	if h.Timeout > 0 {
 		return h.Timeout

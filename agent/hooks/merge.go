@@ -17,7 +17,7 @@ type Answer struct {
 	// Failed means that Decision is Ask because the hook named in By failed. The user may ignore the hook's failures
 	// with [Runner.Pass].
 	Failed bool
-	// Arguments replace the arguments of the call and have buddy's names; "" changes nothing.
+	// Arguments replace the arguments of the call, under buddy's names; "" changes nothing.
 	Arguments string
 	ChangedBy string // name of the hook that changed them
 

@@ -107,7 +107,6 @@ func (r *reader) expect(c byte) bool {
 // literal matches a value that is a word or a number.
 var literal = regexp.MustCompile(`^(true|false|null|-?\d[\d.eE+-]*)`)
 
-// value reads any value.
 func (r *reader) value() bool {
 	r.space()
 	switch c := r.peek(); c {
@@ -189,7 +188,6 @@ func (r *reader) comma(end byte) bool {
 // escapes are the control characters that have a short form in JSON.
 var escapes = map[byte]string{'\n': `\n`, '\r': `\r`, '\t': `\t`}
 
-// text reads a string.
 func (r *reader) text() bool {
 	r.space()
 	quote := r.peek()

@@ -55,7 +55,6 @@ type message struct {
 	ending
 }
 
-// delta is a piece of a block.
 type delta struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
@@ -63,7 +62,6 @@ type delta struct {
 	JSON     string `json:"partial_json"`
 }
 
-// ending holds how a message ended.
 type ending struct {
 	Stop    string          `json:"stop_reason"`
 	Details json.RawMessage `json:"stop_details"` // for a refusal

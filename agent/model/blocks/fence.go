@@ -81,7 +81,6 @@ func mayBegin(line string) bool {
 	return false
 }
 
-// endLine handles a complete line.
 func (s *scanner) endLine(end string) {
 	line := strings.TrimSuffix(s.line.String(), "\r")
 	switch f := s.open; {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// gatherTime delays a read, so that words gather. Each read makes the screen draw a frame, which is the
+	// gatherTime delays a read, so that it returns several words. Each read makes the screen draw a frame, which is the
 	// main cost of a streaming answer.
 	gatherTime = 50 * time.Millisecond
 

@@ -216,7 +216,6 @@ func (in *input) places(m model.Message) []place {
 	return n.Places
 }
 
-// isReasoning reports whether an item is reasoning.
 func isReasoning(item json.RawMessage) bool {
 	var i struct{ Type string }
 	return json.Unmarshal(item, &i) == nil && i.Type == "reasoning"

@@ -147,7 +147,6 @@ func (a *answer) find(e event, kind string) *item {
 	return nil
 }
 
-// newItem adds an item.
 func (a *answer) newItem(e event, kind string) *item {
 	i := &item{kind: kind, index: -1, id: e.ItemID}
 	if e.OutputIndex != nil {
@@ -294,7 +293,6 @@ func (i *item) indexed(kind string, parts []wire.Members) bool {
 	return true
 }
 
-// partText returns the text of a part.
 func partText(p wire.Members) string {
 	if p["refusal"] != nil {
 		return wire.Text(p["refusal"])
