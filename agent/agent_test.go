@@ -796,11 +796,11 @@ func TestDifference(t *testing.T) {
 		want string
 	}{
 		{a, ""},
-		{model.Info{API: "anthropic", Auth: "a key"}, "the protocol is anthropic instead of completions: earlier reasoning is not sent on"},
-		{model.Info{API: "completions", Auth: "a key", BaseURL: "https://other.example"}, "earlier reasoning is not sent on"},
-		{model.Info{API: "completions", Auth: "a key", Model: "other"}, "earlier reasoning is not sent on"},
+		{model.Info{API: "anthropic", Auth: "a key"}, "the protocol is anthropic instead of completions: earlier reasoning is not sent to the new model"},
+		{model.Info{API: "completions", Auth: "a key", BaseURL: "https://other.example"}, "earlier reasoning is not sent to the new model"},
+		{model.Info{API: "completions", Auth: "a key", Model: "other"}, "earlier reasoning is not sent to the new model"},
 		{model.Info{API: "completions", Auth: "a login"}, "it uses a login instead of a key"},
-		{model.Info{API: "responses", Auth: "no key"}, "the protocol is responses instead of completions: earlier reasoning is not sent on; it uses no key instead of a key"},
+		{model.Info{API: "responses", Auth: "no key"}, "the protocol is responses instead of completions: earlier reasoning is not sent to the new model; it uses no key instead of a key"},
 		{model.Info{API: model.Demo}, ""},
 	} {
 		if got := difference(a, tt.to); got != tt.want {

@@ -213,9 +213,9 @@ func difference(from, to model.Info) string {
 	switch {
 	case from.API == model.Demo || to.API == model.Demo:
 	case from.API != to.API:
-		all = append(all, "the protocol is "+to.API+" instead of "+from.API+": earlier reasoning is not sent on")
+		all = append(all, "the protocol is "+to.API+" instead of "+from.API+": earlier reasoning is not sent to the new model")
 	case from.Model != to.Model || from.BaseURL != to.BaseURL:
-		all = append(all, "earlier reasoning is not sent on")
+		all = append(all, "earlier reasoning is not sent to the new model")
 	}
 	switch {
 	case to.Blocks != "" && from.Blocks == "":

@@ -84,7 +84,7 @@ func (l *loader) finish(baseURL, baseFrom string) error {
 	}
 	l.cfg.Problem = p.Problem()
 	if _, source, err := p.Key(); err == nil && os.Getenv(source) != keyOf(source) {
-		l.notice("%s has spaces or a line break around the key: they were left out", source)
+		l.notice("%s has spaces or a line break around the key; buddy left them out", source)
 	}
 	if p.KeyFile != "" && l.cfg.Problem == "" {
 		if info, err := os.Stat(p.KeyFile); err == nil {

@@ -28,8 +28,8 @@ var agentsSection = section{
 		},
 		{
 			name: "wake", short: "`true` or `false`",
-			doc: "Whether the end of a background subagent starts the main agent if it is idle. Otherwise, the " +
-				"model sees the end with your next prompt.",
+			doc: "Whether the end of a background subagent starts the main agent if the main agent is idle. Otherwise, " +
+				"the model learns of the end with your next prompt.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Agents.Wake },
 		},
 	},

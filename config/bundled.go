@@ -199,7 +199,7 @@ func (p Profile) takesVendorIDs() bool {
 func (p Profile) Address() string {
 	u, err := url.Parse(p.BaseURL)
 	if err != nil {
-		return "an address that is not valid"
+		return "an invalid address"
 	}
 	u.User, u.RawQuery = nil, ""
 	return u.String()

@@ -230,7 +230,7 @@ func Sources(explicit string, trust *TrustStore) []Source {
 		s.Exists = exists(s.Path)
 		switch other := taken[s.Kind]; {
 		case other != "" && s.Exists:
-			s.Note = "not read: " + other + " is there"
+			s.Note = "not read, because " + other + " exists"
 		case other != "" || !s.Exists:
 		default:
 			taken[s.Kind], s.Read = s.Path, true

@@ -64,8 +64,8 @@ var contextSection = section{
 		{
 			name: "hint_at", short: "1 to 100", most: 100,
 			doc: "From this percentage on, the header suggests `/compact`, and buddy stops sending old listings, " +
-				"searches and repeated reads to the model. Below it, buddy stops sending them only if that saves " +
-				"more than sending the later messages again costs.",
+				"searches and repeated reads to the model. Below it, buddy does so only for a large gain, because " +
+				"the later messages are then no longer in the provider's cache.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.HintAt },
 		},
 		{

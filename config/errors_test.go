@@ -77,7 +77,7 @@ func TestErrors(t *testing.T) {
 
 		{"two key sources", oneURL + "api_key = \"k\"\n\napi_key_env = \"K\"\n", `c.toml:5: models.a.api_key_env: a second key source, the first is at c.toml:3 (allowed: one of api_key, api_key_env, api_key_file)`},
 		{"two key sources, file", oneURL + "api_key_file = \"k\"\napi_key = \"\"\n", `c.toml:4: models.a.api_key: a second key source, the first is at c.toml:3 (allowed: one of api_key, api_key_env, api_key_file)`},
-		{"key with a line break", oneURL + "api_key = \"SECRET\\n\"\n", `c.toml:3: models.a.api_key: has a space, a line break or another character that no key has`},
+		{"key with a line break", oneURL + "api_key = \"SECRET\\n\"\n", `c.toml:3: models.a.api_key: has a space, a line break or another character that is not allowed in a key`},
 		{"a key as variable", oneURL + "api_key_env = \"sk-SECRET\"\n", `c.toml:3: models.a.api_key_env: is not an environment variable name (allowed: letters, digits and _); a key itself belongs to api_key`},
 		{"empty key file", oneURL + "api_key_file = \"\"\n", `c.toml:3: models.a.api_key_file: is not a path`},
 

@@ -55,7 +55,7 @@ func lower(project, user int64) bool { return project > 0 && (user == 0 || proje
 var sections = append([]section{
 	{
 		name: "agent", access: trusted,
-		doc: "The agent.",
+		doc: "The agent: its model, instructions, permission mode and limits.",
 		fields: []field{
 			{
 				name: "model", short: "name of a profile",
@@ -237,7 +237,7 @@ var sections = append([]section{
 			{
 				name: "price_input", short: "dollars",
 				doc: "The price of a million input tokens; set `price_output`, too. If both are unset, buddy uses the " +
-					"model's documented prices at its maker's endpoint; if it doesn't know them, it shows no costs.",
+					"model's documented prices at its maker's endpoint; if these are unknown, it shows no costs.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Prices.Input },
 			},
 			{
@@ -434,7 +434,7 @@ func checkHeader(v string, _ *file) (string, error) {
 		return "", errors.New(`is not a header (example: "X-Title: buddy")`)
 	}
 	if !httpguts.ValidHeaderFieldValue(value) {
-		return "", fmt.Errorf("the value of %s has characters that no header has", name)
+		return "", fmt.Errorf("the value of %s has characters that are not allowed in a header", name)
 	}
 	for _, own := range []string{"Authorization", "X-Api-Key", "Api-Key", "Host", "Content-Type", "Content-Length", "Accept-Encoding", "Transfer-Encoding", "Connection"} {
 		if strings.EqualFold(name, own) {

@@ -8,7 +8,7 @@ var hostSection = section{
 			name: "without_terminal", short: "`true` or `false`",
 			doc: "Whether your programs without a terminal, such as cron jobs, may do everything with a session that a " +
 				"screen may. Otherwise only the program that started the session may; other programs may only watch and " +
-				"stop it. Programs that buddy itself has started never may do everything.",
+				"stop it. This never applies to programs that buddy itself has started.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Host.WithoutTerminal },
 		},
 	},

@@ -54,8 +54,8 @@ var lspSection = section{
 		},
 		{
 			name: "extensions", short: "list of `.ENDING=LANGUAGE`",
-			doc: "The files that the server checks: `[\".go=go\"]`, an ending and the protocol's name of the " +
-				"language.",
+			doc: "The files that the server checks: each entry is a file ending and the protocol's name for the " +
+				"language, such as `[\".go=go\"]`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Languages },
 			check:   checkLanguage,
 		},

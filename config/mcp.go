@@ -150,7 +150,7 @@ var mcpSection = section{
 		{
 			name: "outside", short: "`true` or `false`",
 			doc: "`true`: the server of this name in a project's `.mcp.json` runs outside the sandbox, even in `auto` " +
-				"mode; the section has no other key. Your own servers always run outside.",
+				"mode; the section may have no other key. Your own servers always run outside.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Outside },
 		},
 		{
@@ -221,7 +221,7 @@ func checkMCPHeader(v string, _ *file) (string, error) {
 	case !ok || !httpguts.ValidHeaderFieldName(name):
 		return "", errors.New(`has an entry that is not a header (example: "X-Team: shop")`)
 	case !httpguts.ValidHeaderFieldValue(value):
-		return "", fmt.Errorf("the value of %s has characters that no header has", name)
+		return "", fmt.Errorf("the value of %s has characters that are not allowed in a header", name)
 	case slices.ContainsFunc([]string{"Host", "Content-Type", "Content-Length", "Accept", "Accept-Encoding", "Transfer-Encoding", "Connection"}, func(own string) bool { return strings.EqualFold(name, own) }),
 		strings.HasPrefix(strings.ToLower(name), "mcp-"):
 		return "", fmt.Errorf("%s can't be set here: the protocol sets it", name)

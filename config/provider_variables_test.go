@@ -142,7 +142,7 @@ func TestKeyWithALineBreak(t *testing.T) {
 			write(t, h.user, tt.settings)
 		}
 		cfg, _, notices := load(t, Options{})
-		want := tt.variable + " has spaces or a line break around the key: they were left out"
+		want := tt.variable + " has spaces or a line break around the key; buddy left them out"
 		if said := strings.Join(notices, "\n"); (said == want) != (tt.key != tt.value) || tt.key == tt.value && said != "" {
 			t.Errorf("%s=%q: notices %q", tt.variable, tt.value, notices)
 		}

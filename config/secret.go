@@ -227,7 +227,7 @@ func cleanKey(s string) (string, error) {
 	}
 	for _, r := range s {
 		if r <= ' ' || r > '~' {
-			return "", errors.New("has a space, a line break or another character that no key has")
+			return "", errors.New("has a space, a line break or another character that is not allowed in a key")
 		}
 	}
 	return s, nil

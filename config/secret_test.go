@@ -39,10 +39,10 @@ func TestKeySources(t *testing.T) {
 		{"file is a folder", `api_key_file = "/"`, "", nil, "", "/", `c.toml:3: models.a.api_key_file: "/": is a directory, not a file`},
 		{"file with spaces", `api_key_file = "key.txt"`, " fil \n\n", nil, "fil", "DIR/key.txt", ""},
 		{"file is empty", `api_key_file = "key.txt"`, "\n", nil, "", "DIR/key.txt", `c.toml:3: models.a.api_key_file: "DIR/key.txt": is empty`},
-		{"file of two lines", `api_key_file = "key.txt"`, "SECRET\nSECRET\n", nil, "", "DIR/key.txt", `c.toml:3: models.a.api_key_file: DIR/key.txt: the key has a space, a line break or another character that no key has`},
+		{"file of two lines", `api_key_file = "key.txt"`, "SECRET\nSECRET\n", nil, "", "DIR/key.txt", `c.toml:3: models.a.api_key_file: DIR/key.txt: the key has a space, a line break or another character that is not allowed in a key`},
 		{"huge file", `api_key_file = "key.txt"`, strings.Repeat("SECRET", 4000), nil, "", "DIR/key.txt", `c.toml:3: models.a.api_key_file: "DIR/key.txt": is over 16 KiB`},
-		{"broken variable", `api_key_env = "A_KEY"`, "", map[string]string{"A_KEY": "SEC RET"}, "", "A_KEY", `c.toml:3: models.a.api_key_env: A_KEY: the key has a space, a line break or another character that no key has`},
-		{"broken BUDDY", `api_key = "lit"`, "", map[string]string{"BUDDY_API_KEY": "SECRET\x1b"}, "", "BUDDY_API_KEY", `BUDDY_API_KEY: the key has a space, a line break or another character that no key has`},
+		{"broken variable", `api_key_env = "A_KEY"`, "", map[string]string{"A_KEY": "SEC RET"}, "", "A_KEY", `c.toml:3: models.a.api_key_env: A_KEY: the key has a space, a line break or another character that is not allowed in a key`},
+		{"broken BUDDY", `api_key = "lit"`, "", map[string]string{"BUDDY_API_KEY": "SECRET\x1b"}, "", "BUDDY_API_KEY", `BUDDY_API_KEY: the key has a space, a line break or another character that is not allowed in a key`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -68,7 +68,7 @@ var toolsSection = section{
 		{
 			name: "wait_for_answer", short: "`true` or `false`", access: personal,
 			doc: "`true`: no tool starts before the model's answer is complete. Otherwise calls that need no approval " +
-				"start while the answer still arrives.",
+				"start while the answer is still arriving.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Wait },
 		},
 		{

@@ -279,5 +279,5 @@ func (c *Copies) checkUncopied(words []string) error {
 	if len(files) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s can't run from a copy of what you trusted: write the path of %s as a word of its own", c.part, texts.Some(files))
+	return fmt.Errorf("%s can't run from a copy of the files that you trusted: in its command, write the path of %s as a separate word", c.part, texts.Some(files))
 }

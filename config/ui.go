@@ -92,7 +92,7 @@ var uiSection = section{
 		},
 		{
 			name: "suggest_workflows", short: "`true` or `false`",
-			doc: "Whether a line names the workflow that a prompt's words fit, once per session for each workflow " +
+			doc: "Whether buddy suggests a workflow that fits a prompt's words, once per session for each workflow " +
 				"(docs/workflows.md). buddy never starts a workflow by itself.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.SuggestWorkflows },
 		},

@@ -102,7 +102,7 @@ steps:
 		t.Errorf("the shell saw\n%s\nwant\n%s", data, want)
 	}
 	out, err := r.buddy(0, "workflow", "run", "words", "--approve", "all", "value=x", "each=-rf")
-	if err == nil || !strings.Contains(r.stderr.String(), "begins with -") {
+	if err == nil || !strings.Contains(r.stderr.String(), "starts with -") {
 		t.Errorf("a value that is an option: %v, %s%s", err, out, r.stderr.String())
 	}
 	if _, err := os.Stat(filepath.Join(r.work, "x")); err == nil {

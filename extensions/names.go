@@ -62,9 +62,9 @@ func Resolve(items []Item, reserved func(name string) bool) ([]Item, []Problem) 
 		problem := Problem{Kind: it.Kind, File: it.File, Used: true}
 		switch {
 		case reserved(it.Name):
-			problem.Reason = fmt.Sprintf("%s is a command of buddy, so this is %s", it.call(it.Name), it.call(other))
+			problem.Reason = fmt.Sprintf("%s is one of buddy's commands, so this one is called %s", it.call(it.Name), it.call(other))
 		case clash:
-			problem.Reason = fmt.Sprintf("%s is %s, so this is %s", it.call(it.Name), first.File, it.call(other))
+			problem.Reason = fmt.Sprintf("%s is the name of %s, so this one is called %s", it.call(it.Name), first.File, it.call(other))
 		}
 		if problem.Reason != "" {
 			switch second, again := taken[other]; {
@@ -73,7 +73,7 @@ func Resolve(items []Item, reserved func(name string) bool) ([]Item, []Problem) 
 			case again && second.Sum == it.Sum:
 				problem.Used, problem.Reason = false, "it is the same as "+second.File
 			case again:
-				problem.Used, problem.Reason = false, fmt.Sprintf("%s and %s are taken, by %s", it.call(it.Name), it.call(other), second.File)
+				problem.Used, problem.Reason = false, fmt.Sprintf("the names %s and %s are taken, the second by %s", it.call(it.Name), it.call(other), second.File)
 			default:
 				it.Name = other
 			}

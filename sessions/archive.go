@@ -191,7 +191,7 @@ func (u *unpacking) begin() error {
 		return err
 	}
 	if h.Name != archiveHead || h.Size > maxHeader {
-		return fmt.Errorf("it begins with %.100q, want %q", h.Name, archiveHead)
+		return fmt.Errorf("it starts with %.100q, want %q", h.Name, archiveHead)
 	}
 	if err := json.NewDecoder(u.tar).Decode(&u.info); err != nil {
 		return fmt.Errorf("%s: %w", archiveHead, err)

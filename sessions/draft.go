@@ -194,7 +194,7 @@ func (d *Draft) place() error {
 			return nil
 		}
 		d.Close() // keeps the text of an ended screen
-		err = errors.New("drafts of ended screens are in the way")
+		err = errors.New("the saved drafts of closed screens use these files")
 	}
 	return fmt.Errorf("draft %s: all %d files are in use: %w", filepath.Base(d.places[0]), len(d.places), err)
 }

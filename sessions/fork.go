@@ -54,7 +54,7 @@ func (j *Journal) forkAt(number int) (Exchange, error) {
 		return Exchange{}, err
 	}
 	if number < 0 || number > len(all) {
-		return Exchange{}, fmt.Errorf("exchange %d: the session has %d", number, len(all))
+		return Exchange{}, fmt.Errorf("exchange %d does not exist: the session has %d", number, len(all))
 	}
 	if number > 0 {
 		if all[number-1].Outcome == "" {

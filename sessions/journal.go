@@ -18,7 +18,7 @@ import (
 // Reasons why a journal is read-only. Test for them with errors.Is.
 var (
 	// ErrLocked means that another process writes to the session. It can be read.
-	ErrLocked = errors.New("another process works on it")
+	ErrLocked = errors.New("another process is using it")
 	// ErrUntrusted means that the session was not written on this machine. A person may inspect it and then call
 	// Store.Trust.
 	ErrUntrusted = errors.New("it was not written on this machine")

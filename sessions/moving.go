@@ -65,7 +65,7 @@ func moveFormer(s Store, m *Moved) error {
 // nothing may exist any more.
 func Adopt(s Store, dir string) (m Moved, err error) {
 	if exists(dir) {
-		return m, fmt.Errorf("%s is still there, and its sessions belong to it", dir)
+		return m, fmt.Errorf("%s still exists, and its sessions belong to it", dir)
 	}
 	from := Store{dir: inProjects(s.state, dir), state: s.state, root: dir}
 	if rootOf(from.dir) != dir {

@@ -181,7 +181,7 @@ func shrink(files []outputFile, excess, most int64, c *Collected) error {
 		if !exists(filepath.Join(filepath.Dir(f.path), "rc")) {
 			continue // the command still runs
 		}
-		line := fmt.Sprintf("[buddy removed this output of %d bytes: the outputs of this project's sessions had more than %d MB, the limit is outputs in section [sessions]]\n", f.bytes, most>>20)
+		line := fmt.Sprintf("[buddy removed this output of %d bytes: the outputs of this project's sessions exceeded %d MB, the limit that is set as outputs in [sessions]]\n", f.bytes, most>>20)
 		if err := renameio.WriteFile(f.path, []byte(line), 0o600); err != nil {
 			return fmt.Errorf("output %s: %w", f.path, err)
 		}

@@ -244,7 +244,7 @@ func (s *managedPane) kill(ctx context.Context, id string) error {
 func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) {
 	back := w == 0 && h == 0
 	if !back && (w < 2 || h < 2 || w > 1000 || h > 1000) {
-		return false, fmt.Errorf("%dx%d is no size for a pane (have: 2x2 to 1000x1000)", w, h)
+		return false, fmt.Errorf("%dx%d is not a size for a pane (have: 2x2 to 1000x1000)", w, h)
 	}
 	ctl, p, err := s.find(ctx, pane)
 	if err != nil {

@@ -38,7 +38,7 @@ func (c Call) KeepBefore(files ...Before) error {
 		return nil
 	}
 	if err := c.Keep(files); err != nil {
-		return fmt.Errorf("nothing was written, because the content before it could not be kept, so nothing could undo it: %w", err)
+		return fmt.Errorf("nothing was written, because the earlier content could not be saved for an undo: %w", err)
 	}
 	return nil
 }

@@ -286,7 +286,7 @@ func (t *useTool) inner(call Call) (Tool, Call, error) {
 		tool, ok = t.deferred.lookup(nativeName(args.Name))
 	}
 	if !ok {
-		return nil, call, Invalid("name: there is no tool %q to be used this way; tool_search finds them", texts.ClipBytes(args.Name, 100))
+		return nil, call, Invalid("name: use_tool can't call a tool %q; tool_search finds tools", texts.ClipBytes(args.Name, 100))
 	}
 	if inner, err = toNative(tool, inner); err != nil {
 		return nil, call, err

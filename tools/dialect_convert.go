@@ -101,7 +101,7 @@ func convertFolder(f *foreign) error {
 	case path.IsAbs(folder) && path.Clean(folder) == f.at.Now:
 		return nil
 	case !path.IsAbs(folder) && f.at.Now != f.at.First:
-		return Invalid("%s: %q may be meant from %s or from %s: give the whole path", named, texts.ClipBytes(folder, 200), f.at.First, f.at.Now)
+		return Invalid("%s: %q may be relative to %s or to %s: give the absolute path", named, texts.ClipBytes(folder, 200), f.at.First, f.at.Now)
 	case path.Clean(folder) == ".":
 		return nil
 	}

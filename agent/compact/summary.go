@@ -151,7 +151,7 @@ func quoted(m model.Message) string {
 	case m.Role == model.Tool:
 		head = "result of " + m.Name
 	case m.Role == model.User && m.Kind == model.Reminder:
-		head = "told by the program"
+		head = "from the program"
 	case m.Role == model.User:
 		limit *= 4 // a person's text matters most
 	}

@@ -195,7 +195,7 @@ var table = []rule{
 		phrase: phrase(`[a-z]+ [^;]*?(?:/\.ssh/id_[a-z0-9]+(?:[^.a-z0-9]|$)|/\.aws/credentials|/\.netrc|/etc/shadow)`),
 	},
 	{
-		words: "http https", kind: Exfil, severity: Low, reason: "a link with a slot for your data",
+		words: "http https", kind: Exfil, severity: Low, reason: "a link with a placeholder for your data",
 		wide:   true,
 		phrase: phrase(`https?://[^ )\]]+?[?=/&](?:\{\{?|<|\[|\$\{?|%7b)(?:base64|conversation|chat|history|context|prompt|system_?prompt|secrets?|env|file_?contents?|data|summary|response|answer|stolen|api_?keys?|passwords?|tokens?|credentials?|user_?data)`),
 	},

@@ -63,7 +63,7 @@ var Kinds = []Kind{
 	{Name: Folder, Stays: true, What: "the names of the folder's first 60 files, for a model that works in blocks"},
 	{Name: Resources, Stays: true, What: "the resources of MCP servers that a prompt names as `@SERVER:URI`"},
 	{Name: AgentMention, Stays: true, Main: true, What: "the subagent that a prompt names"},
-	{Name: Hints, Stays: true, Main: true, Long: true, What: "at most two workflows that the words of a prompt fit, with the inputs that they need, and a command that does what the prompt asks for: service logs, archives, on a Mac the clipboard and opening files; at most 200 bytes per prompt"},
+	{Name: Hints, Stays: true, Main: true, Long: true, What: "at most two workflows that fit the words of a prompt, with the inputs that they need, and a command for a task that the prompt names (service logs, archives, on a Mac also the clipboard and opening files); at most 200 bytes per prompt"},
 
 	{Name: ChangedFiles, Stays: true, Long: true, What: "changes that the model's commands or somebody else made to files that it has read or written, also while the session was not running: a diff of at most 2 KB, or a note to read the file again"},
 	{Name: Instructions, Stays: true, What: "instruction files of a subfolder, and rules whose `paths` match, once the model uses a file there"},

@@ -134,7 +134,7 @@ func (b *batch) hookOf(v action.Verdict, m hooks.Answer) *approval.Hook {
 	}
 	h := &approval.Hook{}
 	if m.Failed {
-		h.Offer = "let failures of the hook " + m.By + " pass this session"
+		h.Offer = "ignore failures of the hook " + m.By + " this session"
 		h.Pass = func() { b.loop.o.Programs.Pass(m.By) }
 	}
 	return h

@@ -61,7 +61,7 @@ func ofProfile(p config.Profile) (Account, error) {
 	case known:
 		return Account{Name: p.Name, Provider: provider}, nil
 	}
-	return Account{}, fmt.Errorf("profile %q has no login (login_issuer), because its settings name its key", p.Name)
+	return Account{}, fmt.Errorf("profile %q takes its key from its settings; for a login, set login_issuer", p.Name)
 }
 
 // ErrNoClient means that a provider's login requires an OAuth client, which buddy does not have.
@@ -74,7 +74,7 @@ func noLogin(p config.Profile, provider config.Provider) error {
 	if provider.Name != "" {
 		who, key = provider.Title, fmt.Sprintf("remove auth = %q and run: buddy login %s", config.ByLogin, provider.Name)
 	}
-	return fmt.Errorf("%w for %s: to use a key, %s; to log in, get a client from an OAuth issuer "+
+	return fmt.Errorf("%w for %s: to use a key, %s; to log in, get a client id from an OAuth issuer "+
 		"that the server accepts, and set login_issuer, login_client_id and login_scopes in %s", ErrNoClient, who, key, "["+config.Path("models", p.Name)+"]")
 }
 

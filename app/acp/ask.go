@@ -134,7 +134,7 @@ func (s *session) form(ctx context.Context, message string, choices []string) (t
 	fields := map[string]any{"answer": map[string]any{"type": "string", "title": "Answer"}}
 	if len(choices) > 0 {
 		fields["answer"] = map[string]any{"type": "string", "title": "Answer", "enum": choices}
-		fields[otherField] = map[string]any{"type": "string", "title": "Or your own answer"}
+		fields[otherField] = map[string]any{"type": "string", "title": "Or type your own answer"}
 	}
 	var result formAnswer
 	err := s.conn.ask(ctx, "elicitation/create", map[string]any{
@@ -182,7 +182,7 @@ func (s *session) unanswered(ctx context.Context, q event.QuestionAsked) {
 	if err == nil && d.Screens > 1 {
 		return
 	}
-	s.say(plain.QuestionText(q) + "\n\nThis editor can't show questions, so it was not answered.")
+	s.say(plain.QuestionText(q) + "\n\nThis editor can't show questions, so the question was not answered.")
 	s.process.Send(event.Answer{ID: q.ID, Nobody: true})
 }
 

@@ -95,7 +95,7 @@ func (c *conn) serve(in io.Reader, h handler) {
 		line, err := r.next()
 		switch {
 		case errors.Is(err, errTooLong):
-			c.fail(nil, failf(codeInvalid, "a message is longer than %d MiB, so it was skipped; send large files as links, and smaller pictures", maxLine>>20))
+			c.fail(nil, failf(codeInvalid, "a message longer than %d MiB was skipped; send large files as links, and use smaller pictures", maxLine>>20))
 		case err != nil:
 			return
 		case len(line) > 0:
@@ -176,7 +176,7 @@ func (c *conn) begin(m *message, h handler) {
 	c.running[string(id)] = true
 	c.mu.Unlock()
 	if twice {
-		c.fail(id, failf(codeInvalid, "the id %s is the one of a request that has no answer yet", texts.Clip(string(id), 40)))
+		c.fail(id, failf(codeInvalid, "the id %s is already used by a request that has no answer yet", texts.Clip(string(id), 40)))
 		return
 	}
 	select {

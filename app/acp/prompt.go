@@ -137,7 +137,7 @@ func embedded(cwd string, hide func(string) string, r *resource) (name string, t
 	why := policy.Secret(name)
 	switch name += lines; {
 	case r.Text == nil:
-		return "[" + name + ", which is not a text]", nil
+		return "[" + name + ", which is not text]", nil
 	case why != "":
 		return "[" + name + ", which was not sent because " + why + " suggests secrets]", nil
 	}

@@ -126,7 +126,7 @@ func (s *session) follow(servers bool) {
 		s.updates.say("This session was started elsewhere, and this editor has no terminal, so it can only watch and stop the session. To allow more, set `[host] without_terminal = true` in your settings.")
 	}
 	if servers && s.process.Joined {
-		s.updates.say("This session was already running. It keeps its MCP servers, and does not start those of the editor.")
+		s.updates.say("This session was already running. It keeps its MCP servers, and does not start the editor's.")
 	}
 	s.mu.Lock()
 	if s.process.Joined {

@@ -27,7 +27,7 @@ type beginning struct {
 const chosen = " "
 
 func (b *beginning) flags(f *pflag.FlagSet) {
-	f.BoolVarP(&b.resumeLast, "continue", "c", false, "continue the last session in this folder that a person used")
+	f.BoolVarP(&b.resumeLast, "continue", "c", false, "continue the session that a person used last in this folder")
 	f.StringVarP(&b.resume, "resume", "r", "", "continue a `session`: the start of its id, or words of its title; without one, choose from a list")
 	f.Lookup("resume").NoOptDefVal = chosen // so -r ID leaves the ID among the arguments
 	worktreeFlag(b.cli, f)

@@ -213,10 +213,10 @@ func (s *cli) root() *cobra.Command {
 			"A PROMPT of several words in quotes is sent when the screen opens. A single word is read as a\n" +
 			"command, never as a PROMPT. Everything after -- is a PROMPT.\n\n" +
 			"Exit codes: 0 for success, 1 for a failure, 2 for wrong usage or an error in the configuration, 130\n" +
-			"when cancelled. If prompts come from a pipe, the last prompt decides. A closed terminal (129) and\n" +
-			"SIGTERM (143) cancel nothing. After these, and after SIGINT (130) or SIGQUIT (131), a full-screen\n" +
-			"session keeps running, and buddy attach returns to it. Without the full screen, commands keep\n" +
-			"running in their panes, and buddy resume continues the session.",
+			"when cancelled. If several prompts come from a pipe, the last one decides. A closed terminal (129)\n" +
+			"and SIGTERM (143) cancel nothing. After these, and after SIGINT (130) or SIGQUIT (131), a\n" +
+			"full-screen session keeps running, and buddy attach returns to it. Without the full screen, commands\n" +
+			"keep running in their panes, and buddy resume continues the session.",
 		Example: "  buddy\n  buddy \"why does the build fail?\"\n  buddy -c\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy attach\n  buddy exec \"why does the build fail?\"\n" +
 			"  source <(buddy completion bash)",
 		Version:       version.Text(),
@@ -267,7 +267,7 @@ func sharedFlags(s *cli, p *pflag.FlagSet) {
 	p.BoolVar(&f.NoColor, "no-color", false, "no colours")
 	p.BoolVar(&s.plain, "plain", false, "plain mode: a prompt line instead of the full screen; always used without a terminal")
 	p.Var((*sessionFlag)(&f.Tmux), "tmux", "`name` of the tmux session for commands (default: buddy- and the start of the session's id)")
-	p.BoolVar(&s.debug, "debug", false, "log requests, retries and tmux commands, without texts and keys, to a file named at exit")
+	p.BoolVar(&s.debug, "debug", false, "log requests, retries and tmux commands, without texts and keys, to a file whose name is printed at exit")
 	p.StringVar(&f.SSH, "ssh", "", "work on another machine: `user@host`, or a host from your ssh configuration")
 	p.StringVar(&f.SSHConfig, "ssh-config", "", "use this ssh configuration `file` instead of the usual ones")
 	p.StringVar(&f.Container, "container", "", "work in a running docker or podman `container`, by name or id")

@@ -13,7 +13,7 @@ func (s *configCLI) migrateCommand() *cobra.Command {
 		Use:   "migrate",
 		Short: "write buddy.toml from an old agent.toml",
 		Long: "migrate writes ~/.config/buddy/buddy.toml from ~/.config/agent/agent.toml, and ./buddy.toml from\n" +
-			"./agent.toml, with the current names of old keys; comments stay on lines that don't change. It never\n" +
+			"./agent.toml. It renames outdated keys; comments stay on lines that don't change. It never\n" +
 			"overwrites a file, and keeps the old files, which buddy then no longer reads. It prints what it changed.",
 		Example: "  buddy config migrate",
 		Args:    cobra.NoArgs,

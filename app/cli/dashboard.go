@@ -29,10 +29,10 @@ func dashboardCommand(s *cli) *cobra.Command {
 		Use:   "dashboard",
 		Short: "show all running sessions, and answer those that are waiting",
 		Long: "dashboard shows the running sessions of all folders on one screen: those that wait for you first,\n" +
-			"then failed, working and idle ones. Enter attaches to a session, and detaching comes back. In the\n" +
-			"list, a answers an approval or a question, n starts a session, and x stops one.\n" +
+			"then failed, working and idle ones. Enter attaches to a session, and detaching returns to the\n" +
+			"dashboard. In the list, a answers an approval or a question, n starts a session, and x stops one.\n" +
 			"With --on, it also shows the sessions on other machines, over one ssh connection to each.\n" +
-			"With --watch, it prints a session as a line of JSON whenever it changes, for status bars and scripts;\n" +
+			"With --watch, it prints a line of JSON for each change of a session, for status bars and scripts;\n" +
 			"\"gone\": true marks a session that has ended.",
 		Example: "  buddy dashboard\n  buddy dashboard --on web-02 --on web-03\n  buddy dashboard --json | jq -r 'select(.group == \"waiting for you\").title'",
 		Args:    cobra.NoArgs,

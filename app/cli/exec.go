@@ -100,7 +100,7 @@ func (s *cli) execCommand() *cobra.Command {
 	p.BoolVar(&detach, "detach", false, "print the session's id and run in the background; approvals wait until you run buddy attach")
 	p.BoolVar(&durable, "durable", false, "start a durable run, which any worker takes, and print its id; see buddy runs")
 	p.StringVar(&s.once.ID, "id", "", "with --detach or --durable, the session's `ID`; running the same command again starts no second run and continues one that a crash interrupted")
-	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and warnings about inactive restrictions on stderr")
+	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "on stderr, print only errors, and warnings about restrictions that are not in effect")
 	p.BoolVarP(&goOn, "continue", "c", false, "continue the last session in this folder, like --resume last")
 	p.StringVarP(&s.once.Resume, "resume", "r", "", "continue a session: its `ID`, or last")
 	p.StringVar(&s.once.Schema, "output-schema", "", "a `file` with a JSON Schema for the answer")

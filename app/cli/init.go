@@ -37,7 +37,7 @@ func (c *cli) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "choose the default model",
-		Long: "init asks which model to use and for its API key if it needs one, tries the model, and writes one\n" +
+		Long: "init asks which model to use, asks for its API key if it needs one, tries the model, and writes one\n" +
 			"line into your settings; the rest of the file stays. It lists the server's models, and asks again\nafter a mistake or if the model does not answer, unless you choose the model anyway.\nWith --model it asks nothing. With --base-url as well, it adds a profile, which needs a key that is\nset already, or --no-key.",
 		Example: "  buddy init\n  buddy init --model openai\n  buddy init --base-url https://llm.example.com/v1 --model m-1 --key-env EXAMPLE_KEY",
 		Args:    cobra.NoArgs,

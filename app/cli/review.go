@@ -58,8 +58,8 @@ func reviewCommand(s *cli) *cobra.Command {
 	p := c.Flags()
 	s.jsonFlag(c, "print one JSON document: findings, base, counts, cost")
 	p.StringVar(&format, "format", format, "the `format` of the result: "+texts.Names(headless.ReviewFormats)+"; github is annotations in a pull request")
-	p.StringVar(&failOn, "fail-on", failOn, "exit with 1 from this `severity` on: critical, high, medium, low or never")
-	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and warnings about inactive restrictions on stderr")
+	p.StringVar(&failOn, "fail-on", failOn, "exit with 1 for a defect of this `severity` or higher: critical, high, medium, low; or never")
+	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "on stderr, print only errors, and warnings about restrictions that are not in effect")
 	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "stop after this time: 90s, 5m, 1h or a number of seconds")
 	p.Var(costFlag{&s.once.MaxCost}, "max-cost", "maximum cost in dollars, instead of agent.max_cost; 0 means no limit")
 	return c

@@ -25,8 +25,8 @@ func (s *sessionsCLI) exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export ID",
 		Short: "export a session as Markdown, HTML, JSON or an archive",
-		Long: "export prints a session for others to read. Texts that look like keys are removed, but read it\n" +
-			"before you share it. md and html are for people: the html file is a page with a table of contents,\n" +
+		Long: "export prints a session for others to read. Texts that look like keys are removed, but read the\n" +
+			"export before you share it. md and html are for people: the html file is a page with a table of contents,\n" +
 			"a search field and the pictures, and loads nothing. json holds all events, for import.\n\n" +
 			"archive is for your own use on another machine: a tar.gz with the whole session, including command\n" +
 			"output. Nothing is removed from it. import reads archives, too.",

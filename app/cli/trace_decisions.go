@@ -30,7 +30,7 @@ func printDecisions(w io.Writer, all []trace.Decision) {
 	}
 	title := "Decisions"
 	if slices.ContainsFunc(shown, func(d trace.Decision) bool { return starOf(&d.DecisionExplained) != "" }) {
-		defer func() { _, _ = fmt.Fprintln(w, "* the model did not say; computed from the policy") }()
+		defer func() { _, _ = fmt.Fprintln(w, "* computed from the policy, because the model stated no confidence") }()
 	}
 	if len(all) > len(shown) {
 		title = fmt.Sprintf("Decisions (the latest %d)", len(shown))

@@ -39,6 +39,6 @@ func usageCommand(s *cli) *cobra.Command {
 	}
 	s.jsonFlag(c, "print JSON")
 	c.Flags().StringVar(&since, "since", commands.UsageTime, "the first day: a `time` such as 7d, which includes today, or a date")
-	c.Flags().StringVar(&by, "by", commands.UsageGroups[0], "the `group` of a row: "+strings.Join(commands.UsageGroups, ", "))
+	c.Flags().StringVar(&by, "by", commands.UsageGroups[0], "one row for each `group`: "+strings.Join(commands.UsageGroups, ", "))
 	return c
 }

@@ -66,7 +66,7 @@ func (s *workflowCLI) fit(name string, given map[string]string) error {
 func (s *workflowCLI) runFlags(c *cobra.Command) {
 	p := c.Flags()
 	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the outputs")
-	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print only errors and warnings about inactive restrictions on stderr")
+	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "on stderr, print only errors, and warnings about restrictions that are not in effect")
 	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "stop after this time: 90s, 5m, 1h or a number of seconds")
 }
 

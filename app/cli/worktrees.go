@@ -63,7 +63,7 @@ func worktreesCommand(s *cli) *cobra.Command {
 		Use:   "worktrees",
 		Short: "list the git worktrees of sessions",
 		Long: "worktrees lists the git worktrees that buddy made for this repository; outside of a repository, all of them.\n" +
-			"The column commits counts the commits that the main checkout's branch lacks.",
+			"The commits column counts the commits that the main checkout's branch lacks.",
 		Example: "  buddy worktrees\n  buddy worktrees --json | jq -r '.[].name'\n  buddy worktrees remove fix-tax",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return runCommand(c.Context(), s, "worktrees") },
@@ -72,7 +72,7 @@ func worktreesCommand(s *cli) *cobra.Command {
 	yes := false
 	r := &cobra.Command{
 		Use:   "remove NAME",
-		Short: "remove a worktree after a question",
+		Short: "remove a worktree, after asking you",
 		Long: "remove asks on the terminal before it removes a worktree. Its commits stay on its branch, and its changed\n" +
 			"files become a git stash. With --yes, it asks nothing and removes only a worktree without changes.",
 		Example: "  buddy worktrees remove fix-tax\n  buddy worktrees remove --yes fix-tax",
@@ -84,7 +84,7 @@ func worktreesCommand(s *cli) *cobra.Command {
 			return removeWorktree(s, c, args[0])
 		},
 	}
-	r.Flags().BoolVarP(&yes, "yes", "y", false, "remove it without a question, but only if it has no changes")
+	r.Flags().BoolVarP(&yes, "yes", "y", false, "remove it without asking, but only if it has no changes")
 	c.AddCommand(r)
 	return c
 }

@@ -39,7 +39,7 @@ func agentRow(def subagent.Definition) show.Row {
 		limits = append(limits, "model "+def.Model)
 	}
 	if def.Mode != "" {
-		limits = append(limits, "mode "+string(def.Mode)+" at most")
+		limits = append(limits, "mode "+string(def.Mode)+" or stricter")
 	}
 	if only := def.Only(); only != nil {
 		limits = append(limits, "tools: "+strings.Join(slices.Sorted(slices.Values(only)), ", "))

@@ -54,7 +54,7 @@ func (s *Session) now() slash.Now {
 	return *s.Now
 }
 
-var errNoScreen = errors.New("only a connected screen can do that, because it knows the session's state")
+var errNoScreen = errors.New("only a screen that is connected to the session can do that")
 
 // busy explains why the session can't be left, nil if it can. Without a screen the session can't be left, because
 // nobody knows whether a task runs.

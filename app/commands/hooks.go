@@ -53,7 +53,7 @@ func hookRow(h hooks.Listed) show.Row {
 		r.Cells[2], r.More[3] = fmt.Sprintf("%s, trusted as %s", h.Origin.Source, h.Origin.Part), h.Origin.File+", trusted as "+h.Origin.Part
 	}
 	if h.Outside {
-		r.More = append(r.More, "Runs outside the sandbox, also in auto mode (outside).")
+		r.More = append(r.More, "Runs outside the sandbox, even in auto mode (\"outside\": true).")
 	}
 	if h.Passes {
 		r.More = append(r.More, "Failures of this hook are ignored in this session.")

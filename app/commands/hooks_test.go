@@ -20,7 +20,7 @@ func TestHookRows(t *testing.T) {
 		want string
 		more []string
 	}{
-		{hooks.Listed{Handler: mine}, "./guard.sh exit|PreToolUse Bash if Bash(git *)|person, hooks.json:3|not run yet", []string{"./guard.sh\nexit", "/h/hooks.json:3", "Runs outside the sandbox, also in auto mode (outside)."}},
+		{hooks.Listed{Handler: mine}, "./guard.sh exit|PreToolUse Bash if Bash(git *)|person, hooks.json:3|not run yet", []string{"./guard.sh\nexit", "/h/hooks.json:3", "Runs outside the sandbox, even in auto mode (\"outside\": true)."}},
 		{hooks.Listed{Handler: theirs, Ran: hooks.Run{Times: 1}, Passes: true}, "true|Stop|project, trusted as hook:Stop|running", []string{"/w/.buddy/hooks.json, trusted as hook:Stop", "Failures of this hook are ignored in this session."}},
 		{hooks.Listed{Handler: theirs, Ran: hooks.Run{Times: 2, Outcome: "ok", Took: 1500 * time.Microsecond, Failure: "exit code 3"}}, "true|Stop|project, trusted as hook:Stop|ok in 2ms (2 runs); last failure: exit code 3", nil},
 	} {

@@ -88,7 +88,7 @@ func rewindArgs(all []state.Border, args []string) (to state.Border, what string
 		}
 	}
 	if to.Seq == 0 {
-		return to, "", false, errors.New("/rewind needs a number of prompts; without arguments, /rewind lists the prompts")
+		return to, "", false, errors.New("/rewind needs the number of prompts to go back; without arguments, /rewind lists the prompts")
 	}
 	return to, what, force, nil
 }

@@ -115,7 +115,7 @@ func chosenItems(all []project.Item, ids []string) ([]project.Item, error) {
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, errors.New("/trust needs a number of the list, or all")
+		return nil, errors.New("/trust needs a number from the list, or all")
 	}
 	return chosen, nil
 }

@@ -265,7 +265,7 @@ const sinceTime = 10 * time.Second
 func (p *Program) Changes() (diff string, files int, err error) {
 	rt := p.Live.runtime()
 	if rt == nil {
-		return "", 0, errors.New("the session is still being read")
+		return "", 0, errors.New("the session is still loading")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), diffTime)
 	defer cancel()
@@ -285,7 +285,7 @@ func Report[T any](ctx context.Context, p *Program, of func(*agent.Runtime) T) (
 		return of(rt), nil
 	case <-ctx.Done():
 		var none T
-		return none, errors.New("the session is still being read")
+		return none, errors.New("the session is still loading")
 	}
 }
 
@@ -293,7 +293,7 @@ func Report[T any](ctx context.Context, p *Program, of func(*agent.Runtime) T) (
 func ChangedSince(p *Program) ([]agent.Change, error) {
 	rt := p.Live.runtime()
 	if rt == nil {
-		return nil, errors.New("the session is still being read")
+		return nil, errors.New("the session is still loading")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), sinceTime)
 	defer cancel()
@@ -311,7 +311,7 @@ func (l *deferredRuntime) runtime() *agent.Runtime {
 func (p *Program) Rules() ([]action.Rule, error) {
 	rt := p.Live.runtime()
 	if rt == nil {
-		return nil, errors.New("the session is still being read")
+		return nil, errors.New("the session is still loading")
 	}
 	return rt.Rules(), nil
 }

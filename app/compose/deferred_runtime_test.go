@@ -14,7 +14,7 @@ import (
 func TestReportWaitsForTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &Program{}
-		if _, err := Report(t.Context(), p, agent.Status); err == nil || err.Error() != "the session is still being read" {
+		if _, err := Report(t.Context(), p, agent.Status); err == nil || err.Error() != "the session is still loading" {
 			t.Errorf("%v", err)
 		}
 		got := make(chan []agent.Section, 1)

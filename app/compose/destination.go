@@ -249,7 +249,7 @@ func awayWarning(t *target.Target) event.Event {
 	if t.Away == nil {
 		return nil
 	}
-	next := "your next command tries again"
+	next := "your next command tries to connect again"
 	if t.Away.Next != "" {
 		next = t.Away.Next + "; " + next
 	}

@@ -104,7 +104,7 @@ func TestTargetAway(t *testing.T) {
 		t.Fatalf("connect: %v", err)
 	}
 	w, ok := awayWarning(tg.Target).(event.Warning)
-	if !ok || w.Code != "target" || !strings.HasSuffix(w.NextStep, "your next command tries again") {
+	if !ok || w.Code != "target" || !strings.HasSuffix(w.NextStep, "your next command tries to connect again") {
 		t.Errorf("warning %+v", w)
 	}
 	if at, err := tg.Look(t.Context(), "/srv"); err != nil || at.Dir != "/srv" || at.Home != "" {

@@ -118,7 +118,7 @@ func openStore(cwd string, c config.Config) (store sessions.Store, notices []str
 		notices = append(notices, moved.Problem)
 	}
 	if moved.Imported > 0 {
-		notices = append(notices, fmt.Sprintf("%s of an older program can be resumed now; buddy sessions list shows them, and buddy sessions trust ID lets you continue one", texts.Plural(moved.Imported, "session")))
+		notices = append(notices, fmt.Sprintf("imported %s of an older program; buddy sessions list shows them, and buddy sessions trust ID lets you continue one", texts.Plural(moved.Imported, "session")))
 	}
 	if from := sessions.MovedFrom(store); from != "" {
 		notices = append(notices, MovedHint(from))

@@ -77,7 +77,7 @@ func (p *Program) openOther(ctx context.Context, t *target.Target) (*target.Sess
 func (p *Program) open(t *target.Target, env target.Environment, named tmux.Options, resumed bool) (*target.Session, error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return nil, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("own program file: %v", err)}
+		return nil, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("buddy can't find its own program file: %v", err)}
 	}
 	prefix := ""
 	if p.Targets != nil {
@@ -156,7 +156,7 @@ func promptTargets(set *target.Set) []prompt.Target {
 	for _, t := range set.Targets() {
 		doc := t.Doc
 		if t.Host == nil {
-			doc = "the machine of the person"
+			doc = "the person's machine"
 		}
 		all = append(all, prompt.Target{Name: t.Name, Doc: doc})
 	}

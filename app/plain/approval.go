@@ -198,7 +198,7 @@ func (m *Remarks) Plan(q event.QuestionAsked) error {
 // hintOfGate explains how a line answers a gate.
 func hintOfGate(q event.QuestionAsked) string {
 	if slices.Equal(q.Choices, event.GateChoices) {
-		return "Pass? [y/N, or why not] "
+		return "Pass the gate? [y/N, or why not] "
 	}
 	return "Number: "
 }

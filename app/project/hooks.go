@@ -203,7 +203,7 @@ func hookPart(h hooks.Handler) Part {
 		p.When += fmt.Sprintf(", for %q", h.Matcher)
 	}
 	if h.Lost != "" {
-		p.Runs, p.When = "nothing, because buddy can't read it: "+h.Lost, "makes buddy ask about calls that it may concern"
+		p.Runs, p.When = "nothing, because buddy can't read it: "+h.Lost, "makes buddy ask about each call that the hook might apply to"
 	}
 	return p
 }

@@ -13,7 +13,7 @@ import (
 // TrustedText describes the effect of trusting a folder. keys are its settings that need trust.
 func TrustedText(dir string, keys []string) string {
 	if len(keys) == 0 {
-		return "trusted " + dir + "; its settings need no trust"
+		return "trusted " + dir + "; none of its settings depend on that"
 	}
 	return "trusted " + dir + "; these settings now apply: " + strings.Join(keys, ", ")
 }

@@ -190,7 +190,7 @@ func CallBack(newest iter.Seq[*state.Block], args string) (*state.Call, error) {
 	number, agent := strings.CutPrefix(cmp.Or(args, "1"), "#")
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 {
-		return nil, fmt.Errorf("%q is neither an agent's number, such as #2, nor a call counted from the last (1)", args)
+		return nil, fmt.Errorf("%q is neither an agent's number, such as #2, nor a call's, where 1 is the last", args)
 	}
 	for b := range newest {
 		switch c := b.Call; {

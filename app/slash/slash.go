@@ -153,7 +153,7 @@ func Pin(off bool) func(string) (event.Command, error) {
 		if args != "" {
 			var err error
 			if back, err = strconv.Atoi(args); err != nil || back < 1 {
-				return nil, fmt.Errorf("%q is not an exchange counted from the last (1)", args)
+				return nil, fmt.Errorf("%q is not an exchange's number (1 is the last)", args)
 			}
 		}
 		return event.Pin{Back: back, Off: off}, nil

@@ -93,7 +93,7 @@ func Inherited() (l *net.UnixListener, order []byte, err error) {
 	pipe := os.NewFile(orderFD, "order")
 	defer pipe.Close() //nolint:errcheck // only read
 	if order, err = io.ReadAll(io.LimitReader(pipe, maxOrder)); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("descriptor %d has no order: %w", orderFD, err), l.Close())
+		return nil, nil, errors.Join(fmt.Errorf("the start order can't be read from descriptor %d: %w", orderFD, err), l.Close())
 	}
 	return l, order, nil
 }

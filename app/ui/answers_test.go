@@ -33,7 +33,7 @@ func testMemory() show.List {
 			proposed,
 			row("r-55f9", "Answer in one sentence.", "rule", "you", "", edit, do("forget it", "forget", "r-55f9")),
 			row("r-81qp", "Never restart nginx on web-* before `nginx -t` passed, and never while a deploy runs.", "rule", "the team", "on web-*", do("forget it", "forget", "r-81qp")),
-			row("c-qr5k", "Not `npm install`: use pnpm.", "correction", "this folder", "does not hold: r-81qp says the opposite", do("edit it", "edit", "c-qr5k"), do("forget it", "forget", "c-qr5k")),
+			row("c-qr5k", "Not `npm install`: use pnpm.", "correction", "this folder", "not in effect: r-81qp says the opposite", do("edit it", "edit", "c-qr5k"), do("forget it", "forget", "c-qr5k")),
 		},
 	}
 }

@@ -126,7 +126,7 @@ func TestFindingsOpenTheirFiles(t *testing.T) {
 		x.Press("Down")
 		opens("moved.go has changed since the review: line 3 is line 4 now", "moved.go:4")
 		x.Press("Down")
-		opens("lost.go has changed since the review, and line 3 is no longer as it was")
+		opens("lost.go has changed since the review, and line 3 can't be found any more")
 		x.Want("Open lost.go at its beginning?")
 		x.decide("1")
 		if want := []string{filepath.Join(dir, "lost.go:0")}; !slices.Equal(x.opened, want) {

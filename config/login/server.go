@@ -41,7 +41,7 @@ const serverTimeout = 10 * time.Second
 // The client is Server.ClientID, or registers itself if that is empty (RFC 7591).
 func (c *Client) LoginServer(ctx context.Context, s Server, visit func(url string)) error {
 	if !safeURL(s.URL) {
-		return fmt.Errorf("%q can't be logged in at: it is neither https nor on this machine", s.URL)
+		return fmt.Errorf("can't log in at %q: it is neither https nor on this machine", s.URL)
 	}
 	back, err := listen(s.CallbackPort, "")
 	if err != nil {

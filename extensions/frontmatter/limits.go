@@ -133,7 +133,7 @@ func misplaced(text string) error {
 			continue
 		}
 		if name := limiting(strings.Join(lines[i+1:i+1+end], "\n")); name != "" {
-			return &LimitError{i + 1, fmt.Sprintf("the front matter must come first in the file, between two lines ---; here %s would have no effect", name)}
+			return &LimitError{i + 1, fmt.Sprintf("the front matter must be at the start of the file, between two lines with ---; here %s would have no effect", name)}
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ const (
 
 // Head introduces a listing and explains how to load a skill.
 const Head = `These skills hold instructions for kinds of work. When one fits what is asked, load it before you begin: use_tool {"name":"skill","args":{"name":"NAME","args":"WHAT IT IS FOR"}}. ` +
-	`A skill of the project has the rank of the project's instructions; none lifts a rule.`
+	`A project's skill ranks like the project's instructions; no skill overrides a rule.`
 
 // Line is a skill in a listing: its name and one line of text.
 type Line struct{ Name, Text string }

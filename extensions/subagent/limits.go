@@ -268,7 +268,7 @@ func (r *reader) choose(all []pair) string {
 		ours, ok := action.MeantTools(p.tool)
 		switch {
 		case p.decision == "":
-			return fmt.Sprintf("buddy can't tell what the text says about %q", texts.Clip(p.tool, 80))
+			return fmt.Sprintf("buddy doesn't understand the permission for %q", texts.Clip(p.tool, 80))
 		case p.decision == "deny" && p.tool == "*":
 			none = true
 		case p.decision == "deny" && !ok:

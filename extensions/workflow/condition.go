@@ -48,7 +48,7 @@ func parseCondition(s string) (*Condition, error) {
 	p := &parser{words: words}
 	root, err := p.any()
 	if err == nil && p.peek() != "" {
-		err = fmt.Errorf("%q is not expected there", texts.Clip(p.peek(), 40))
+		err = fmt.Errorf("unexpected %q", texts.Clip(p.peek(), 40))
 	}
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func lex(s string) ([]word, error) {
 		default:
 			n := strings.IndexFunc(s, func(r rune) bool { return !isWord(r) })
 			if n == 0 {
-				return nil, fmt.Errorf("%q can't be in a condition (== != < > contains, and or not, exists(\"path\"))", texts.Clip(s, 20))
+				return nil, fmt.Errorf("%q can't be in a condition (have: == != < > contains, and or not, exists(\"path\"))", texts.Clip(s, 20))
 			}
 			if n < 0 {
 				n = len(s)

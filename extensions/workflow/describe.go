@@ -161,9 +161,9 @@ func (w *Workflow) describeStep(b *strings.Builder, i int) {
 	}
 	switch {
 	case s.OnError.Skip:
-		say("if it fails the run continues")
+		say("if it fails, the run continues")
 	case s.OnError.Retry > 0:
-		say("tried %d times more", s.OnError.Retry)
+		say("retried up to %d times", s.OnError.Retry)
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *Step) Arguments(sc Scope) (json.RawMessage, error) {
 	}
 	data, err := texts.JSON(v)
 	if err == nil && len(data) > maxResult {
-		err = fmt.Errorf("its parameters have %d bytes with the values in them (allowed: %d)", len(data), maxResult)
+		err = fmt.Errorf("its parameters have %d bytes once the values are filled in (allowed: %d)", len(data), maxResult)
 	}
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (s *Step) Items(sc Scope) ([]string, error) {
 		}
 	}
 	if len(items) > maxItems {
-		return nil, fmt.Errorf("each has %d items (allowed: %d)", len(items), maxItems)
+		return nil, fmt.Errorf("the list in each has %d items (allowed: %d)", len(items), maxItems)
 	}
 	return items, nil
 }

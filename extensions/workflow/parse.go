@@ -285,7 +285,7 @@ func (r *reader) phrases(n *yaml.Node, key string) {
 func (r *reader) inputs(n *yaml.Node) {
 	all := r.entries(n, "inputs")
 	if len(all) > maxInputs {
-		r.wrong(n.Line, "inputs", "are %d (allowed: %d)", len(all), maxInputs)
+		r.wrong(n.Line, "inputs", "has %d entries (allowed: %d)", len(all), maxInputs)
 		return
 	}
 	for _, e := range all {
@@ -325,7 +325,7 @@ func (r *reader) input(e entry) Input {
 	case in.Type == "":
 		r.wrong(e.line, key+".type", "is missing (have: %s)", texts.Names(types))
 	case in.Pattern != "" && (in.Type == Int || in.Type == Bool):
-		r.wrong(e.line, key+".pattern", "is for texts, and the type is %s", in.Type)
+		r.wrong(e.line, key+".pattern", "works only for text, but the type is %s", in.Type)
 	case fallback != nil:
 		in.Default = r.fallback(in, fallback, key+".default")
 	}
@@ -359,7 +359,7 @@ func (r *reader) fallback(in Input, n *yaml.Node, key string) any {
 func (r *reader) outputs(n *yaml.Node) {
 	all := r.entries(n, "outputs")
 	if len(all) > maxOutputs {
-		r.wrong(n.Line, "outputs", "are %d (allowed: %d)", len(all), maxOutputs)
+		r.wrong(n.Line, "outputs", "has %d entries (allowed: %d)", len(all), maxOutputs)
 		return
 	}
 	for _, e := range all {

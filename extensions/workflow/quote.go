@@ -36,7 +36,7 @@ func newCommand(t *Template, numeric func(Ref) bool) (c *command, at int, err er
 		}
 		why, found := p.why[i]
 		if !found {
-			why = "is where the shell takes no word"
+			why = "is in a place where the shell expects no word"
 		}
 		if why != "" {
 			return nil, part.line, fmt.Errorf("{{ %s }} %s", part.ref, why)
@@ -131,7 +131,7 @@ func (p *places) wrong(lit *syntax.Lit, i int) string {
 	}
 	w, ok := p.above[len(p.above)-1].(*syntax.Word)
 	if !ok {
-		return "is where the shell takes no word"
+		return "is in a place where the shell expects no word"
 	}
 	beside, _, _ := strings.Cut(lit.Value, p.markOf(i))
 	before := p.before(w, lit) + beside
@@ -218,7 +218,7 @@ func (p *places) wrongWord(w *syntax.Word, i int, first bool) string {
 		decl, declared := p.above[len(p.above)-3].(*syntax.DeclClause)
 		switch {
 		case n.Naked || n.Value != w:
-			return "is where the shell takes the name of a variable"
+			return "is in a place where the shell expects a variable's name"
 		case declared && slices.ContainsFunc(decl.Args, func(a *syntax.Assign) bool { return a.Naked && a.Name == nil }):
 			return "is after " + decl.Variant.Value + " with options, which may evaluate it"
 		}
@@ -226,7 +226,7 @@ func (p *places) wrongWord(w *syntax.Word, i int, first bool) string {
 		p.first[i] = first
 	case *syntax.Redirect, *syntax.CaseClause, *syntax.CaseItem, *syntax.ArrayElem:
 	default:
-		return "is where the shell takes no word"
+		return "is in a place where the shell expects no word"
 	}
 	return ""
 }
@@ -258,7 +258,7 @@ var arithmetic = []string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"}
 func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
 	names := programs(args[:at])
 	if names == nil {
-		return "is where the name of a program goes"
+		return "is in the place of a program's name"
 	}
 	for j, name := range names {
 		if evaluators[name] || j == 0 && args[0].Lit() == "." {
@@ -336,9 +336,9 @@ func (c *command) render(sc Scope) (string, error) {
 		v := sc.written(*part.ref, "\n")
 		switch {
 		case strings.ContainsRune(v, 0):
-			return "", fmt.Errorf("%s has a NUL byte, which no word can have", part.ref)
+			return "", fmt.Errorf("%s contains a NUL byte, which the shell can't have in a word", part.ref)
 		case c.first[i] && strings.HasPrefix(v, "-"):
-			return "", fmt.Errorf("%s begins with -, so the command would take it for an option", part.ref)
+			return "", fmt.Errorf("%s starts with -, so the command would take it for an option", part.ref)
 		}
 		b.WriteString(quote(v))
 	}

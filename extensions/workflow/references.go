@@ -108,7 +108,7 @@ func (r *reader) used(s *Step) {
 	before := r.w.before(s)
 	item := func(refs []Ref, key string, line int) {
 		if s.Each == nil && slices.ContainsFunc(refs, Ref.IsItem) {
-			r.wrong(line, key, "uses item, but the step has no each")
+			r.wrong(line, key, "uses item, but the step has no key each")
 		}
 	}
 	check := func(refs []Ref, key string, line int) {
@@ -153,7 +153,7 @@ func (r *reader) eachUsed(s *Step, before map[string]bool) {
 	for _, ref := range refs {
 		switch {
 		case ref.IsItem():
-			r.wrong(s.Line, key, "uses item, which each itself defines")
+			r.wrong(s.Line, key, "can't use item, because item is one of the values in this list")
 		case r.known(ref, key, s.Line, before) && s.Each.ref != nil && r.kind(ref) != list && r.kind(ref) != text:
 			r.wrong(s.Line, key, "%s is %s, not a list", ref, r.kind(ref))
 		}
@@ -168,7 +168,7 @@ func (r *reader) holds(c *Condition, s *Step, key string, before map[string]bool
 	known := true
 	for _, ref := range c.Refs() {
 		if ref.IsItem() && (s.Each == nil || strings.HasSuffix(key, ".condition")) {
-			r.wrong(c.line, key, "uses item, which is not known there")
+			r.wrong(c.line, key, "can't use item here")
 			known = false
 			continue
 		}
@@ -196,7 +196,7 @@ func (r *reader) known(ref Ref, key string, line int, before map[string]bool) bo
 		}
 	case ref.IsItem():
 		if before == nil {
-			r.wrong(line, key, "item is not known there")
+			r.wrong(line, key, "item can't be used here")
 			return false
 		}
 	default:
@@ -209,7 +209,7 @@ func (r *reader) known(ref Ref, key string, line int, before map[string]bool) bo
 			r.wrong(line, key, "the step %s may not have ended by then: add it to needs", ref.Step)
 			return false
 		case of.Each == nil && (ref.Field == "done" || ref.Field == "failed"):
-			r.wrong(line, key, "the step %s has no each, so it has no %s items", ref.Step, ref.Field)
+			r.wrong(line, key, "the step %s has no key each, so it has no %s items", ref.Step, ref.Field)
 			return false
 		}
 	}

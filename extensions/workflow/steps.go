@@ -18,7 +18,7 @@ func (r *reader) steps(n *yaml.Node) {
 		r.wrong(n.Line, "steps", "is not a list of steps")
 		return
 	case len(n.Content) > MaxSteps:
-		r.wrong(n.Line, "steps", "are %d (allowed: %d)", len(n.Content), MaxSteps)
+		r.wrong(n.Line, "steps", "has %d entries (allowed: %d)", len(n.Content), MaxSteps)
 		return
 	}
 	for i, item := range n.Content {
@@ -63,7 +63,7 @@ func (r *reader) step(n *yaml.Node, place string, i int) Step {
 		s.Needs = []string{r.w.Steps[i-1].ID}
 	}
 	if s.Each == nil && (s.AtOnce > 1 || s.StopAfter > 0) {
-		r.wrong(n.Line, place, "at_once and stop_after are for steps with each")
+		r.wrong(n.Line, place, "at_once and stop_after work only in a step with each")
 	}
 	return s
 }
@@ -166,11 +166,11 @@ func (r *reader) gate(e entry, key string) *Gate {
 	case !seen["message"]:
 		r.wrong(e.line, key+".message", "is missing: say what is about to happen")
 	case g.Type == Conditional && !seen["when"]:
-		r.wrong(e.line, key+".when", "is missing: a conditional gate needs one")
+		r.wrong(e.line, key+".when", "is missing: a conditional gate needs this condition")
 	case g.Type != Conditional && seen["when"]:
-		r.wrong(e.line, key+".when", "is for gates of type conditional")
+		r.wrong(e.line, key+".when", "works only in a gate of type conditional")
 	case g.Default && (g.Type == Required || g.Type == Conditional):
-		r.wrong(e.line, key+".default", "approve would pass the gate without an answer, and its type is %s", g.Type)
+		r.wrong(e.line, key+".default", "approve would pass the gate without an answer, which a gate of type %s can't allow", g.Type)
 	case seen["default"] && !seen["timeout"]:
 		r.wrong(e.line, key+".default", "has no effect without timeout")
 	}
@@ -214,7 +214,7 @@ func (r *reader) params(n *yaml.Node, key, tool string, depth int) *Params {
 		if depth == 0 && slices.Contains(typed[tool], e.key) {
 			v.each(func(t *Template, line int) {
 				if len(t.Refs()) > 0 {
-					r.wrong(line, at, "contains a value, but buddy doesn't quote typed text: use run_shell")
+					r.wrong(line, at, "contains a value, which buddy can't quote in typed text: use run_shell")
 				}
 			})
 		}

@@ -78,7 +78,7 @@ func tellExcerpts(b turn.Briefing, all []event.Excerpt) {
 	}
 	for i, e := range all {
 		if i == maxFiles {
-			b.Publish(event.Notice{Text: fmt.Sprintf("%s and what follows it is not attached: a prompt can have %d texts of an editor", e.Name, maxFiles), Code: reminder.Editor})
+			b.Publish(event.Notice{Text: fmt.Sprintf("%s and any texts after it are not attached: a prompt can have at most %d texts from an editor", e.Name, maxFiles), Code: reminder.Editor})
 			return
 		}
 		about := "The user's editor sent this text of " + e.Name + " with the prompt. It may differ from the file on disk"

@@ -34,7 +34,7 @@ func (s *Servers) Attach(ctx context.Context, prompts []string) (all []tools.Res
 		}
 		name := one.def.Name + ":" + uri
 		if len(done) == maxAttached {
-			return all, append(problems, fmt.Sprintf("@%s was not attached: a prompt may name %d resources", name, maxAttached))
+			return all, append(problems, fmt.Sprintf("@%s was not attached: a prompt may name at most %d resources", name, maxAttached))
 		}
 		done = append(done, name)
 		text, images, err := one.attach(ctx, uri)

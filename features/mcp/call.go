@@ -121,12 +121,12 @@ func (s *server) askIn(ctx context.Context, c *connection, call tools.Call, name
 		case asking := <-r.asks:
 			clock.pause(asking)
 		case <-clock.wall.C:
-			return tools.Failure(fmt.Errorf("%s: no result within %v, given up (the setting is timeout of [mcp.%s])", name, s.def.Timeout, s.def.Name)), false
+			return tools.Failure(fmt.Errorf("%s: gave up after %v without a result (the setting is timeout in [mcp.%s])", name, s.def.Timeout, s.def.Name)), false
 		case <-clock.idle.C:
 			if ended == nil {
 				return s.failed(c, nil), r.notExecuted()
 			}
-			return tools.Failure(fmt.Errorf("%s: no sign of life for %v, given up (the setting is idle of [mcp.%s])", name, s.def.Idle, s.def.Name)), false
+			return tools.Failure(fmt.Errorf("%s: gave up after %v without a sign of life (the setting is idle in [mcp.%s])", name, s.def.Idle, s.def.Name)), false
 		}
 	}
 }

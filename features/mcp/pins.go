@@ -78,7 +78,7 @@ func hashOf(text string) string {
 func (p *pins) changed(server string, t *sdk.Tool, now pinned) string {
 	all, err := p.read()
 	if err != nil {
-		return "the version that you approved is not known: " + err.Error()
+		return "the version that you approved can't be read: " + err.Error()
 	}
 	before, ok := all.Tools[server][t.Name]
 	if !ok || before.Hash == now.Hash {

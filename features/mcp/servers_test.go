@@ -377,10 +377,10 @@ func TestCallsHaveLimitsOfTheirOwn(t *testing.T) {
 	idle.Name, idle.Idle = "idle", 50*time.Millisecond
 	b := start(t, wall, idle, steps)
 	b.settled()
-	if res := b.call("mcp__wall__echo", `{"text":"x"}`); !strings.Contains(res.Content, "no result within 50ms") {
+	if res := b.call("mcp__wall__echo", `{"text":"x"}`); !strings.Contains(res.Content, "gave up after 50ms without a result") {
 		t.Errorf("wall: %+v", res)
 	}
-	if res := b.call("mcp__idle__echo", `{"text":"x"}`); !strings.Contains(res.Content, "no sign of life for 50ms") {
+	if res := b.call("mcp__idle__echo", `{"text":"x"}`); !strings.Contains(res.Content, "gave up after 50ms without a sign of life") {
 		t.Errorf("idle: %+v", res)
 	}
 	use, call := b.planned("mcp__progress__echo", `{"text":"x"}`)

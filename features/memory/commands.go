@@ -147,7 +147,7 @@ func rememberedIn(ctx context.Context, store *Store) (all []remembered, skipped 
 func whyNot(e Entry) string {
 	switch {
 	case e.Overridden != "":
-		return "does not hold: " + e.Overridden + " says the opposite"
+		return "not in effect: " + e.Overridden + " says the opposite"
 	case e.Opposed != "":
 		return "sent to the model with " + e.Opposed + ", which says the opposite"
 	case e.Asked:

@@ -23,7 +23,7 @@ var settings = config.Own(
 	},
 	config.Field[values]{
 		Name: "limit", Short: "bytes, 1 to 4096", Most: MaxShare,
-		Doc: "How much of the memory a model gets at the start of a session. Entries that do not fit are left out, the least supported first.",
+		Doc: "How much of the memory a model gets at the start of a session. Entries that do not fit are left out, those with the least evidence first.",
 		At:  func(v *values) any { return &v.Limit },
 	},
 )

@@ -270,7 +270,7 @@ func (w *writing) checked(f *file) ([]byte, error) {
 		}
 	}
 	if len(data) > maxFile {
-		return nil, fmt.Errorf("%s would have more than %d MB: forget some first", f.Path, maxFile>>20)
+		return nil, fmt.Errorf("%s would have more than %d MB: forget some entries first", f.Path, maxFile>>20)
 	}
 	return data, nil
 }

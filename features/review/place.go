@@ -74,9 +74,9 @@ func Locate(ctx context.Context, files fs.FS, dir string, f event.Finding) Spot 
 	switch moved := now.find(f.LineSum); {
 	case f.Line == 0 || f.FileSum == now.sum():
 	case f.FileSum == "":
-		s.Line, s.Why = 0, fmt.Sprintf("line %d of %s is not certain: %s", f.Line, f.File, cmp.Or(f.Note, "the review did not keep what it read"))
+		s.Line, s.Why = 0, fmt.Sprintf("line %d of %s is not certain: %s", f.Line, f.File, cmp.Or(f.Note, "the review did not record the file's state"))
 	case moved == 0:
-		s.Line, s.Why = 0, fmt.Sprintf("%s has changed since the review, and line %d is no longer as it was", f.File, f.Line)
+		s.Line, s.Why = 0, fmt.Sprintf("%s has changed since the review, and line %d can't be found any more", f.File, f.Line)
 	case moved != f.Line:
 		s.Line, s.Why = moved, fmt.Sprintf("%s has changed since the review: line %d is line %d now", f.File, f.Line, moved)
 	}

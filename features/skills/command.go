@@ -35,7 +35,7 @@ func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, erro
 	select {
 	case <-b.first:
 	case <-ctx.Done():
-		return show.Answer{}, errors.New("the session is still being read")
+		return show.Answer{}, errors.New("the session is still loading")
 	}
 	if switches {
 		return show.Answer{}, b.Switch(name, args[0] == "on")

@@ -196,7 +196,7 @@ func (s *ssh) makeDir() error {
 	}
 	dir, err := os.MkdirTemp(base, "buddy-ssh-")
 	if err != nil {
-		return fmt.Errorf("no directory for the ssh socket: %w", err)
+		return fmt.Errorf("can't make a directory for the ssh socket: %w", err)
 	}
 	d := &socketDir{path: dir, done: make(chan struct{})}
 	cmd := searchpath.Command(context.Background(), "sh", append([]string{"-c", guardScript, dir}, s.argv("-S", filepath.Join(dir, "s"), "-O", "exit", s.opt.Dest)...)...)
@@ -205,7 +205,7 @@ func (s *ssh) makeDir() error {
 		err = cmd.Start()
 	}
 	if err != nil {
-		return fmt.Errorf("no guard of the ssh connection: %w", errors.Join(err, os.RemoveAll(dir)))
+		return fmt.Errorf("the process that guards the ssh connection can't be started: %w", errors.Join(err, os.RemoveAll(dir)))
 	}
 	go func() {
 		_ = cmd.Wait()

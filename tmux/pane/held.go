@@ -91,7 +91,7 @@ func (s *Shell) held(mode Mode, within Sandboxed) (*waitingShell, error) {
 	case s.kind == kindZsh:
 		return nil, fmt.Errorf("%w for zsh", impossible(within))
 	case s.folder == "" && s.state != "":
-		return nil, errors.New("the folder in which the last command ended is unknown; set it by a command that needs approval")
+		return nil, errors.New("the folder in which the last command ended is unknown; set it with cd in a command that the user approves")
 	}
 	if err := s.inherit(); err != nil {
 		return nil, err

@@ -183,7 +183,7 @@ func (c *charset) encode(text string) ([]byte, error) {
 	case r == utf8.RuneError:
 		return nil, fmt.Errorf("the new text has %s, which stands for bytes that are not %s and can't be written; leave it out, or change those bytes with a command", badByte, c.name)
 	case c == unknown:
-		return nil, fmt.Errorf("the encoding of the file is not known, so that %q (%U) can't be written as the others are; use ASCII, or convert the file to UTF-8 with a command first", r, r)
+		return nil, fmt.Errorf("the encoding of the file is not known, so %q (%U) can't be encoded; use ASCII, or convert the file to UTF-8 with a command first", r, r)
 	default:
 		return nil, fmt.Errorf("the file is %s, which has no %q (%U); use other characters, or convert the file to UTF-8 with a command first", c.name, r, r)
 	}

@@ -54,7 +54,7 @@ func (d document) splice(parts []part, lossy bool) (document, error) {
 	text.WriteString(d.text[read:])
 	after := document{d.charset, append(data, d.data[kept:]...), text.String()}
 	if d.charset != nil && d.decode(after.data) != after.text {
-		return d, fmt.Errorf("the change would join bytes that are not %s with others, which makes them other characters; change the file with a command", d.name)
+		return d, fmt.Errorf("the change would join bytes that are not %s with others to different characters; change the file with a command", d.name)
 	}
 	return after, nil
 }

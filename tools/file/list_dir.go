@@ -187,7 +187,7 @@ func (l *listing) text() string {
 func (l *listing) note() string {
 	var left, failed, huge string
 	if l.left > 0 {
-		left = fmt.Sprintf("%d more entries are not shown; list a folder below, or use glob", l.left)
+		left = fmt.Sprintf("%d more entries are not shown; list a subfolder, or use glob", l.left)
 	}
 	if l.failed > 0 {
 		failed = fmt.Sprintf("%d folders could not be read", l.failed)

@@ -129,7 +129,7 @@ func shortened(diff string) string {
 			bytes += len(line)
 		case !head && line[0] == ' ' && len(line) > keptBytes:
 			cut := len(line) - keptBytes
-			line = tools.Head(line, keptBytes/2) + fmt.Sprintf(" … %d bytes that stay … ", cut) + strings.ToValidUTF8(line[len(line)-keptBytes/2:], "")
+			line = tools.Head(line, keptBytes/2) + fmt.Sprintf(" … %d unchanged bytes … ", cut) + strings.ToValidUTF8(line[len(line)-keptBytes/2:], "")
 		}
 		rest()
 		b.WriteString(line)

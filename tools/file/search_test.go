@@ -51,7 +51,7 @@ func TestListDirIsBounded(t *testing.T) {
 	if strings.Count(entries, "\n") != listLimit || !strings.HasPrefix(entries, "big/\nbig/0000 0\n") || !strings.HasSuffix(entries, "small/\nz 0\n") {
 		t.Errorf("%d entries, the last: %q", strings.Count(entries, "\n"), entries[len(entries)-40:])
 	}
-	if got.Note != "104 more entries are not shown; list a folder below, or use glob" {
+	if got.Note != "104 more entries are not shown; list a subfolder, or use glob" {
 		t.Errorf("note = %v", got.Note)
 	}
 }
@@ -62,7 +62,7 @@ func TestLongNamesAreBounded(t *testing.T) {
 		b.put(fmt.Sprintf("%s%03d", strings.Repeat("n", 250), i), "")
 	}
 	list := b.OK("list_dir", args{})
-	if n := strings.Count(list.Text, "\n"); n != 78 || list.Note != "72 more entries are not shown; list a folder below, or use glob" {
+	if n := strings.Count(list.Text, "\n"); n != 78 || list.Note != "72 more entries are not shown; list a subfolder, or use glob" {
 		t.Errorf("list_dir: %d entries, %v", n, list.Note)
 	}
 	found := b.OK("glob", args{"pattern": "*"})

@@ -260,7 +260,7 @@ func (s *remoteStaged) Commit(keep func() error) (dropped []string, err error) {
 	}
 	if s.r.Perm != 0 && s.r.Perm != s.old.Mode.Perm() {
 		if err := s.t.host.Chmod(s.ctx, s.path, s.r.Perm); err != nil {
-			return nil, &UnsureError{withName(s.path, localError(err)), fmt.Sprintf("%q was written, and its permissions may not be set", s.path)}
+			return nil, &UnsureError{withName(s.path, localError(err)), fmt.Sprintf("%q was written, but its permissions may not be set", s.path)}
 		}
 	}
 	return droppedBits(s.old.Mode), nil

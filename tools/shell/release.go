@@ -42,7 +42,7 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 	}
 	note += fmt.Sprintf(`. You will get its end. Through use_tool: task_output {"id":%d} and capture-pane show how it goes, task_kill {"id":%d} ends it.`, job.id, job.id)
 	if job.shared {
-		note += " Until it ends, each command runs in a pane of its own, which begins with the folder and variables from before this one and passes none on."
+		note += " Until it ends, each command runs in a pane of its own, with the folder and variables from before this one; changes to them are lost."
 	}
 	if asked {
 		return job.asked(ctx, note, limit)

@@ -15,8 +15,8 @@ const remedy = "blocks"
 
 // Reasons for blocks, for display.
 const (
-	refused  = "its server refused a request because of its tools"
-	unusable = "two of its answers had calls in their text that could not be used"
+	refused  = "its server refused a request that offered tools"
+	unusable = "two of its answers had unusable calls in their text"
 	learnt   = "that was needed earlier in this session"
 )
 

@@ -85,7 +85,7 @@ func New(c Config) (*Endpoint, error) {
 		return nil, fmt.Errorf("%s = %q: a base URL has no fragment", key, shown.String())
 	}
 	if strings.ContainsFunc(c.Key, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) }) {
-		return nil, fmt.Errorf("the key holds a character that no key has, such as a line break; key: %s", c.KeySource)
+		return nil, fmt.Errorf("the key contains a character that is not allowed in a key, such as a line break; key: %s", c.KeySource)
 	}
 	e := &Endpoint{config: c, near: near(u.Hostname()), base: strings.TrimRight(base.String(), "/"), query: u.RawQuery, shown: strings.TrimRight(shown.String(), "/"), host: hostPort(u)}
 	e.waits = c.Waits.filled(e.near)

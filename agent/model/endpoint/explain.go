@@ -145,7 +145,7 @@ func limited(e *model.Error, head []byte) {
 
 const contextHint = "the conversation is too long for the model: /compact makes it shorter, /session new starts another one"
 
-const overRateHint = "the request has more tokens than the account may send in that time: /compact makes the conversation shorter, /model chooses another model"
+const overRateHint = "the request has more tokens than the account's rate limit allows: /compact makes the conversation shorter, /model chooses another model"
 
 // refused reports whether a server may answer a request that is too long with this status: llama.cpp and some gateways
 // answer 500, all others 400 or 422.

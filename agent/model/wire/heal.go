@@ -195,7 +195,7 @@ func (m *Model) heal(ctx context.Context, emit Emit, req model.Request) error {
 // healed remembers the remedies that helped, and returns a delta that describes them.
 func (h *healing) healed(with []model.Remedy) model.Delta {
 	info := h.m.Info()
-	text := info.Model + " refused a request: from now on it is sent "
+	text := info.Model + " refused a request: from now on, requests are sent "
 	var labels []string
 	for _, r := range remedies {
 		i := index(with, r.name)

@@ -303,7 +303,7 @@ func findErases(d *folders, words []arg) string {
 			continue
 		}
 		if root := findsAll(d, words[:start+i]); root != "" {
-			return "find erases or closes what is in " + root
+			return "find deletes files, or changes their permissions, in " + root
 		}
 	}
 	return ""

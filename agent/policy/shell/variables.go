@@ -102,7 +102,7 @@ func number(w *syntax.Word) bool {
 // assign visits VAR=value before a command, or alone.
 func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	if as.Name == nil {
-		a.rep.other("buddy can't read an assignment")
+		a.rep.other("the command contains a variable assignment that buddy can't analyze")
 		return
 	}
 	name := as.Name.Value

@@ -83,7 +83,7 @@ func (a Address) check() (host string, err error) {
 	case err != nil:
 		return "", fmt.Errorf("%w: it can't be parsed", ErrAddress)
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
-		return "", fmt.Errorf("%w: %q is no http or https address", ErrAddress, texts.Clip(a.URL, maxText))
+		return "", fmt.Errorf("%w: %q is not an http or https address", ErrAddress, texts.Clip(a.URL, maxText))
 	case u.User != nil:
 		return "", fmt.Errorf("%w: it has a user's name before the host %q, which hides the host", ErrAddress, u.Hostname())
 	}

@@ -113,9 +113,9 @@ func (f Field) fitNumber(text string) (any, error) {
 	n, err := strconv.ParseFloat(text, 64)
 	switch {
 	case err != nil || math.IsNaN(n) || math.IsInf(n, 0):
-		return nil, fmt.Errorf("%q is no number", texts.Clip(text, maxText))
+		return nil, fmt.Errorf("%q is not a number", texts.Clip(text, maxText))
 	case f.Kind == Integer && (n != math.Trunc(n) || math.Abs(n) >= 1<<53):
-		return nil, fmt.Errorf("%q is no whole number", texts.Clip(text, maxText))
+		return nil, fmt.Errorf("%q is not a whole number", texts.Clip(text, maxText))
 	}
 	if why := outside(n, f.Min, f.Max); why != "" {
 		return nil, fmt.Errorf("%s: it must be %s", texts.Clip(text, maxText), why)
@@ -132,7 +132,7 @@ func (f Field) fitText(text string) (any, error) {
 		return nil, fmt.Errorf("it has %d characters, more than %d", length, maxValue)
 	}
 	if length == 0 && f.Required {
-		return nil, errors.New("it is needed")
+		return nil, errors.New("an answer is required")
 	}
 	if why := outside(float64(length), f.Min, f.Max); why != "" {
 		return nil, fmt.Errorf("it has %d characters: it must be %s", length, why)

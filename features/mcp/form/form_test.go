@@ -120,7 +120,7 @@ func TestWrongValuesAreAskedAgain(t *testing.T) {
 		{`"type":"boolean"`, "maybe", `"maybe" is neither yes nor no`, "Yes"},
 		{`"type":"string","enum":["r","g"]`, "blue", `"blue" is none of the choices`, "r"},
 		{`"type":"string","minLength":3`, "ab", "it has 2 characters: it must be at least 3", "abc"},
-		{`"type":"string"`, "", "it is needed", "x"},
+		{`"type":"string"`, "", "an answer is required", "x"},
 		{`"type":"string"`, strings.Repeat("x", maxValue+1), "more than 10000", "x"},
 		{`"type":"string","format":"email"`, "Ann <a@b.c>", "does not fit", "a@b.c"},
 		{`"type":"string","format":"uri"`, "example", "does not fit", "https://example.com/x"},

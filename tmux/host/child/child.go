@@ -137,7 +137,7 @@ func startProcess(ctx context.Context, s Spec) (*Process, error) {
 	go p.supervise(context.AfterFunc(ctx, p.stopping))
 	if err != nil {
 		p.Stop()
-		return nil, fmt.Errorf("%s was ended again: it could not be noted in %s: %w", s.Name, s.State, err)
+		return nil, fmt.Errorf("%s was ended, because it could not be noted in %s: %w", s.Name, s.State, err)
 	}
 	return p, nil
 }

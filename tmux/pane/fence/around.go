@@ -50,7 +50,7 @@ func surroundings(c Settings, home string, known []*surrounding) (all []*surroun
 		case !complete:
 			return nil, fmt.Errorf("%w: the repository around the workspace, %q, is too large to be searched for secrets within %v; start buddy in that folder", ErrImpossible, root, lookMax)
 		case len(found) > secretsMax:
-			return nil, fmt.Errorf("%w: the repository around the workspace, %q, has more than %d files with secrets by their names; start buddy in that folder", ErrImpossible, root, secretsMax)
+			return nil, fmt.Errorf("%w: the repository around the workspace, %q, has more than %d files whose names suggest secrets; start buddy in that folder", ErrImpossible, root, secretsMax)
 		}
 		s.secrets, s.looked = found, time.Now()
 		all = append(all, s)

@@ -72,7 +72,7 @@ func (s Settings) check(home string) error {
 	for _, dir := range append(append([]string{}, s.Work...), s.Write...) {
 		switch {
 		case !filepath.IsAbs(dir):
-			return fmt.Errorf("%w: %q is no absolute path", ErrImpossible, dir)
+			return fmt.Errorf("%w: %q is not an absolute path", ErrImpossible, dir)
 		case filepath.Clean(dir) == "/":
 			return fmt.Errorf("%w: the folder %q is the whole system; work in a project's folder", ErrImpossible, dir)
 		case filepath.IsAbs(home) && texts.Below(home, dir):

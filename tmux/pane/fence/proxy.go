@@ -93,7 +93,7 @@ func (p *proxy) permit(ctx context.Context, host, port string) error {
 	unlisted := fmt.Errorf("%q is not among allow_hosts of [sandbox]", host)
 	switch {
 	case port != "443" && port != "80" && listed:
-		return fmt.Errorf("port %s: only 443 and 80 are passed on", port)
+		return fmt.Errorf("port %s: only 443 and 80 are allowed", port)
 	case listed:
 		return nil
 	case port != "443" && port != "80":
@@ -107,7 +107,7 @@ func (p *proxy) permit(ctx context.Context, host, port string) error {
 	case p.held <- struct{}{}:
 		defer func() { <-p.held }()
 	default:
-		return fmt.Errorf("%w, and %d connections wait for an answer already", unlisted, proxyHeld)
+		return fmt.Errorf("%w, and %d connections are already waiting for an answer", unlisted, proxyHeld)
 	}
 	if err := (*ask)(ctx, name, port); err != nil {
 		if errors.Is(err, ErrNobody) {

@@ -243,12 +243,12 @@ func (f *finder) closed(links []Link, real string) string {
 	for _, path := range append(linked(links), real) {
 		name, _ := strings.CutPrefix(path, f.home+"/") // the names of the user and the machine do not count
 		if part, why := secretfile.Find(name); part != "" {
-			return fmt.Sprintf("%q is a name of files with secrets (%s)", part, why)
+			return fmt.Sprintf("the name %q suggests secrets (%s)", part, why)
 		}
 	}
 	for _, own := range f.Own {
 		if texts.Below(real, own) {
-			return "it is hidden: one of buddy's own files, or hide under [sandbox] names it"
+			return "it is hidden: it is one of buddy's own files, or hide in [sandbox] lists it"
 		}
 	}
 	if slices.ContainsFunc(linked(links), f.workedIn) {

@@ -63,7 +63,7 @@ func suits(c Config) error {
 			return no("%q: %w", dir, err)
 		}
 		if system.Type == unix.OVERLAYFS_SUPER_MAGIC {
-			return no("%q is on an overlay file system, as in containers, and Linux puts no overlay on it", dir)
+			return no("%q is on an overlay file system, as in containers, and Linux can't put another overlay on it", dir)
 		}
 	}
 	if at[0].Dev_major != at[1].Dev_major || at[0].Dev_minor != at[1].Dev_minor || at[0].Mnt_id != at[1].Mnt_id {
@@ -119,7 +119,7 @@ func newLayer(layers string) (string, error) {
 		return "", err
 	}
 	if err := unix.Setxattr(layer, xattrPrefix+"none", nil, 0); err != nil {
-		return "", errors.Join(fmt.Errorf("%w: the file system of %q keeps no attributes of overlays: %w", ErrImpossible, layer, err), os.Remove(layer))
+		return "", errors.Join(fmt.Errorf("%w: the file system of %q can't store the attributes that an overlay needs: %w", ErrImpossible, layer, err), os.Remove(layer))
 	}
 	return layer, os.Mkdir(filepath.Join(layer, oldDir), 0o700)
 }
@@ -192,7 +192,7 @@ const layerPaths = 40
 // [Resume] first.
 func Discard(layer string) error {
 	if _, err := os.Lstat(filepath.Join(layer, stateFile)); err == nil {
-		return fmt.Errorf("%q is only kept in part; resume that first", layer)
+		return fmt.Errorf("only a part of the changes in %q was kept; keep the rest first", layer)
 	}
 	err := os.RemoveAll(layer)
 	if !errors.Is(err, fs.ErrPermission) {
