@@ -182,7 +182,7 @@ func TestUserFile(t *testing.T) {
 	for _, s := range Sources("", nil) {
 		notes += s.Kind + ":" + s.Note + "\n"
 	}
-	if want := "project:\nproject:\nuser:\nuser:not read: " + h.user + " is there\n"; notes != want {
+	if want := "project:\nproject:\nuser:\nuser:not read, because " + h.user + " exists\n"; notes != want {
 		t.Errorf("sources %q, want %q", notes, want)
 	}
 	t.Chdir(filepath.Dir(h.user))

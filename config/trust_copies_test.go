@@ -99,7 +99,7 @@ func TestWhatCanNotBeCopiedDoesNotRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now, err := c.Line(line); err == nil || !strings.Contains(err.Error(), "write the path of x.sh as a word of its own") {
+		if now, err := c.Line(line); err == nil || !strings.Contains(err.Error(), "write the path of x.sh as a separate word") {
 			t.Errorf("%q runs as %q, %v", line, now, err)
 		}
 	}

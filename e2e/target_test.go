@@ -78,7 +78,7 @@ func TestTargets(t *testing.T) {
 			if len(requests) == 0 {
 				return
 			}
-			if want := "- local: the machine of the person\n- web-01: the first web server\n- web-02\n"; !strings.Contains(opening(requests[0]), want) {
+			if want := "- local: the person's machine\n- web-01: the first web server\n- web-02\n"; !strings.Contains(opening(requests[0]), want) {
 				t.Errorf("the model is not told %q:\n%s", want, opening(requests[0]))
 			}
 		})

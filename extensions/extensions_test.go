@@ -184,10 +184,10 @@ func TestResolve(t *testing.T) {
 	}, func(name string) bool { return name == "help" })
 	const want = "/commit person/commit/mine\n/project:commit project/commit/near\n/project:help project/help/1\n/same project/same/2\n/built-in:commit built-in/commit/0\n" +
 		"person/commit/mine: left out: it is the same as person/commit/mine\n" +
-		"project/commit/near: /commit is person/commit/mine, so this is /project:commit\n" +
+		"project/commit/near: /commit is already the name of person/commit/mine, so this one is called /project:commit\n" +
 		"project/commit/far: left out: the names /commit and /project:commit are taken, the second by project/commit/near\n" +
-		"project/help/1: /help is a command of buddy, so this is /project:help\n" +
-		"built-in/commit/0: /commit is person/commit/mine, so this is /built-in:commit"
+		"project/help/1: /help is one of buddy's commands, so this one is called /project:help\n" +
+		"built-in/commit/0: /commit is already the name of person/commit/mine, so this one is called /built-in:commit"
 	if got := brief("nowhere", items, problems); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}

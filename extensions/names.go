@@ -64,7 +64,7 @@ func Resolve(items []Item, reserved func(name string) bool) ([]Item, []Problem) 
 		case reserved(it.Name):
 			problem.Reason = fmt.Sprintf("%s is one of buddy's commands, so this one is called %s", it.call(it.Name), it.call(other))
 		case clash:
-			problem.Reason = fmt.Sprintf("%s is the name of %s, so this one is called %s", it.call(it.Name), first.File, it.call(other))
+			problem.Reason = fmt.Sprintf("%s is already the name of %s, so this one is called %s", it.call(it.Name), first.File, it.call(other))
 		}
 		if problem.Reason != "" {
 			switch second, again := taken[other]; {

@@ -188,7 +188,7 @@ func TestHostileArchives(t *testing.T) {
 		{"a file as a folder", []func(*tar.Writer) error{good[0], good[1], file("files/out/000001/out/x", "x")}, "file exists"},
 		{"more after the session", append(slices.Clone(good), file("files/later", "x")), "comes after the session"},
 		{"no session", good[:2], "it is incomplete"},
-		{"no beginning", good[1:], "it begins with"},
+		{"no beginning", good[1:], "it starts with"},
 		{"nothing", nil, "it is incomplete"},
 		{"newer", []func(*tar.Writer) error{file(archiveHead, `{"buddy_archive":9}`)}, "version 9, this program reads 1"},
 		{"no folder", []func(*tar.Writer) error{file(archiveHead, `{"buddy_archive":1,"id":"a-1","dir":"x/../y"}`)}, "not a clean absolute path"},

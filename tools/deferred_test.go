@@ -129,7 +129,7 @@ func TestUseToolIsTheTool(t *testing.T) {
 			t.Errorf("Plan(%v) = %+v, %s, want %s", tt.a, call.Planned, err, tt.want)
 		}
 	}
-	b.Fails("use_tool", args{"name": "none"}, `invalid arguments: name: there is no tool "none"`)
+	b.Fails("use_tool", args{"name": "none"}, `invalid arguments: name: use_tool can't call a tool "none"`)
 	b.Fails("use_tool", args{"name": "use_tool"}, "there is no tool")
 	b.Fails("use_tool", args{"name": "issue_read", "args": []int{1}}, "args: expected object, got array")
 	b.Fails("use_tool", args{"name": "issue_read", "args": args{"bad": 1}}, "issue_read: invalid arguments: number: expected integer")

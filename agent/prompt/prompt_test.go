@@ -46,9 +46,9 @@ func TestSystem(t *testing.T) {
 func TestTargets(t *testing.T) {
 	f := Facts{OS: "linux", Shell: "bash", Cwd: "/w", Target: "local", Tools: true}
 	one := Here(f)
-	f.Targets = []Target{{Name: "local", Doc: "the machine of the person"}, {Name: "web-01"}}
+	f.Targets = []Target{{Name: "local", Doc: "the person's machine"}, {Name: "web-01"}}
 	several := Here(f)
-	if want := "take `target`, one of:\n- local: the machine of the person\n- web-01\nWithout it they work on local,"; !strings.Contains(several, want) {
+	if want := "take `target`, one of:\n- local: the person's machine\n- web-01\nWithout it they work on local,"; !strings.Contains(several, want) {
 		t.Errorf("%q is not in\n%s", want, several)
 	}
 	if strings.Contains(one, "`target") {

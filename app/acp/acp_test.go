@@ -611,7 +611,7 @@ func TestTextsOfEditor(t *testing.T) {
 	if !strings.Contains(last, "content 8") || strings.Contains(last, "content 9") || strings.Count(last, "its end is missing") != 1 {
 		t.Error("the limits of the texts have no effect")
 	}
-	if got := e.texts("agent_thought_chunk"); !strings.Contains(got, "f9.go and what follows it is not attached: a prompt can have 8 texts") {
+	if got := e.texts("agent_thought_chunk"); !strings.Contains(got, "f9.go and any texts after it are not attached: a prompt can have at most 8 texts") {
 		t.Errorf("no notice about the limit: %q", got)
 	}
 }

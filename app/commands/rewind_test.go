@@ -24,7 +24,7 @@ func TestRewind(t *testing.T) {
 		"3":               "you can rewind at most 2 prompts",
 		"0":               `unknown argument "0"`,
 		"everything":      `unknown argument "everything"`,
-		"files":           "/rewind needs a number of prompts",
+		"files":           "/rewind needs the number of prompts",
 	} {
 		got := ""
 		s := &Session{Now: &slash.Now{Prompts: all}, Send: func(c event.Command) { got = fmt.Sprintf("%+v", c) }}

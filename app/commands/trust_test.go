@@ -91,7 +91,7 @@ func TestTrust(t *testing.T) {
 		t.Errorf("while a task runs: %v", err)
 	}
 	s.Now = nil
-	if _, err := Run(t.Context(), s, "trust"); err == nil || !strings.Contains(err.Error(), "only a connected screen can do that") {
+	if _, err := Run(t.Context(), s, "trust"); err == nil || !strings.Contains(err.Error(), "only a screen that is connected to the session can do that") {
 		t.Errorf("where nobody knows whether a task runs: %v", err)
 	}
 }

@@ -252,8 +252,8 @@ func TestRequests(t *testing.T) {
 		{"memory add Use x.", "remembered: Use x. (r-"},
 		{"memory", "Memory:\n  1  r-"},
 		{"mcp", "none: buddy mcp add adds a server"},
-		{"nobody trust", "only a connected screen can do that"},
-		{"nobody rewind 1", "only a connected screen can do that"},
+		{"nobody trust", "only a screen that is connected to the session can do that"},
+		{"nobody rewind 1", "only a screen that is connected to the session can do that"},
 		{"trust apply", ""},
 		{"nonsense", `unknown command "nonsense"`},
 	} {

@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 		{name: "a limit with an alias", file: "---\nx: &a 1\npermission-mode: *a\n---\n", problem: "so permission-mode would have no effect"},
 		{name: "a limit that is there twice", file: "---\ntools: Read\nTools: Bash\n---\n", problem: "the front matter has a setting twice, so tools would have no effect"},
 		{name: "a limit in JSON", file: "---\n{\"name\": \"a\",\n\"tools\": [\"Read\"\n}\n---\n", problem: "so tools would have no effect"},
-		{name: "a limit behind a title", file: "# A\n\n---\nname: a\ndisable-model-invocation: true\n---\nText", problem: "line 3: the front matter must come first in the file"},
+		{name: "a limit behind a title", file: "# A\n\n---\nname: a\ndisable-model-invocation: true\n---\nText", problem: "line 3: the front matter must be at the start of the file"},
 		{name: "a limit in TOML", file: "+++\nname = \"a\"\nsandbox_mode = \"read-only\"\n+++\nText", problem: "sandbox_mode would have no effect"},
 		{name: "does not end", file: "---\ndescription: b\n", problem: "no closing line ---"},
 		{name: "too long a block", file: "---\nx: " + strings.Repeat("a", MaxBlock) + "\n---\n", problem: "allowed: 65536"},

@@ -43,13 +43,13 @@ func TestEachMistakeIsNamedWithItsLineAndKey(t *testing.T) {
 		{"unknown field", head + "steps:\n" + step + "  - {id: b, tool: run_shell, params: {command: \"echo {{ steps.a.result }}\"}}\n", `line 5: steps.b.params.command: steps.a.result: a step has no "result" (have: output, stdout, exit_code, ok, done, failed); two braces are written {{ "{{" }}`},
 		{"unknown root", head + "steps:\n  - {id: a, tool: run_shell, params: {command: \"echo {{ env.HOME }}\"}}\n", `line 4: steps.a.params.command: "env.HOME" is unknown: write inputs.NAME, item or steps.ID.FIELD; two braces are written {{ "{{" }}`},
 		{"item without each", head + "steps:\n  - {id: a, tool: run_shell, params: {command: \"echo {{ item }}\"}}\n", `line 4: steps.a.params.command: uses item, but the step has no key each`},
-		{"failed without each", head + "steps:\n" + step + "  - {id: b, tool: run_shell, each: \"{{ steps.a.failed }}\", params: {command: ls}}\n", `line 5: steps.b.each: the step a has no each, so it has no failed items`},
+		{"failed without each", head + "steps:\n" + step + "  - {id: b, tool: run_shell, each: \"{{ steps.a.failed }}\", params: {command: ls}}\n", `line 5: steps.b.each: the step a has no key each, so it has no failed items`},
 		{"each of a number", head + "inputs: {n: {type: int}}\nsteps:\n  - {id: a, tool: run_shell, each: \"{{ inputs.n }}\", params: {command: ls}}\n", `line 5: steps.a.each: inputs.n is a number, not a list`},
 		{"bad pattern", head + "inputs:\n  base:\n    type: string\n    pattern: '^['\nsteps:\n" + step, "line 6: inputs.base.pattern: \"^[\" is not a valid pattern: error parsing regexp: missing closing ]: `[`"},
 		{"bad default", head + "inputs:\n  base: {type: string, pattern: '\\w+', default: 'a b'}\nsteps:\n" + step, `line 4: inputs.base.default: is "a b", which does not match \w+`},
 		{"bad type", head + "inputs:\n  base: {type: text}\nsteps:\n" + step, `line 4: inputs.base.type: "text" is not a type (have: string, int, bool, list, target, targets, file)`},
 		{"bad gate", head + "steps:\n  - id: a\n    tool: run_shell\n    params: {command: ls}\n    gate: {type: sometimes, message: go}\n", `line 7: steps.a.gate.type: "sometimes" is not a type of gate (have: approval_required, optional, review_only, conditional)`},
-		{"gate that passes unseen", head + "steps:\n  - id: a\n    tool: run_shell\n    params: {command: ls}\n    gate: {type: approval_required, message: go, timeout: 1m, default: approve}\n", `line 7: steps.a.gate.default: approve would pass the gate without an answer, and its type is approval_required`},
+		{"gate that passes unseen", head + "steps:\n  - id: a\n    tool: run_shell\n    params: {command: ls}\n    gate: {type: approval_required, message: go, timeout: 1m, default: approve}\n", `line 7: steps.a.gate.default: approve would pass the gate without an answer, which a gate of type approval_required can't allow`},
 		{"gate without when", head + "steps:\n  - {id: a, tool: run_shell, params: {command: ls}, gate: {type: conditional, message: go}}\n", `line 4: steps.a.gate.when: is missing: a conditional gate needs this condition`},
 		{"bad condition", head + "steps:\n" + step + "  - {id: b, tool: run_shell, condition: 'steps.a.ok and', params: {command: ls}}\n", `line 5: steps.b.condition: a value is missing at the end`},
 		{"condition that is none", head + "steps:\n" + step + "  - {id: b, tool: run_shell, condition: steps.a.output, params: {command: ls}}\n", `line 5: steps.b.condition: steps.a.output is a text, not a condition`},
@@ -95,7 +95,7 @@ func TestLimitsOfAFile(t *testing.T) {
 	if got := mistakes(steps(workflow.MaxSteps)); got != "" {
 		t.Error(got)
 	}
-	if got := mistakes(steps(workflow.MaxSteps + 1)); got != "line 3: steps: are 51 (allowed: 50)" && got != "line 4: steps: are 51 (allowed: 50)" {
+	if got := mistakes(steps(workflow.MaxSteps + 1)); got != "line 3: steps: has 51 entries (allowed: 50)" && got != "line 4: steps: has 51 entries (allowed: 50)" {
 		t.Error(got)
 	}
 	if got := mistakes(steps(1) + strings.Repeat("#", workflow.MaxFile)); !strings.Contains(got, "(allowed: 65536)") {

@@ -59,7 +59,7 @@ func TestResourcesThatPromptsName(t *testing.T) {
 		t.Errorf("%d, %q", len(all), problems)
 	}
 	many := "@docs:1 @docs:2 @docs:3 @docs:4 @docs:5 @docs:6 @docs:7 @docs:8 @docs:9 @docs:10"
-	if _, problems = b.all.Attach(t.Context(), []string{many}); len(problems) != maxAttached+1 || !strings.Contains(problems[maxAttached], "a prompt may name 8 resources") {
+	if _, problems = b.all.Attach(t.Context(), []string{many}); len(problems) != maxAttached+1 || !strings.Contains(problems[maxAttached], "a prompt may name at most 8 resources") {
 		t.Errorf("%q", problems)
 	}
 }

@@ -160,10 +160,10 @@ func TestMemoryList(t *testing.T) {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	r := a.List.Rows[0]
-	if r.ID != "r-aaaa" || r.Cells[3] != "does not hold: r-bbbb says the opposite" {
+	if r.ID != "r-aaaa" || r.Cells[3] != "not in effect: r-bbbb says the opposite" {
 		t.Errorf("%+v", r)
 	}
-	if want := "r-aaaa  rule  in this folder\n  Use tabs.\n  on web-*\n  does not hold: r-bbbb says the opposite\n  " + path + ":2\n  r-aaaa 2026-01-01 target:web-*"; strings.Join(r.More, "\n") != want {
+	if want := "r-aaaa  rule  in this folder\n  Use tabs.\n  on web-*\n  not in effect: r-bbbb says the opposite\n  " + path + ":2\n  r-aaaa 2026-01-01 target:web-*"; strings.Join(r.More, "\n") != want {
 		t.Errorf("%q, want %q", r.More, want)
 	}
 	for _, d := range r.Deeds {

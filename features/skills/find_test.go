@@ -130,7 +130,7 @@ func TestWhoseSkillItIs(t *testing.T) {
 	for _, p := range set.Problems {
 		problems = append(problems, p.String())
 	}
-	for _, want := range []string{"/commit is ", "/help is a command of buddy, so this is /project:help", "left out: it is the same as"} {
+	for _, want := range []string{"/commit is ", "/help is one of buddy's commands, so this one is called /project:help", "left out: it is the same as"} {
 		if !strings.Contains(strings.Join(problems, "\n"), want) {
 			t.Errorf("%q is not said in %q", want, problems)
 		}

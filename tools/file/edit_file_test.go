@@ -124,7 +124,7 @@ func TestEditFileChangedSinceRead(t *testing.T) {
 	}
 	b.OK("read_file", args{"path": "a"})
 	payload, runErr = b.Finish(call) // read again, but another diff was approved
-	b.WantError("edit_file", payload, runErr, "changed after this change of it was planned")
+	b.WantError("edit_file", payload, runErr, "changed after this call was planned")
 }
 
 // No edit that runs at the same time as others is lost: it is in the file or was refused.

@@ -358,7 +358,7 @@ func TestFileInAnUnknownEncoding(t *testing.T) {
 	if got := b.OK("read_file", args{"path": "f"}); got.Text != "k = ������\n" || got.Note != "the encoding of the file is not known: 6 bytes that are not UTF-8 are shown as �, and changes keep them; only ASCII can be added" {
 		t.Errorf("read = %v", got)
 	}
-	b.Fails("edit_file", args{"path": "f", "old_string": "k", "new_string": "ключ"}, "the encoding of the file is not known, so that 'к' (U+043A) can't be written as the others are; use ASCII, or convert")
+	b.Fails("edit_file", args{"path": "f", "old_string": "k", "new_string": "ключ"}, "the encoding of the file is not known, so 'к' (U+043A) can't be encoded; use ASCII, or convert")
 	b.OK("edit_file", args{"path": "f", "old_string": "k", "new_string": "key"})
 	if want := "key" + file[1:]; b.content("f") != want {
 		t.Errorf("the file has %q", b.content("f"))

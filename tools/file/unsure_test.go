@@ -21,7 +21,7 @@ func TestNothingWasWrittenOnlyWhereKnown(t *testing.T) {
 		{"the move fails", "mv", "exit 1\n", change{to: "new", data: []byte("1\n")}, "nothing was written", "not known"},
 		{"the answer of the move is lost", "mv", `/bin/mv "$@"` + kill, change{to: "new", data: []byte("1\n")}, `new" was written; read it; the other files are as they were`, "nothing was"},
 		{"the answer of the removal is lost", "rm", `case $* in */a) /bin/rm "$@"` + kill + ";; esac\nexec /bin/rm \"$@\"\n", change{from: "a"}, `a" was removed; read it`, "nothing was"},
-		{"the permissions can't be set", "chmod", "case $1 in 711) exit 1 ;; esac\nexec /bin/chmod \"$@\"\n", change{from: "a", to: "a", data: []byte("1\n"), rights: fs.Rights{Perm: 0o711}}, `a" was written, and its permissions may not be set`, "nothing was"},
+		{"the permissions can't be set", "chmod", "case $1 in 711) exit 1 ;; esac\nexec /bin/chmod \"$@\"\n", change{from: "a", to: "a", data: []byte("1\n"), rights: fs.Rights{Perm: 0o711}}, `a" was written, but its permissions may not be set`, "nothing was"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t)

@@ -142,7 +142,7 @@ func (w *Workspace) rewrite(ctx context.Context, call tools.Call, name string, c
 func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data []byte) (dropped []string, err error) {
 	plan := call.Planned
 	if preview(w.show(plan.Path), old, data) != plan.Preview || otherNames(plan.Path, old) > plan.OtherNames || old.readOnly() && !plan.ReadOnly {
-		return nil, fmt.Errorf("%q changed after this write was planned, nothing was written; read it again", w.show(plan.Path))
+		return nil, fmt.Errorf("%q changed after this call was planned, nothing was written; read it again", w.show(plan.Path))
 	}
 	if err := call.KeepBefore(before(plan.Path, old, data)); err != nil {
 		return nil, err

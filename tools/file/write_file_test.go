@@ -83,7 +83,7 @@ func TestWriteFileNotWhatWasShown(t *testing.T) {
 		{"changed and read again", func(b *bench) {
 			b.put("a.txt", "theirs\n")
 			b.OK("read_file", args{"path": "a.txt"})
-		}, "changed after this change of it was planned"},
+		}, "changed after this call was planned"},
 		{"made after the plan", func(b *bench) { b.put("new.txt", "theirs\n") }, "was not read since this session began or was resumed"},
 		{"became a FIFO", func(b *bench) {
 			must(b.T, os.Remove(b.path("a.txt")))
@@ -154,7 +154,7 @@ func TestPreview(t *testing.T) {
 		{"many bytes", "", strings.Repeat("x", 1<<20), []string{"+" + strings.Repeat("x", 1<<20) + "\n"}, 6},
 		{"much removed", long + "rest\n", "rest\n", []string{"-line\n… 1000 more lines removed: 5000 bytes\n rest\n"}, 2006},
 		{"a long line removed", strings.Repeat("x", 1<<20) + "\na\n", "b\n", []string{"… 1 more line removed: 1048577 bytes\n-a\n+b\n"}, 7},
-		{"a long line stays", strings.Repeat("x", 1<<20) + "\na\n", strings.Repeat("x", 1<<20) + "\nb\n", []string{"\n " + strings.Repeat("x", 249) + " … 1048078 bytes that stay … xxx", "xxx\n-a\n+b\n"}, 7},
+		{"a long line stays", strings.Repeat("x", 1<<20) + "\na\n", strings.Repeat("x", 1<<20) + "\nb\n", []string{"\n " + strings.Repeat("x", 249) + " … 1048078 unchanged bytes … xxx", "xxx\n-a\n+b\n"}, 7},
 		{"binary before", "a\x00b", "text\n", []string{"replaces a file of 3 bytes that is not text or too large to compare, +1 -0 lines, 5 bytes\n", "+text\n"}, 5},
 		{"too many lines", "a\n" + strings.Repeat("\n", 60_000), strings.Repeat("b\n", 50_000), []string{"60001 lines from line 1 on become 50000, too many to compare, 60002 → 100000 bytes\n+b\n+b\n", "\n+b\n+b\n"}, 50_001},
 		{"large but like before", strings.Repeat("a\n", 2<<20) + "b\n", strings.Repeat("a\n", 2<<20) + "c\n", []string{"+1 -1 lines", "@@ -2097150,4 +2097150,4 @@\n a\n a\n a\n-b\n+c\n"}, 9},

@@ -198,8 +198,8 @@ func TestFolderOfAForeignCommandIsCertainOrRefused(t *testing.T) {
 		{`{"cmd":"ls","workdir":"/w/sub/"}`, "ls", ""},
 		{`{"cmd":"ls","workdir":"/w"}`, "(cd -- /w && {\nls\n})", ""},
 		{`{"cmd":"ls # here","workdir":"/w"}`, "(cd -- /w && {\nls # here\n})", ""},
-		{`{"cmd":"ls","workdir":"."}`, "", "give the whole path"},
-		{`{"cmd":"ls","workdir":"x"}`, "", "give the whole path"},
+		{`{"cmd":"ls","workdir":"."}`, "", "give the absolute path"},
+		{`{"cmd":"ls","workdir":"x"}`, "", "give the absolute path"},
 		{`{"cmd":"ls","workdir":"/a","cwd":"/b"}`, "", "differ: write cd into command"},
 		{`{"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** End Patch\nEOF"}`, "", "paths begin at /w"},
 	} {

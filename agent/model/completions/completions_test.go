@@ -307,7 +307,7 @@ func TestNew(t *testing.T) {
 		{"http://:80/v1", "", "the host is missing"},
 		{"http://u:secret@x/v1#a", "", "no fragment"},
 		{"http://x y:secret@z", "", "not a URL"},
-		{"http://x/v1", "secret\n", "the key holds a character that no key has, such as a line break; key: env K"},
+		{"http://x/v1", "secret\n", "the key contains a character that is not allowed in a key, such as a line break; key: env K"},
 	} {
 		_, err := completions.New(completions.Config{Profile: "work", BaseURL: tt.url, Access: endpoint.Access{Key: tt.key, KeySource: "env K"}, Model: "m"})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") {

@@ -107,7 +107,7 @@ func TestProgressIsRefused(t *testing.T) {
 			}
 			if d.Kind == model.Healed {
 				healed++
-				if want := "model.gguf refused a request: from now on it is sent without return_progress"; d.Needs.Text != want {
+				if want := "model.gguf refused a request: from now on, requests are sent without return_progress"; d.Needs.Text != want {
 					t.Errorf("%q, want %q", d.Needs.Text, want)
 				}
 			}

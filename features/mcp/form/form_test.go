@@ -111,12 +111,12 @@ func TestFormIsDeclinedOrCancelled(t *testing.T) {
 // TestWrongValuesAreAskedAgain: the message about a wrong value describes values that fit, and earlier values are kept.
 func TestWrongValuesAreAskedAgain(t *testing.T) {
 	for _, c := range []struct{ property, wrong, hint, right string }{
-		{`"type":"integer","minimum":1,"maximum":9`, "ten", `"ten" is no number`, "2"},
-		{`"type":"integer","minimum":1,"maximum":9`, "1.5", `"1.5" is no whole number`, "2"},
-		{`"type":"integer"`, "1e300", "is no whole number", "2"},
+		{`"type":"integer","minimum":1,"maximum":9`, "ten", `"ten" is not a number`, "2"},
+		{`"type":"integer","minimum":1,"maximum":9`, "1.5", `"1.5" is not a whole number`, "2"},
+		{`"type":"integer"`, "1e300", "is not a whole number", "2"},
 		{`"type":"integer","minimum":1,"maximum":9`, "10", "10: it must be at most 9", "2"},
 		{`"type":"number","minimum":1`, "0.5", "it must be at least 1", "2.5"},
-		{`"type":"number"`, "NaN", `"NaN" is no number`, "2.5"},
+		{`"type":"number"`, "NaN", `"NaN" is not a number`, "2.5"},
 		{`"type":"boolean"`, "maybe", `"maybe" is neither yes nor no`, "Yes"},
 		{`"type":"string","enum":["r","g"]`, "blue", `"blue" is none of the choices`, "r"},
 		{`"type":"string","minLength":3`, "ab", "it has 2 characters: it must be at least 3", "abc"},
@@ -225,8 +225,8 @@ func TestVisit(t *testing.T) {
 		{"http://10.0.0.1/", true, open, nil, Decline, "on this machine or its local network"},
 		{"http://[::1]/", true, open, nil, Decline, "on this machine or its local network"},
 		{"http://[::ffff:192.168.0.1]/", true, open, nil, Decline, "on this machine or its local network"},
-		{"file:///etc/passwd", false, open, nil, Decline, "is no http or https address"},
-		{"javascript:alert(1)", false, open, nil, Decline, "is no http or https address"},
+		{"file:///etc/passwd", false, open, nil, Decline, "is not an http or https address"},
+		{"javascript:alert(1)", false, open, nil, Decline, "is not an http or https address"},
 		{"https://example.com@evil.example/", true, open, nil, Decline, "hides the host"},
 		{"https://" + strings.Repeat("x", maxURL), true, open, nil, Decline, "more than 4096"},
 	} {

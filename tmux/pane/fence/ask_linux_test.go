@@ -156,7 +156,7 @@ func TestHeldConnections(t *testing.T) {
 	for range proxyHeld + 2 {
 		<-waits
 	}
-	if err := p.permit(ctx, "d.example.com", "443"); err == nil || !strings.Contains(err.Error(), "16 connections wait for an answer already") {
+	if err := p.permit(ctx, "d.example.com", "443"); err == nil || !strings.Contains(err.Error(), "16 connections are already waiting for an answer") {
 		t.Errorf("one more than wait: %v", err)
 	}
 	stop()
