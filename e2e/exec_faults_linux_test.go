@@ -64,7 +64,7 @@ var faults = map[string]faulty{
 			`agent .*/unknown.md: left out: capabilities-allowed: it looks like a limit that buddy doesn't know`,
 			`agent .*/guarded.md: left out: hooks: buddy doesn't run hooks in such a file, and its hooks for "PreToolUse" may refuse a call: move them to hooks.json`,
 			`skill .*/odd/SKILL.md:3: left out: disable-model-invocation: "please" is neither true nor false`,
-			`skill .*/late/SKILL.md:3: left out: the front matter must come first in the file`,
+			`skill .*/late/SKILL.md:3: left out: the front matter must be at the start of the file`,
 			`skill .*/hooked/SKILL.md:3: left out: hooks: buddy doesn't run hooks in such a file, and can't tell which calls its hooks would refuse`,
 		},
 		says: []string{

@@ -140,7 +140,7 @@ func TestMovedProject(t *testing.T) {
 	if _, err := Adopt(s, "/no/such/project"); err == nil || !strings.Contains(err.Error(), "no known sessions for /no/such/project") {
 		t.Errorf("an unknown project: %v", err)
 	}
-	if _, err := Adopt(s, filepath.Dir(shop)); err == nil || !strings.Contains(err.Error(), "is still there") {
+	if _, err := Adopt(s, filepath.Dir(shop)); err == nil || !strings.Contains(err.Error(), "still exists") {
 		t.Errorf("a folder that is there: %v", err)
 	}
 	if m, err := Adopt(s, shop); m != (Moved{Sessions: 1}) || err != nil {

@@ -20,10 +20,10 @@ func TestAgentRows(t *testing.T) {
 		t.Fatalf("%+v, %v", all, problems)
 	}
 	r := agentRow(all[0])
-	if got, want := strings.Join(r.Cells, "|"), "reviewer|project|reviews a change|model small · mode plan at most · tools: grep, read_file"; got != want {
+	if got, want := strings.Join(r.Cells, "|"), "reviewer|project|reviews a change|model small · mode plan or stricter · tools: grep, read_file"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	for _, want := range []string{"reviews a change", "mode plan at most", "/w/.buddy/agents/reviewer.md", "You review.", "Briefly."} {
+	for _, want := range []string{"reviews a change", "mode plan or stricter", "/w/.buddy/agents/reviewer.md", "You review.", "Briefly."} {
 		if !slices.Contains(r.More, want) {
 			t.Errorf("%q has no %q", r.More, want)
 		}

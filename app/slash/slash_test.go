@@ -93,7 +93,7 @@ func TestCommands(t *testing.T) {
 		{Approve, "maybe", nil, `unknown mode "maybe"`},
 		{Pin(false), "", event.Pin{Back: 1}, ""},
 		{Pin(true), "3", event.Pin{Back: 3, Off: true}, ""},
-		{Pin(false), "-1", nil, `"-1" is not an exchange counted from the last`},
+		{Pin(false), "-1", nil, `"-1" is not an exchange's number (1 is the last)`},
 		{Compact, "", event.Compact{}, ""},
 		{Compact, "keep the ports", event.Compact{Instructions: "keep the ports"}, ""},
 		{Compact, strings.Repeat("x", 4001), nil, "4001 bytes"},

@@ -152,8 +152,8 @@ func TestHooks(t *testing.T) {
 func TestNothingOpensSecrets(t *testing.T) {
 	for what, c := range map[string]struct{ config, refused string }{
 		"control":                {"[core]\n\texcludesFile = ~/plain", ""},
-		"a key":                  {"[core]\n\texcludesFile = ~/.ssh/id_rsa", `".ssh" is a name of files with secrets`},
-		"a key, included":        {"[include]\n\tpath = ~/.ssh/id_rsa", `".ssh" is a name of files with secrets`},
+		"a key":                  {"[core]\n\texcludesFile = ~/.ssh/id_rsa", `the name ".ssh" suggests secrets`},
+		"a key, included":        {"[include]\n\tpath = ~/.ssh/id_rsa", `the name ".ssh" suggests secrets`},
 		"credentials":            {"[core]\n\tattributesFile = ~/.git-credentials", `".git-credentials" is a name`},
 		"a link to a key":        {"[core]\n\texcludesFile = ~/alias", `".ssh" is a name`},
 		"a link named as secret": {"[core]\n\texcludesFile = ~/.netrc", `".netrc" is a name`},
