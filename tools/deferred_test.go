@@ -130,7 +130,7 @@ func TestUseToolIsTheTool(t *testing.T) {
 		}
 	}
 	b.Fails("use_tool", args{"name": "none"}, `invalid arguments: name: use_tool can't call a tool "none"`)
-	b.Fails("use_tool", args{"name": "use_tool"}, "there is no tool")
+	b.Fails("use_tool", args{"name": "use_tool"}, "use_tool can't call a tool")
 	b.Fails("use_tool", args{"name": "issue_read", "args": []int{1}}, "args: expected object, got array")
 	b.Fails("use_tool", args{"name": "issue_read", "args": args{"bad": 1}}, "issue_read: invalid arguments: number: expected integer")
 	if call, err := b.Plan("use_tool", args{"name": "page_make", "why": ""}); err != "" || call.Planned.Preview != `{}` {

@@ -154,12 +154,12 @@ func TestNothingOpensSecrets(t *testing.T) {
 		"control":                {"[core]\n\texcludesFile = ~/plain", ""},
 		"a key":                  {"[core]\n\texcludesFile = ~/.ssh/id_rsa", `the name ".ssh" suggests secrets`},
 		"a key, included":        {"[include]\n\tpath = ~/.ssh/id_rsa", `the name ".ssh" suggests secrets`},
-		"credentials":            {"[core]\n\tattributesFile = ~/.git-credentials", `".git-credentials" is a name`},
-		"a link to a key":        {"[core]\n\texcludesFile = ~/alias", `".ssh" is a name`},
-		"a link named as secret": {"[core]\n\texcludesFile = ~/.netrc", `".netrc" is a name`},
+		"credentials":            {"[core]\n\tattributesFile = ~/.git-credentials", `the name ".git-credentials" suggests secrets`},
+		"a link to a key":        {"[core]\n\texcludesFile = ~/alias", `the name ".ssh" suggests secrets`},
+		"a link named as secret": {"[core]\n\texcludesFile = ~/.netrc", `the name ".netrc" suggests secrets`},
 		"an own file":            {"[commit]\n\ttemplate = ~/own/file", "it is hidden"},
 		"a link to an own file":  {"[commit]\n\ttemplate = ~/to-own", "it is hidden"},
-		"a folder of secrets":    {"[core]\n\thooksPath = ~/.ssh", `".ssh" is a name`},
+		"a folder of secrets":    {"[core]\n\thooksPath = ~/.ssh", `the name ".ssh" suggests secrets`},
 	} {
 		p := newPlace(t)
 		p.write("plain", "")
