@@ -55,6 +55,8 @@ type Config struct {
 	Env []string
 	// Temp is an existing folder that commands may write to. It is emptied after each command.
 	Temp string
+	// Run holds files outside of Read that commands may run: real, absolute paths.
+	Run []string
 	// Work holds workspace folders in addition to Read.
 	Work []string
 	// ABI limits the version of Landlock's interface, for tests; 0 is the kernel's.

@@ -62,7 +62,7 @@ func pathRules(c Config, git []string, secrets map[string][]string) (all []pathR
 		all = append(all, pathRule{path: path, access: toRead, noLink: true})
 	}
 	run, read := personal(get, c.Read)
-	add(toRun, run...)
+	add(toRun, slices.Concat(run, c.Run)...)
 	add(toRead, read...)
 	return all, listed
 }

@@ -31,7 +31,7 @@ func SystemOfMacOS(env, roots []string) (run, read, secret []string) {
 // hidden paths of the workspace folders.
 func (c Config) seatbelt(git []string, secrets map[string][]string) seatbelt.Rules {
 	run, read, secret := SystemOfMacOS(c.Env, c.Read)
-	r := seatbelt.Rules{Run: run, Read: slices.Concat(c.Read, read), Hidden: slices.Concat(secret, c.Hidden), Shown: slices.Concat(c.Given, git), Temp: c.Temp, Limited: true}
+	r := seatbelt.Rules{Run: slices.Concat(run, c.Run), Read: slices.Concat(c.Read, read), Hidden: slices.Concat(secret, c.Hidden), Shown: slices.Concat(c.Given, c.Run, git), Temp: c.Temp, Limited: true}
 	for _, root := range c.Read {
 		r.Read = append(r.Read, repository(root, lookup(c.Env)("HOME"))...)
 		r.Hidden = append(r.Hidden, secrets[root]...)

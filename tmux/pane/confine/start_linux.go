@@ -84,7 +84,7 @@ func (b *Box) addRules() (err error) {
 		b.secrets[s.root] = s.look()
 		b.roots = append(b.roots, statPath(s.root))
 	}
-	for _, given := range b.config.Given {
+	for _, given := range slices.Concat(b.config.Given, b.config.Run) {
 		b.roots = append(b.roots, statPath(given))
 	}
 	b.git = b.config.gitFiles()
