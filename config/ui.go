@@ -15,6 +15,8 @@ type UI struct {
 	Editor string // emacs or vi: keys of the line editor
 
 	NotifyCommand string // for the shell, when no screen is attached; "" for none
+	StatusCommand string // for the shell, prints the end of the status line; "" for none
+	StatusSandbox bool   // run StatusCommand in the read-only sandbox
 
 	Color         bool
 	Mouse         bool // mouse support by buddy instead of the terminal
@@ -25,7 +27,7 @@ type UI struct {
 }
 
 func defaultUI() UI {
-	return UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, Mouse: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true}
+	return UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, Mouse: true, StatusSandbox: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true}
 }
 
 var uiSection = section{
@@ -54,6 +56,21 @@ var uiSection = section{
 				"`BUDDY_TITLE` (the session's title), `BUDDY_EVENT` (`approval`, `question`, `failed` or `finished`) and `BUDDY_TEXT`. It may take ten seconds.",
 			own:     true,
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.NotifyCommand },
+		},
+		{
+			name: "status_command", short: "a command",
+			doc: "A command that `sh` runs on this machine, and whose first line of output is the end of the full screen's " +
+				"status line. It gets JSON on its standard input and may take two seconds " +
+				"([screen.md](screen.md#a-status-line-of-your-own) has the fields and an example).",
+			own:     true,
+			pointer: func(c *Config, _ *Profile) any { return &c.UI.StatusCommand },
+		},
+		{
+			name: "status_sandbox", short: "`true` or `false`",
+			doc: "Whether `status_command` runs in the read-only sandbox. With `false`, it runs with all your permissions and " +
+				"your whole environment.",
+			own:     true,
+			pointer: func(c *Config, _ *Profile) any { return &c.UI.StatusSandbox },
 		},
 		{
 			name: "title", short: "`true` or `false`",

@@ -2,7 +2,6 @@ package views
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +31,7 @@ type StatusLine struct {
 	steps      state.Steps
 	follows    int // task id of the subagent whose conversation is shown instead of main; 0: none
 	around     around
+	own        []draw.Span // printed by the person's command; the end of the line
 }
 
 // doing describes the present work of the main task.
@@ -110,6 +110,9 @@ func (l *StatusLine) SetDone(text string) { l.around.hint, l.around.done = text,
 
 // SetNote shows text instead of the running work, unless there is a hint; "" for none.
 func (l *StatusLine) SetNote(text string) { l.around.note = text }
+
+// SetOwn sets the end of the line, which the person's own command printed; "" for none.
+func (l *StatusLine) SetOwn(line string) { l.own = draw.Printed(themes.Muted, line) }
 
 // SetMode sets the mode or recipient of the prompt, shown on the right, "" for none.
 func (l *StatusLine) SetMode(text string) { l.around.mode = text }
@@ -291,6 +294,9 @@ func (l *StatusLine) parts() (parts statusParts, keys []draw.Hint) {
 	if l.follows == 0 && l.around.hidden.Others {
 		l.addOthers(&parts, now)
 	}
+	if len(l.own) > 0 {
+		parts.addSpans(themes.Muted, l.own)
+	}
 	return parts, keys
 }
 
@@ -449,35 +455,6 @@ func (l *StatusLine) addFollowed(parts *statusParts, now time.Time) []draw.Hint 
 		parts.add(role, word)
 	}
 	return l.stopHint("goes back")
-}
-
-// statusParts are the parts of the line, joined with dots.
-type statusParts [][]draw.Span
-
-func (p *statusParts) add(r themes.Role, text string) {
-	if len(*p) > 0 {
-		text = " · " + text
-	}
-	*p = append(*p, draw.Untrusted(r, text))
-}
-
-// fitting returns as many of the first parts as fit into w cells, at least one.
-func (p statusParts) fitting(w int) statusParts {
-	for len(p) > 1 && p.width() > w {
-		p = p[:len(p)-1]
-	}
-	return p
-}
-
-func (p statusParts) width() int { return draw.Width(p.spans()) }
-
-func (p statusParts) spans() []draw.Span { return slices.Concat(p...) }
-
-// addDeadline adds the remaining time of a task.
-func (p *statusParts) addDeadline(t *state.Task, now time.Time) {
-	if t.Deadline > 0 && t.State != state.TaskDone {
-		p.add(themes.Muted, draw.Clock(max(0, t.Deadline-now.UnixMilli()))+" left")
-	}
 }
 
 // quietAfter is the duration of a model's silence before the line mentions it.

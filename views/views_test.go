@@ -232,6 +232,39 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
+// TestStatusLineOwn: the output of the person's command ends the line. It gives way to the work and its keys, and to
+// hints; its colours stay, and nothing else of it reaches the terminal.
+func TestStatusLineOwn(t *testing.T) {
+	const hostile = "\x1b]0;title\a\x1b[2J\x1b[5;5H\x1b[31mred\x1b[0m\ttab\x1b[?1049h \u202e\x1bP$q\x1b\\\x07\v end"
+	l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
+	l.SetOwn(hostile)
+	const shown = "red tab \u2039U+202E\u203a␇␋ end"
+	text := func(w int) string { return strings.Join(strings.Fields(viewtest.Text(t, l, w, 1)), " ") }
+	if got := text(100); got != shown {
+		t.Errorf("%q, want %q", got, shown)
+	}
+	for _, sp := range l.own {
+		if _, coloured := sp.Style.FG.Palette(); coloured != (sp.Text == "red") {
+			t.Errorf("the colour of %q: %v", sp.Text, sp.Style.FG)
+		}
+	}
+	if got := text(12); got != "red tab \u2039U+…" {
+		t.Errorf("12 columns: %q", got)
+	}
+	var s state.State
+	l.Update(&s, viewtest.Feed(&s, event.TaskStarted{ID: 4, Kind: event.MainTask}))
+	l.SetStops("Esc", true)
+	for w, want := range map[int]string{100: " · " + shown + " Esc interrupts", 62: " Esc interrupts"} {
+		if got := text(w); !strings.HasPrefix(got, "◑ Waiting for the model · 0s") || !strings.HasSuffix(got, "0s"+want) {
+			t.Errorf("%d columns: %q", w, got)
+		}
+	}
+	l.SetHint("a hint")
+	if got := text(100); got != "a hint" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestStatusLineReading: while a local server processes the prompt its progress replaces the wait, with one clock: the
 // remaining time, once the server's speed is known. The next prompt starts with that speed.
 func TestStatusLineReading(t *testing.T) {

@@ -129,9 +129,13 @@ func (s starter) holdServer(one mcp.Server) (child.Holder, error) {
 
 // shownTo returns the files that command-line words name by absolute paths, except those with keys.
 func (s starter) shownTo(words ...string) (all []string) {
-	own := func(path string) bool {
+	return slices.DeleteFunc(NamedFiles(words), func(path string) bool {
 		return slices.ContainsFunc(s.p.own().Files, func(file string) bool { return texts.Below(path, file) })
-	}
+	})
+}
+
+// NamedFiles returns the files that command-line words name by absolute paths.
+func NamedFiles(words []string) (all []string) {
 	for _, w := range words {
 		w = strings.Trim(w, `"';()`)
 		for _, home := range []string{"~/", "$HOME/", "${HOME}/"} {
@@ -139,7 +143,7 @@ func (s starter) shownTo(words ...string) (all []string) {
 				w = filepath.Join(xdg.Home, rest)
 			}
 		}
-		if info, err := os.Stat(w); err == nil && filepath.IsAbs(w) && info.Mode().IsRegular() && !own(w) {
+		if info, err := os.Stat(w); err == nil && filepath.IsAbs(w) && info.Mode().IsRegular() {
 			all = append(all, filepath.Clean(w))
 		}
 	}

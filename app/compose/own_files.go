@@ -25,7 +25,7 @@ func (p *Program) own() policy.Own {
 	state := filepath.Join(xdg.StateHome, "buddy")
 	skills := filepath.Join(xdg.ConfigHome, "buddy", string(extensions.Skill))
 	o := policy.Own{
-		Files:       slices.Concat(p.Config.OwnFiles(), config.WithTargets([]string{state})),
+		Files:       OwnFiles(&p.Config),
 		Credentials: config.WithTargets([]string{config.Auth().Path(), sessions.KeyFile(state)}),
 		Given:       config.WithTargets([]string{skills}),
 		Program:     isThisProgram,
@@ -34,6 +34,11 @@ func (p *Program) own() policy.Own {
 		o.Given = config.WithTargets([]string{skills, p.Store.OutDir(p.ID), string(plan.FileIn(p.dir())), memory.FileIn(p.Store)})
 	}
 	return o
+}
+
+// OwnFiles returns buddy's own files on this machine: the folders of settings and state, and the files with keys.
+func OwnFiles(c *config.Config) []string {
+	return slices.Concat(c.OwnFiles(), config.WithTargets([]string{filepath.Join(xdg.StateHome, "buddy")}))
 }
 
 // dir returns the folder of the session's files.

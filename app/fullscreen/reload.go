@@ -85,6 +85,9 @@ func (w *window) reload(s *settings, r compose.Reading) {
 	if r.Err == nil {
 		w.setup.Config.Project = r.Config.Project // for /trust
 		w.screen.SetMouse(r.Config.UI.Mouse)
+		if r.Live {
+			w.line.Use(statusCommand(&r.Config))
+		}
 	}
 	if warning != "" {
 		ui.Show(w.ui, event.Warning{Text: warning, Code: "config", NextStep: "the previous theme stays until you fix it"})
@@ -96,11 +99,8 @@ func (w *window) reload(s *settings, r compose.Reading) {
 
 // watchSettings applies changes of the settings until stop is called. stop waits until the files are no longer watched.
 func (w *window) watchSettings(ctx context.Context, f *compose.Options) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
 	used := &settings{flags: f, now: w.setup.Config}
-	w.loop.Go(func() {
-		defer close(done)
+	return w.whileShown(ctx, func(ctx context.Context) {
 		read := func() {
 			r := compose.ReadSettings(f)
 			w.loop.Post(func() { w.reload(used, r) })
@@ -109,5 +109,4 @@ func (w *window) watchSettings(ctx context.Context, f *compose.Options) (stop fu
 			w.loop.Post(func() { w.unwatched = read })
 		}
 	})
-	return func() { cancel(); <-done }
 }

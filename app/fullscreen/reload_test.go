@@ -9,6 +9,7 @@ import (
 	"buddy/app/apptest"
 	"buddy/app/compose"
 	"buddy/app/keymap"
+	"buddy/app/statusline"
 	"buddy/config"
 	"buddy/themes"
 )
@@ -110,7 +111,7 @@ func TestReloadChangesNothingElse(t *testing.T) {
 		x := openScreen(t, 120, 32, f)
 		s := inUse(t, f)
 		setup := &compose.Setup{Config: s.now}
-		w := &window{setup: setup, ui: x.ui, screen: x.screen}
+		w := &window{setup: setup, ui: x.ui, screen: x.screen, line: statusline.New(statusline.Options{})}
 		before := setup.Config
 		d.Write(d.File, "[agent]\nmax_iterations = 3\n[tools]\ntimeout = 1\n[ui]\ntheme = \"light\"\nnotify = \"off\"\n[keys]\nhelp = [\"F10\"]\n[[allow]]\ntool = \"time\"\n")
 		x.later(func() { w.reload(s, compose.ReadSettings(s.flags)) })

@@ -27,6 +27,7 @@ import (
 	"buddy/app/show"
 	"buddy/app/slash"
 	"buddy/app/state"
+	"buddy/app/statusline"
 	"buddy/app/ui"
 	"buddy/sessions"
 	"buddy/texts"
@@ -102,6 +103,7 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	w := &window{back: back, signals: make(chan os.Signal, 4), setup: &setup, far: d.Host != nil, folder: folderOf(f, d), screen: s, files: input.NewFileIndex(), events: make(chan event.Envelope, eventRoom)}
+	w.line = w.newLine()
 	w.ui = ui.New(w.deps(ctx, looks, keys))
 	w.ui.Prompt().SetVi(setup.Config.UI.Editor == "vi")
 	s.SetMouse(setup.Config.UI.Mouse)
@@ -118,8 +120,10 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 		w.loop.Post(w.ui.Follow) // after the first frame
 	}
 	unwatch := w.watchSettings(ctx, f)
+	endLine := w.whileShown(ctx, w.line.Run)
 	err = w.loop.Run(ctx)
 	unwatch()
+	endLine()
 	w.link.leave()
 	w.saveDraft()
 	w.draft.file.Close()
@@ -136,6 +140,17 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	}
 	f.KeepModel(&setup, w.ui.Info().Event)
 	return w.next, nil
+}
+
+// whileShown runs f in a goroutine until stop is called. stop waits until f has returned.
+func (w *window) whileShown(ctx context.Context, f func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	w.loop.Go(func() {
+		defer close(done)
+		f(ctx)
+	})
+	return func() { cancel(); <-done }
 }
 
 // folderOf returns a name for the folder in which commands run. The pane layout is saved under this name.
@@ -194,6 +209,7 @@ type window struct {
 	files  *input.FileIndex // of this machine
 	next   slash.Next
 	back   bool // a dashboard follows
+	line   *statusline.Runner
 
 	unwatched func() // reads settings that can't be watched; nil if they can
 
@@ -233,6 +249,7 @@ func (w *window) deps(ctx context.Context, looks ui.Looks, keys *keymap.Map) ui.
 		Live:      w.live(ctx),
 		Saved:     ui.SavedSessions{Saved: slash.SavedIn(w.setup.Store), Running: runningStates},
 		File:      w.sessionFile(ctx),
+		Line:      ui.StatusCommand{Update: w.line.Update, Report: w.line.Report},
 	}
 }
 

@@ -78,6 +78,7 @@ func (s *settings) news(r compose.Reading, rules, mended bool) []string {
 	began.UI.Theme, began.Keys = r.Config.UI.Theme, r.Config.Keys
 	if r.Live {
 		began.Rules = r.Config.Rules
+		began.UI.StatusCommand, began.UI.StatusSandbox = r.Config.UI.StatusCommand, r.Config.UI.StatusSandbox
 	}
 	pending := config.Changed(&began, &r.Config)
 	var parts []string

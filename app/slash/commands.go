@@ -58,6 +58,7 @@ var Commands = []Command{
 	{Name: "palette", Means: []string{"commands"}, Brief: "find a command or action", Help: "find and run a command or action; shows its keys", ScreenOnly: "in plain mode, /help lists the commands and Tab completes them"},
 	{Name: "dashboard", Means: []string{"sessions", "fleet", "waiting", "all"}, Brief: "show all running sessions", Help: "show all running sessions, in all folders, and answer those that are waiting", ScreenOnly: "on the command line, buddy ls lists the running sessions and buddy approve answers"},
 	{Name: "init", Means: []string{"agents.md"}, Args: "[ALSO]", Brief: "create an AGENTS.md for this project", Help: "let the model create an AGENTS.md, which describes this project to agents", Events: One(initProject)},
+	{Name: "statusline", Means: []string{"status_command", "footer"}, Brief: "show your status line command", Help: "show your own command for the status line (`status_command`): its last input and output", ScreenOnly: "plain mode has no status line"},
 	{Name: "theme", Means: []string{"color", "colors", "dark", "light"}, Args: "[NAME]", Brief: "switch the colour theme", Help: "switch the colour theme; without a name, choose from a list with a preview", ScreenOnly: "plain mode has no themes"},
 }
 

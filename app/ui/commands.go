@@ -20,14 +20,15 @@ var own map[string]func(u *UI, args string) error
 
 func init() { // not an initializer, which would be a cycle: an answer may run these commands
 	own = map[string]func(u *UI, args string) error{
-		"help":    func(u *UI, _ string) error { u.overlays.help = true; return nil },
-		"find":    find,
-		"edit":    func(u *UI, text string) error { u.editFrom(text); return nil },
-		"output":  showOutput,
-		"copy":    copyAnswer,
-		"palette": func(u *UI, _ string) error { u.overlays.palette(); return nil },
-		"theme":   theme,
-		"session": onSessions, "dashboard": func(u *UI, _ string) error { openBoard(u); return nil },
+		"help":       func(u *UI, _ string) error { u.overlays.help = true; return nil },
+		"find":       find,
+		"edit":       func(u *UI, text string) error { u.editFrom(text); return nil },
+		"output":     showOutput,
+		"copy":       copyAnswer,
+		"palette":    func(u *UI, _ string) error { u.overlays.palette(); return nil },
+		"theme":      theme,
+		"statusline": showLineReport,
+		"session":    onSessions, "dashboard": func(u *UI, _ string) error { openBoard(u); return nil },
 	}
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"io"
 	"iter"
 	"strings"
@@ -76,4 +77,14 @@ func editOutput(u *UI, d dialog.Document) {
 	if err := u.deps.Look("output.txt", io.NewSectionReader(d.Text, 0, d.Size)); err != nil {
 		u.hint("", err.Error())
 	}
+}
+
+// showLineReport shows the last run of the command for the status line.
+func showLineReport(u *UI, _ string) error {
+	if u.deps.Line.Report == nil {
+		return errors.New("no session runs here")
+	}
+	text := u.deps.Line.Report()
+	u.v.pager.Show(dialog.Document{Title: "Status line", Text: strings.NewReader(text), Size: int64(len(text))})
+	return nil
 }

@@ -95,6 +95,14 @@ type Deps struct {
 	Saved SavedSessions
 	Live  LiveSessions
 	File  SessionFile
+	Line  StatusCommand
+}
+
+// StatusCommand runs the person's own command, which prints the end of the status line (see ShowLine). Without one, the
+// functions are nil.
+type StatusCommand struct {
+	Update func(info *state.Info, busy bool) // called when the session has changed
+	Report func() string                     // describes the last run; from any goroutine
 }
 
 // Timing holds the clock, and runs functions later or in the background.
@@ -364,6 +372,9 @@ func (u *UI) update(ch state.Changed) bool {
 		u.hint("", "") // it was about a task that has ended
 	}
 	noteMode(u)
+	if u.deps.Line.Update != nil && ch&(state.Header|state.Tasks) != 0 {
+		u.deps.Line.Update(&u.state.Info, u.busy)
+	}
 	u.attention.update(&u.state)
 	u.deps.Tick(u.busy && !u.attention.away)
 	return true
@@ -389,6 +400,9 @@ func (u *UI) Info() state.Info { return u.state.Info }
 
 // ShowHint shows a line until the next key.
 func (u *UI) ShowHint(text string) { u.hint("", text) }
+
+// ShowLine sets the end of the status line.
+func ShowLine(u *UI, line string) { u.v.status.SetOwn(line) }
 
 // Prompt returns the view of the prompt.
 func (u *UI) Prompt() *prompt.Prompt { return u.v.prompt }

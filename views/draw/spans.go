@@ -1,6 +1,8 @@
 package draw
 
 import (
+	"strings"
+
 	"buddy/app/keymap"
 	"buddy/themes"
 	"buddy/views/markup"
@@ -18,7 +20,32 @@ func Text(r themes.Role, text string) Span { return Span{Text: text, Style: mark
 
 // Untrusted returns untrusted text with all characters visible (see [markup.Line]).
 func Untrusted(r themes.Role, text string) []Span {
-	t := markup.Line(text, markup.Style{Role: r})
+	return spansOf(markup.Line(text, markup.Style{Role: r}))
+}
+
+// Printed returns a line of a program's output with its colours, without other escape sequences. Text without a colour
+// has the role's.
+func Printed(r themes.Role, line string) []Span {
+	w := markup.Writer{Terminal: true, Role: r}
+	w.Write([]byte(line))
+	w.Close()
+	spans := spansOf(&w.Text)
+	for i := range spans {
+		spans[i].Text = strings.Map(spaces, spans[i].Text)
+	}
+	return spans
+}
+
+// spaces replaces the controls that safe text may have.
+func spaces(r rune) rune {
+	if r < ' ' {
+		return ' '
+	}
+	return r
+}
+
+// spansOf returns the runs of safe text.
+func spansOf(t *markup.Text) []Span {
 	spans := make([]Span, len(t.Runs))
 	from := 0
 	for i, run := range t.Runs {
