@@ -16,3 +16,16 @@ func Lookup(env []string) func(name string) string {
 		return ""
 	}
 }
+
+// WithoutGit removes variables that point git at another repository.
+func WithoutGit(env []string) (all []string) {
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		switch name {
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_CONFIG_PARAMETERS":
+		default:
+			all = append(all, v)
+		}
+	}
+	return all
+}

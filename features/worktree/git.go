@@ -76,7 +76,7 @@ func (g *git) run(ctx context.Context, args ...string) (string, error) {
 	}
 	c := searchpath.Command(ctx, "git", append(argv, args...)...)
 	c.Dir, c.WaitDelay = g.dir, time.Second
-	c.Env = append(withoutGit(c.Env), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS=true", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_EXTERNAL_DIFF=",
+	c.Env = append(texts.WithoutGit(c.Env), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS=true", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_EXTERNAL_DIFF=",
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C", fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(g.emptied)))
 	for i, s := range g.emptied {
 		last := strings.LastIndexByte(s, '=')
@@ -142,19 +142,6 @@ func said(stderr string) string {
 		why = "it failed without a message"
 	}
 	return "git: " + texts.Clip(texts.OneLine(why), 300)
-}
-
-// withoutGit removes variables that point git at another repository.
-func withoutGit(env []string) (all []string) {
-	for _, v := range env {
-		name, _, _ := strings.Cut(v, "=")
-		switch name {
-		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_CONFIG_PARAMETERS":
-		default:
-			all = append(all, v)
-		}
-	}
-	return all
 }
 
 // kept keeps the first bytes written to it and drops the others.
