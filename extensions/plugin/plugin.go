@@ -27,8 +27,8 @@ const Manifest = ".claude-plugin/plugin.json"
 
 // Limits of a plugin.
 const (
-	maxFiles    = 2000
-	maxBytes    = 20 << 20
+	MaxFiles    = 2000
+	MaxBytes    = 20 << 20 // of all files
 	maxManifest = 256 << 10
 	maxAbout    = 1024
 )

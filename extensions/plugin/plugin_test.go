@@ -96,7 +96,7 @@ func TestRead(t *testing.T) {
 // TestHostilePluginsAreRefused checks that each is refused as a whole, with the reason.
 func TestHostilePluginsAreRefused(t *testing.T) {
 	many := map[string]string{Manifest: named}
-	for i := range maxFiles {
+	for i := range MaxFiles {
 		many["f"+strings.Repeat("x", i%50)+string(rune('a'+i%26))+strings.Repeat("y", i/50)] = ""
 	}
 	outside := t.TempDir()
@@ -115,7 +115,7 @@ func TestHostilePluginsAreRefused(t *testing.T) {
 		`link "skills" leads out`:              {Manifest: named, "skills": "->" + outside},
 		`link "l"`:                             {Manifest: named, "l": "->l"},
 		"more than 2000 files":                 many,
-		"more than 20971520 bytes":             {Manifest: named, "big": strings.Repeat("x", maxBytes)},
+		"more than 20971520 bytes":             {Manifest: named, "big": strings.Repeat("x", MaxBytes)},
 		"plugin.json has 262145 bytes":         {Manifest: strings.Repeat("x", maxManifest+1)},
 	} {
 		if _, err := Read(tree(t, files)); err == nil || !strings.Contains(err.Error(), says) {

@@ -29,8 +29,8 @@ func sum(dir string) (print string, files []string, err error) {
 			}
 			return err
 		}
-		if len(files) == maxFiles {
-			return fmt.Errorf("it has more than %d files", maxFiles)
+		if len(files) == MaxFiles {
+			return fmt.Errorf("it has more than %d files", MaxFiles)
 		}
 		if e.Type()&fs.ModeSymlink != 0 {
 			return link(all, dir, name, path)
@@ -43,8 +43,8 @@ func sum(dir string) (print string, files []string, err error) {
 		if err != nil {
 			return err
 		}
-		if bytes += info.Size(); bytes > maxBytes {
-			return fmt.Errorf("its files have more than %d bytes", maxBytes)
+		if bytes += info.Size(); bytes > MaxBytes {
+			return fmt.Errorf("its files have more than %d bytes", MaxBytes)
 		}
 		_, _ = fmt.Fprintf(all, "%q %v %d\n", name, info.Mode()&0o111 != 0, info.Size())
 		return content(all, path, info.Size())
