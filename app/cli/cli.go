@@ -243,7 +243,7 @@ func (s *cli) root() *cobra.Command {
 	begin.flags(root.Flags())
 	sharedFlags(s, root.PersistentFlags())
 	root.AddCommand(
-		s.attachCommand(), dashboardCommand(s), s.lsCommand(), s.logsCommand(), s.approveCommand(), s.stopCommand(), s.resumeCommand(), s.sessionsCommand(), s.execCommand(), reviewCommand(s), s.policyCommand(), s.trustCommand(), (&mcpCLI{s}).command(), (&workflowCLI{s}).command(), (&memoryCLI{s}).command(), s.traceCommand(), s.replayCommand(),
+		s.attachCommand(), dashboardCommand(s), s.lsCommand(), s.logsCommand(), s.approveCommand(), s.stopCommand(), s.resumeCommand(), s.sessionsCommand(), s.execCommand(), reviewCommand(s), s.policyCommand(), s.trustCommand(), (&mcpCLI{s}).command(), (&workflowCLI{s}).command(), (&memoryCLI{s}).command(), (&pluginCLI{s}).command(), s.traceCommand(), s.replayCommand(),
 		acpCommand(s), usageCommand(s), s.configCommand(), s.modelsCommand(), s.loginCommand(), s.logoutCommand(), s.doctorCommand(), s.initCommand(), worktreesCommand(s), runsCommand(s),
 	)
 	addTable(s, root)

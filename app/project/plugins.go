@@ -18,6 +18,7 @@ import (
 	"buddy/config"
 	"buddy/extensions"
 	"buddy/extensions/plugin"
+	"buddy/extensions/plugin/install"
 	"buddy/features/mcp"
 	"buddy/owners"
 	"buddy/tools/file"
@@ -29,6 +30,11 @@ const pluginKind = "plugin"
 const PluginPrefix = "plugin_"
 
 const pluginDir = ".buddy/plugins"
+
+// Installed returns the store of the plugins that the person added from git repositories.
+func Installed() install.Store {
+	return install.Store{Dir: filepath.Join(xdg.DataHome, "buddy", "plugins")}
+}
 
 // foundPlugin is a plugin, and the one part that is trusted for the whole plugin.
 type foundPlugin struct {
@@ -45,8 +51,8 @@ func (f foundPlugin) dataDir() string {
 	return filepath.Join(xdg.StateHome, "buddy", "plugins", f.Name)
 }
 
-// findPlugins reads the plugins of the settings and of the project that dir belongs to; "" for no project. If several
-// plugins have the same name, only the first is used. Without plugins it only lists the project's folders.
+// findPlugins reads the plugins of the settings, the installed ones, and those of the project that dir belongs to; ""
+// for no project. If several plugins have the same name, only the first is used. Without plugins it only lists folders.
 func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []Problem) {
 	leave := func(at string, err error) {
 		problems = append(problems, Problem{File: at, Reason: err.Error()})
@@ -69,8 +75,12 @@ func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []P
 		}
 		found = append(found, foundPlugin{Plugin: p, part: partOfPlugin(p, trustedIn, file)})
 	}
-	for _, name := range c.Plugins.Dirs {
-		add(pluginPath(name), "", plugin.Manifest)
+	personal, err := personalPlugins(c)
+	if err != nil {
+		leave(Installed().Dir, err)
+	}
+	for _, at := range personal {
+		add(at, "", plugin.Manifest)
 	}
 	if dir == "" {
 		return found, problems
@@ -88,6 +98,18 @@ func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []P
 		}
 	}
 	return found, problems
+}
+
+// personalPlugins returns the folders of the plugins in the settings and of the installed ones.
+func personalPlugins(c config.Config) (dirs []string, err error) {
+	for _, name := range c.Plugins.Dirs {
+		dirs = append(dirs, pluginPath(name))
+	}
+	names, err := Installed().Names()
+	for _, name := range names {
+		dirs = append(dirs, Installed().Files(name))
+	}
+	return dirs, err
 }
 
 // partOfPlugin returns the part to trust before anything of a plugin runs: all its files and contents.
@@ -399,6 +421,7 @@ func (s *Source) PluginFolders() (dirs []string) {
 			}
 		}
 	}
+	dirs = append(dirs, Installed().Dir)
 	found, _ := findPlugins(project, s.Config)
 	for _, f := range found {
 		dirs = append(dirs, f.Dir)
