@@ -7,8 +7,8 @@ import (
 	"buddy/agent/event"
 )
 
-// numbers numbers the prompts and tasks of a session, including background commands, and knows the keys of prompts. It
-// is safe for concurrent use.
+// numbers numbers the prompts and tasks of a session, including background commands, and remembers the keys that
+// identify prompts. It is safe for concurrent use.
 type numbers struct {
 	prompt, task atomic.Int64 // the last numbers used
 	keys         sync.Map     // of prompts

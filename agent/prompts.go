@@ -47,7 +47,7 @@ func (s *tasks) submit(c event.Submit) {
 	s.enter(b, kind, p)
 }
 
-// workOn returns the work of a task on a conversation: drivers control only the main conversation.
+// workOn returns the work of a task on a conversation. Only in the main conversation it includes the drivers.
 func (s *tasks) workOn(b *branch) work {
 	if b == s.main {
 		return driven(s, false)

@@ -10,8 +10,8 @@ import (
 // Question is the title of the dialog that asks about a plan.
 const Question = "Carry out this plan?"
 
-// Choices returns the possible answers to a plan, where before is the mode before planning. Edits mode is offered
-// only if before is stricter: no other answer leads to a looser mode.
+// Choices returns the possible answers to a plan, where before is the mode before planning. Edits mode is offered only
+// if before is stricter; every other answer leads to a mode that is no looser than before.
 func Choices(before action.Mode) []string {
 	if before != action.ModeEdits && action.Stricter(before, action.ModeEdits) == before {
 		return []string{event.PlanApprove, event.PlanEdits, event.PlanKeep, event.PlanDiscard}

@@ -196,8 +196,7 @@ type outcome struct {
 	meaning    string
 }
 
-// outcomeOf returns the outcome of a command: that of its kind if the kind says more than the effect, otherwise that of
-// its effect.
+// outcomeOf returns the outcome of a command: that of its effect, unless the command's kind tells more.
 func outcomeOf(cmd shell.Command) outcome {
 	o := outcomes[cmd.Effect]
 	k, ok := kinds[cmd.Kind]
@@ -221,8 +220,8 @@ var outcomes = map[shell.Effect]outcome{
 	shell.Privileged: {action.High, false, "it runs with elevated privileges"},
 }
 
-// kinds maps the kinds of commands to their risk and consequence. examines means that commands of the kind leave
-// nothing to undo if their effect is unknown or is the network; other commands of the kind have the outcome of their
+// kinds maps the kinds of commands to their risk and consequence. examines means that a command of the kind leaves
+// nothing to undo if its effect is unknown or is the network; a command with another effect has the outcome of that
 // effect.
 var kinds = map[shell.Kind]struct {
 	risk     action.Risk
@@ -255,8 +254,8 @@ var gentler = map[string]string{
 	"find": "the same find without the action lists the files it would affect", "git checkout": "git switch changes branches only", "kill": "ask the service to stop first", "docker rm": "docker stop keeps the container",
 }
 
-// undoGit returns instructions for undoing a git command, by default those in most, which suit most uses of the
-// subcommand; "" if there are none.
+// undoGit returns instructions for undoing a git command, or "" if there are none. most holds the instructions that
+// suit most uses of the subcommand; they are the default.
 func undoGit(act *shell.GitAct, most string) string {
 	switch act.Kind {
 	case shell.GitLoses, shell.GitReplaces, shell.GitRuns:

@@ -22,7 +22,7 @@ func delicate(name string) (why, rule string) {
 	return "", ""
 }
 
-// delicateFile is delicate for a's file, under its real name and under the symbolic links that led to it.
+// delicateFile calls delicate for the real name of a's file and for the symbolic links that led to it.
 func delicateFile(a action.Action) (why, rule string) {
 	for _, name := range slices.Concat([]string{a.Path}, a.Links) {
 		if why, rule = delicate(name); why != "" {

@@ -111,7 +111,7 @@ func offer(p Policy, a action.Action, mode action.Mode) string {
 	return "don't ask again for " + visible(all[0].Host) + " this session"
 }
 
-// connectContext describes the approval of hosts for a command.
+// connectContext describes what it means to approve that a command connects to a host.
 func connectContext(c *action.ApprovalContext) {
 	note(c, action.Medium, "", "approval covers all http and https connections of this command to the host")
 	c.Reversible = false

@@ -118,7 +118,8 @@ var lossWords = map[shell.GitLoss]struct{ verb, unit, none string }{
 	shell.LosesWorktree: {"deletes a worktree with changes in", "file", "no changes in the worktree to delete"},
 }
 
-// published describes the commits in another repository that a push replaces.
+// published names the branches and tags of another repository from which a push removes commits, as a phrase that
+// starts with "of".
 func published(act *shell.GitAct) string {
 	if act.Unsure || len(act.Paths) < 2 {
 		return "of the other repository"
@@ -145,7 +146,7 @@ var (
 	errNobody   = errors.New("not examined for this command")
 )
 
-// lost queries git for the files or stashes that an act would lose.
+// lost asks git which files or stashes the command described by act would lose.
 func (p Policy) lost(ctx context.Context, act *shell.GitAct) ([]string, error) {
 	dir := act.Dir
 	if act.Loss == shell.LosesWorktree && len(act.Paths) == 1 {
@@ -206,7 +207,7 @@ func question(act *shell.GitAct) []string {
 	return append(args, act.Paths...)
 }
 
-// entryLost returns the name in an entry of git's output, and whether the act loses it.
+// entryLost returns the name in an entry of git's output, and whether the command loses what it names.
 func entryLost(act *shell.GitAct, entry string) (string, bool) {
 	if act.Loss == shell.LosesStash {
 		return entry, entry != "" && (act.Whole || strings.HasPrefix(entry, dropped(act)+" "))
@@ -224,10 +225,10 @@ func entryLost(act *shell.GitAct, entry string) (string, bool) {
 	return name, true
 }
 
-// unknownToGit holds the status codes of files that git does not track, by loss.
+// unknownToGit maps a kind of loss to the status codes of the files that it affects, which git does not track.
 var unknownToGit = map[shell.GitLoss]string{shell.LosesUntracked: "??", shell.LosesIgnored: "?? !!", shell.LosesOnlyIgnored: "!!"}
 
-// dropped returns the stash that an act drops, in git's notation.
+// dropped returns the stash that a command drops, in git's notation.
 func dropped(act *shell.GitAct) string {
 	if len(act.Paths) == 0 {
 		return "stash@{0}"

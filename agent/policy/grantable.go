@@ -24,8 +24,8 @@ func (p Policy) Grantable(a action.Action, mode action.Mode) bool {
 	return !isCommand(a.Kind) || !p.namesDelicate(p.Analyse(a.Command, a.Cwd))
 }
 
-// namesDelicate reports whether a command may touch a file with secrets, or one that other programs execute:
-// because a word names it, or because a part is computed.
+// namesDelicate reports whether a command may touch a file with secrets, or one that other programs execute: one of its
+// words names such a file or is computed when the command runs, or the command has elevated privileges.
 func (p Policy) namesDelicate(report shell.Report) bool {
 	touches := func(arg shell.Arg) bool {
 		why, _ := delicate(arg.Text)

@@ -92,7 +92,8 @@ func (k ownKeys) secret(path string) string {
 	return Secret(rest)
 }
 
-// secretIn is secret, or SecretPattern if glob is set, in the form of [shell.Env].Secret.
+// secretIn returns what secret returns, or for a glob what SecretPattern returns. It has the signature of
+// [shell.Env].Secret.
 func (k ownKeys) secretIn(path string, glob bool) string {
 	if glob {
 		rest, _ := k.given(path)
@@ -158,9 +159,9 @@ func (k ownKeys) touched(command string, report shell.Report) string {
 	return ""
 }
 
-// named returns the display name of one of buddy's own files that the arguments for another program name, or that is in
-// a folder which they name, unless that folder contains the home; "" for none. It sees whole quoted paths, but not
-// paths that the program computes from its arguments.
+// named returns the display name of one of buddy's own files that another program's arguments name, or that is in a
+// folder that they name; "" for none. A folder that contains the home does not count. named sees whole quoted paths,
+// but not paths that the program computes from its arguments.
 func (k ownKeys) named(arguments string) string {
 	for quoted := range strings.SplitSeq(arguments, `"`) {
 		path := strings.TrimPrefix(quoted, "file://")
@@ -181,8 +182,8 @@ func (k ownKeys) named(arguments string) string {
 // maxPath exceeds the longest path of any system, in bytes.
 const maxPath = 4096
 
-// tail returns the part of a path below the home, because a command may write the home as ~, $HOME or otherwise. For a
-// path outside the home it returns the whole path.
+// tail returns the part of a path below the home, or the whole path if it is outside. The search for paths in commands
+// uses it, because a command may write the home as ~, $HOME or otherwise.
 func (k ownKeys) tail(path string) string {
 	if rel, err := filepath.Rel(k.home, path); k.home != "" && err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -190,7 +191,7 @@ func (k ownKeys) tail(path string) string {
 	return path
 }
 
-// includes is touched for one command that runs in dir.
+// includes does what touched does, for one command that runs in dir.
 func (k ownKeys) includes(c shell.Command, dir string) string {
 	for i, w := range c.Argv {
 		for _, text := range pathsIn(w.Text) {
@@ -211,13 +212,13 @@ func (k ownKeys) includes(c shell.Command, dir string) string {
 	return ""
 }
 
-// uses reports whether Given files may be passed to a command, because nothing shows that it would change them.
+// uses reports whether Given files may be passed to a command: nothing shows that it would change them.
 func uses(c shell.Command) bool {
 	return c.ReadOnly || c.Effect == shell.RunsCode || c.Effect == shell.Unknown
 }
 
-// apart reports whether a folder contains neither the home nor the command's folder. A program that changes something
-// in such a folder may change everything in it.
+// apart reports whether a folder contains neither the home nor the command's folder. Only for such a folder does a
+// command that changes it count as changing everything in it.
 func (k ownKeys) apart(dir string) bool {
 	return !texts.Below(k.home, dir) && !texts.Below(k.cwd, dir)
 }

@@ -22,8 +22,8 @@ var harmlessCalls = []string{
 	"workflow check", "workflow list", "workflow runs", "workflow show", "workflow status",
 }
 
-// changingCalls lists the first words of calls that change something unless [harmlessCalls] has them. They identify
-// a call of this program when only its name, or only its arguments, are known.
+// changingCalls lists the first words of calls that change something, except for the calls in [harmlessCalls]. By these
+// words a call is recognized when it is uncertain whether the program is buddy or what the arguments are.
 var changingCalls = []string{
 	"approve", "attach", "config", "init", "login", "logout", "mcp", "memory", "resume", "sessions", "stop", "trust", "workflow",
 }

@@ -2,7 +2,7 @@ package policy
 
 import "buddy/agent/action"
 
-// basePlan is the verdict of ask mode without rules on actions of plan mode.
+// basePlan returns the verdict of ask mode without rules on entering plan mode or writing the plan file.
 func basePlan(p Policy, a action.Action) action.Verdict {
 	ask := action.Verdict{Decision: action.Ask, Reason: "nothing changes until you approve a plan", Rule: "plan mode"}
 	switch {

@@ -40,7 +40,8 @@ const (
 	// HardLinks is the rule for changing a file that has other names (hard links): the file changes under all of them.
 	// It asks in every mode, whatever the rules allow.
 	HardLinks = "hard links"
-	// ReadOnlyFile is the rule for a change of a file that its owner made read-only. It asks like HardLinks.
+	// ReadOnlyFile is the rule for a change of a file that its owner made read-only. Like HardLinks, it asks in every
+	// mode.
 	ReadOnlyFile = "read-only file"
 )
 
@@ -85,8 +86,9 @@ type Policy struct {
 	// call may take some milliseconds. A nil function means that the target has no such sandbox, and auto mode asks
 	// there like ask mode.
 	Fence func() error
-	// Tries returns why no command can be tried on the target, as a clause; nil if they can. The first call may take some
-	// milliseconds. A nil function means that nobody could answer whether to keep the changes.
+	// Tries returns why no command can be tried on the target, as a clause; nil if they can. The first call may take
+	// some milliseconds. If the function is nil, no try is offered, because nobody could answer whether to keep the
+	// changes.
 	Tries func() error
 	// Unseen tracks whether the workspace was changed without asking, see package unseen.
 	Unseen unseen.Place
@@ -140,7 +142,7 @@ func (p Policy) on(a action.Action) Policy {
 	return p
 }
 
-// PlaceOf returns the tracker of changes without approval for an action.
+// PlaceOf returns the tracker of unapproved changes to the workspace in which an action runs.
 func PlaceOf(p Policy, a action.Action) unseen.Place { return p.on(a).Unseen }
 
 // With returns p with an additional rule.
@@ -175,8 +177,8 @@ func (p Policy) strictest(a action.Action, mode action.Mode) judgement {
 		one := a.On(at)
 		j := p.on(one).judgeOne(one, mode)
 		same = same && (i == 0 || j.verdict.Decision == worst.verdict.Decision)
-		// If decisions are equal, these rules win: the literal core needs no sandbox on any target, and InFence must
-		// not be lost.
+		// Among equal decisions, these rules win: if one target lets a command of the literal core run without a
+		// sandbox, all do, and InFence must not be lost.
 		everywhere := (j.verdict.Rule == LiteralCore || j.verdict.Rule == InFence) && j.verdict.Decision == worst.verdict.Decision
 		if i == 0 || everywhere || stricter(j.verdict.Decision, worst.verdict.Decision) {
 			worst = j

@@ -58,7 +58,7 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 	return action.Rule{}, false
 }
 
-// meantFor reports whether a matching allow rule was meant for the action.
+// meantFor reports whether an allow rule whose words match an action may allow it.
 func meantFor(r action.Rule, a action.Action) bool {
 	switch {
 	case r.Source == action.FromProject:

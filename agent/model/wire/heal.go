@@ -91,14 +91,14 @@ func words(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?is)` + 
 // supported - hint: … you may need to provide the mmproj", vLLM "is not a multimodal model".
 var noPictures = words(`image_url|image input|mmproj|not support (images?|vision|multimodal)|not a (vision|multimodal)`)
 
-// Remedied holds the remedies of one request.
+// Remedied holds the remedies that are applied to one request.
 type Remedied struct {
 	on   []model.Remedy
 	asks map[string]bool // remedies that would change the request
 }
 
-// With reports whether the request has a remedy. Call it only if the remedy would change the request: it also records
-// that the remedy may be tried after a refusal.
+// With reports whether a remedy is to be applied. Call it only if the remedy would change the request, because With
+// also records that the remedy may be tried if the server refuses the request.
 func (r *Remedied) With(name string) bool {
 	if i := index(r.on, name); i >= 0 {
 		return true
@@ -128,13 +128,13 @@ func together(all []model.Remedy, others ...model.Remedy) []model.Remedy {
 	return all
 }
 
-// memory holds the remedies of a client. It is safe for concurrent use.
+// memory holds the remedies that helped before, for all later requests of a client. It is safe for concurrent use.
 type memory struct {
 	mu  sync.Mutex // guards all
 	all []model.Remedy
 }
 
-// know adds remedies and returns all.
+// know adds remedies and returns all remedies in the memory.
 func (m *memory) know(others ...model.Remedy) []model.Remedy {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -145,7 +145,7 @@ func (m *memory) know(others ...model.Remedy) []model.Remedy {
 // maxRequests limits how often a request is sent, in all its forms together.
 const maxRequests = 5
 
-// healing is the search for a form of one request that the server accepts.
+// healing searches for a form of one request that the server accepts.
 type healing struct {
 	m     *Model
 	req   model.Request
@@ -213,8 +213,8 @@ func (h *healing) healed(with []model.Remedy) model.Delta {
 	}}
 }
 
-// next chooses the next form of a refused request and reports whether there is one. asks are the remedies that would
-// change it.
+// next chooses the next form of a refused request and reports whether there is one. asks holds the remedies that would
+// change the request and are not applied yet.
 func (h *healing) next(err error, asks map[string]bool) bool {
 	e, ok := errors.AsType[*model.Error](err)
 	if !ok {
@@ -226,7 +226,7 @@ func (h *healing) next(err error, asks map[string]bool) bool {
 	if e.Status == http.StatusRequestEntityTooLarge { // pictures are most of a large request
 		return h.try(NoPictures, asks)
 	}
-	// OpenRouter answers 404 for pictures, llama.cpp 500.
+	// For a request with pictures, OpenRouter answers 404 and llama.cpp 500.
 	vague := e.Kind == model.StatusError && (e.Status == http.StatusNotFound || e.Status == http.StatusInternalServerError)
 	if !vague && !e.Refused() {
 		return false
@@ -255,7 +255,7 @@ func (h *healing) try(name string, asks map[string]bool) bool {
 	return true
 }
 
-// tryOptional tries the next optional remedy alone, or all remedies for fields together.
+// tryOptional tries the next optional remedy alone, or all optional remedies that remove a field together.
 func (h *healing) tryOptional(asks map[string]bool) bool {
 	tries := false
 	h.trial = nil
@@ -269,8 +269,9 @@ func (h *healing) tryOptional(asks map[string]bool) bool {
 	return tries
 }
 
-// extent returns a remedy with its extent: reasoning and pictures are left out only up to the newest in this request.
-// Reasoning that is refused again is never sent again.
+// extent returns a remedy with its limit: as a rule, reasoning and pictures are left out only up to the newest message
+// of this request that has them. There is no limit if reasoning is refused although older reasoning is already left
+// out, or if the model takes no pictures at all.
 func (h *healing) extent(name string, e *model.Error) model.Remedy {
 	r := model.Remedy{Name: name}
 	var has func(model.Message) string
@@ -290,7 +291,7 @@ func (h *healing) extent(name string, e *model.Error) model.Remedy {
 	return r
 }
 
-// opaque returns a hash of the data in a message that only this model understands, "" if there is none.
+// opaque returns a hash of a message's data that only this model understands, or "" if there is none.
 func (m *Model) opaque(msg model.Message) string {
 	if msg.Role != model.Assistant || !m.protocol.Opaque(msg) {
 		return ""
@@ -311,7 +312,7 @@ func (m *Model) opaque(msg model.Message) string {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// changed returns a request with the remedies for its messages.
+// changed returns a request to whose messages the remedies are applied.
 func (m *Model) changed(req model.Request, with *Remedied) model.Request {
 	req.Messages = leaveOut(req.Messages, with, NoReasoning, m.opaque, func(msg *model.Message) {
 		msg.Extra = nil
@@ -328,8 +329,8 @@ func (m *Model) changed(req model.Request, with *Remedied) model.Request {
 	return m.inOrder(req, with)
 }
 
-// leaveOut removes a kind of data from messages as far as a remedy requires: has returns a hash of a message's data, ""
-// for none, and cut removes it.
+// leaveOut applies the remedy called name: it removes one kind of data from messages, up to the message at which the
+// remedy ends. has returns a hash of this data in a message, or "" if there is none; cut removes it.
 func leaveOut(msgs []model.Message, with *Remedied, name string, has func(model.Message) string, cut func(*model.Message)) []model.Message {
 	until, at := "", index(with.on, name)
 	if at >= 0 {
@@ -356,8 +357,8 @@ func leaveOut(msgs []model.Message, with *Remedied, name string, has func(model.
 	return msgs
 }
 
-// newer records that a remedy would change newer messages too, so that it may be tried again although it is already
-// used for older messages.
+// newer records that newer messages have data that a remedy could remove. The remedy may then be tried again, although
+// it is already applied to older messages.
 func (r *Remedied) newer(name string) {
 	if r.asks == nil {
 		r.asks = make(map[string]bool)

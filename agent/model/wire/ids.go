@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// CallID returns the id of a tool call in a form that the server accepts, with at most limit bytes. Another model's ids
-// may not fit; different ids stay different.
+// CallID returns the id of a tool call in a form that the server accepts, with at most limit bytes; ids of another
+// model's calls may need a change. Different ids stay different.
 func (c *Client) CallID(id string, limit int) string {
 	switch {
 	case c.mistral:
@@ -19,8 +19,8 @@ func (c *Client) CallID(id string, limit int) string {
 	return id
 }
 
-// Hashed returns the start of an id, in the letters that all providers accept, and a hash of the whole id: at most
-// limit bytes, nine of them for the hash.
+// Hashed shortens an id to at most limit bytes: its start, in letters that all providers accept, then "_" and a hash of
+// the whole id.
 func Hashed(id string, limit int) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id)) // a hash accepts everything
@@ -28,10 +28,10 @@ func Hashed(id string, limit int) string {
 	return fmt.Sprintf("%s_%08x", begin[:min(len(begin), limit-9)], h.Sum32())
 }
 
-// mistrals are the first letters of the names of Mistral's models, which other servers offer as well.
+// mistrals are the prefixes of the names of Mistral's models, which other providers offer as well.
 var mistrals = []string{"mistral", "devstral", "codestral", "ministral", "magistral"}
 
-// isMistral reports whether a server refuses call ids that Mistral's models would not create.
+// isMistral reports whether the server accepts only call ids in Mistral's form.
 func isMistral(p Provider, model string) bool {
 	name := plainName(model)
 	return p == Mistral || slices.ContainsFunc(mistrals, func(s string) bool { return strings.HasPrefix(name, s) })

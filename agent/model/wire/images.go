@@ -32,7 +32,8 @@ func lastPicture(m model.Message) string {
 	return fmt.Sprintf("%08x-%d", crc32.Checksum(data, castagnoli), len(data))
 }
 
-// CheckImages returns a [model.Error] if the images of a request would be refused, before anything is sent.
+// CheckImages returns a [model.Error] if the server would refuse a message's images, so that the request need not be
+// sent.
 func (c *Client) CheckImages(msgs []model.Message) error {
 	for n, m := range msgs {
 		for i, image := range m.Images {

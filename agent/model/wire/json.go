@@ -22,7 +22,7 @@ func Parameters(d model.ToolDef) json.RawMessage {
 	return d.Parameters
 }
 
-// DataURL returns an image in the form of OpenAI's protocols.
+// DataURL returns an image as a data URL, as OpenAI's protocols expect it.
 func DataURL(i model.Image) string {
 	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }

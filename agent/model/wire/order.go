@@ -7,8 +7,8 @@ import (
 	"buddy/agent/model"
 )
 
-// inOrder returns a request whose messages strict templates accept. For servers that accept any order, it only joins
-// reminders with the user's messages after them.
+// inOrder returns a request whose messages strict chat templates accept. If the server accepts any order, inOrder at
+// most joins a reminder with the user's message that follows it.
 func (m *Model) inOrder(req model.Request, with *Remedied) model.Request {
 	msgs, ephemeral, changed := ordered(req.Messages, req.Ephemeral)
 	switch {
@@ -21,8 +21,9 @@ func (m *Model) inOrder(req model.Request, with *Remedied) model.Request {
 	return req
 }
 
-// anyOrder reports whether messages of one role may follow each other. Some protocols allow it, and so do OpenAI and,
-// except for Mistral's models, OpenRouter. All other servers may use a strict template, which refuses such messages.
+// anyOrder reports whether the server accepts consecutive messages of the same role. Some protocols allow them, and so
+// do OpenAI and, except for Mistral's models, OpenRouter. All other servers may use a strict template, which refuses
+// them.
 func (m *Model) anyOrder() bool {
 	return m.protocol.AnyOrder || m.provider == OpenAI || m.provider == OpenRouter && !m.mistral
 }
@@ -36,8 +37,9 @@ const gap = "\n\n"
 // ordered joins messages so that a user's message follows neither a user's message nor a result, as the templates of
 // Mistral, Gemma and others require: github.com/mistralai/mistral-common, validator.py: "Expected last role …",
 // "Unexpected role 'user' after role 'tool'"; huggingface.co/google/gemma-3-27b-it, chat_template: "Conversation roles
-// must alternate". It adds text only after existing text, so that a server's cache of the start stays valid. ephemeral
-// counts the last messages that belong to one request only, and after counts them in out. msgs does not change.
+// must alternate". It adds text only after existing text, so that the start in a server's cache stays valid. ephemeral
+// is the number of messages at the end that are sent with one request only, and after is their number in out. msgs does
+// not change.
 func ordered(msgs []model.Message, ephemeral int) (out []model.Message, after int, changed bool) {
 	out = make([]model.Message, 0, len(msgs))
 	stay := len(msgs) - ephemeral
@@ -64,8 +66,8 @@ func ordered(msgs []model.Message, ephemeral int) (out []model.Message, after in
 	return out, after, changed
 }
 
-// reminded joins reminders with the user's messages after them. ephemeral counts the last messages that belong to one
-// request only, and after counts them in out. msgs does not change.
+// reminded joins each reminder with the user's message that follows it. ephemeral is the number of messages at the end
+// that are sent with one request only, and after is their number in out. msgs does not change.
 func reminded(msgs []model.Message, ephemeral int) (out []model.Message, after int) {
 	out = make([]model.Message, 0, len(msgs))
 	for i, m := range msgs {

@@ -18,7 +18,7 @@ type Effort string
 // efforts are the allowed values, in ascending order.
 var efforts = []Effort{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 
-// Provider is the provider at an endpoint, as far as its address shows.
+// Provider names a provider, recognized by the address of its endpoint.
 type Provider string
 
 // The providers that deviate from OpenAI's protocols, and OpenAI itself.
@@ -33,8 +33,8 @@ const (
 	LlamaCPP   Provider = "llama.cpp"
 )
 
-// ports maps the default ports of local servers. Fields beyond the protocol do no harm to another server on the same
-// port, which ignores them.
+// ports maps the default ports of local servers. Another server on such a port gets fields that it does not know, and
+// ignores them.
 var ports = map[string]Provider{
 	"11434": Ollama,   // docs.ollama.com/api/openai-compatibility
 	"1234":  LMStudio, // lmstudio.ai/docs/developer/openai-compat
@@ -126,14 +126,14 @@ func familyOf(model string) (f family, ok bool) {
 	return families[i], true
 }
 
-// WantsSignatures reports whether the model is a Gemini that refuses calls without a signature, which is true since
-// Gemini 3. OpenRouter adds signatures itself.
+// WantsSignatures reports whether the model refuses tool calls without a thought signature, as Gemini does since
+// version 3. OpenRouter adds signatures itself.
 func (c *Client) WantsSignatures() bool {
 	version, ok := strings.CutPrefix(plainName(c.info.Model), "gemini-")
 	return ok && c.provider != OpenRouter && !strings.HasPrefix(version, "1") && !strings.HasPrefix(version, "2")
 }
 
-// Reasons reports whether a model of OpenAI thinks before it answers; true for unknown models.
+// Reasons reports whether one of OpenAI's models thinks before it answers; true for unknown models.
 func Reasons(model string) bool {
 	f, ok := familyOf(model)
 	return !ok || len(f.efforts) > 0
@@ -216,8 +216,8 @@ func (c *Client) WithSampling(m Members, with *Remedied) Members {
 	return all
 }
 
-// Extra returns the members of a Chat Completions request beyond OpenAI's protocol, for the effort and the provider.
-// tools reports whether the request offers any.
+// Extra returns the members of a Chat Completions request that OpenAI's protocol does not have or that depend on the
+// effort. tools reports whether the request offers tools.
 func (c *Client) Extra(tools bool, with *Remedied) Members {
 	m := make(Members)
 	set := func(key string, value any) {
@@ -226,13 +226,13 @@ func (c *Client) Extra(tools bool, with *Remedied) Members {
 	template := func(key string, value any) { set("chat_template_kwargs", map[string]any{key: value}) }
 	switch e := c.EffortOf(with); {
 	case c.provider == OpenRouter && e != "":
-		// openrouter.ai/docs/use-cases/reasoning-tokens: one spelling for all its models.
+		// openrouter.ai/docs/use-cases/reasoning-tokens: OpenRouter takes the effort of all models in this form.
 		set("reasoning", map[string]any{"effort": e})
 	case c.provider == OpenRouter:
-		// The same page, "Legacy parameters": show the reasoning, change nothing else.
+		// The same page, "Legacy parameters": this only returns the reasoning and leaves the effort to the model.
 		set("include_reasoning", true)
 	case e == "none" && (c.provider == VLLM || c.provider == LlamaCPP):
-		// Models with a switch in their template, such as Qwen, know only this:
+		// Some models, such as Qwen, have only this switch, in their template:
 		// docs.vllm.ai/en/latest/features/reasoning_outputs; llama.cpp tools/server/README.md.
 		template("enable_thinking", false)
 	case e != "" && c.provider == LlamaCPP:

@@ -25,7 +25,7 @@ import (
 	"buddy/agent/model/endpoint"
 )
 
-// grace is the maximum wait for what may follow the end of an answer: usage, [DONE].
+// grace limits the wait for events that may follow the end of an answer: usage, [DONE].
 const grace = 5 * time.Second
 
 // Config holds the model and its address.
@@ -52,7 +52,7 @@ func (c Config) key(name string) string {
 	return "models." + c.Profile + "." + name
 }
 
-// Client is one model at one endpoint. It is safe for concurrent use.
+// Client accesses one model at one endpoint. It is safe for concurrent use.
 type Client struct {
 	info     model.Info
 	provider Provider
@@ -100,15 +100,16 @@ func New(c Config, api string) (*Client, error) {
 	return client, nil
 }
 
-// Info describes the model. Its BaseURL has no credentials; TextOnly may become true.
+// Info describes the model. Its BaseURL has no credentials; TextOnly becomes true once the server has refused pictures
+// because the model takes none.
 func (c *Client) Info() model.Info {
 	info := c.info
 	info.TextOnly = model.TextOnly(c.memory.know())
 	return info
 }
 
-// Origin identifies the author of a message: data that only one provider understands, such as encrypted reasoning, is
-// sent back only to the same model at the same address.
+// Origin identifies the model that wrote a message: data that only one provider understands, such as encrypted
+// reasoning, is sent back only to the same model at the same address.
 func (c *Client) Origin() string { return c.info.Model + " " + c.info.BaseURL }
 
 // Compacts returns the number of tokens from which the server is asked to summarize a conversation, 0 for never.
@@ -136,15 +137,15 @@ type Emit func(model.Delta) error
 // errLeft means that the reader of the deltas has stopped.
 var errLeft = errors.New("left")
 
-// Protocol holds an adapter's functions.
+// Protocol holds what differs between the APIs of providers.
 type Protocol struct {
-	// Open sends a request over the call. It returns when the answer starts.
+	// Open sends a request with call. It returns when the answer starts.
 	Open func(call *endpoint.Call, req model.Request, with *Remedied) error
 	// Answer returns a parser for the answer to a request.
 	Answer func(emit Emit, req model.Request) Answer
-	// Opaque reports whether an answer has data that only its model understands and gets back.
+	// Opaque reports whether an answer has data that only its model understands and must get back.
 	Opaque func(model.Message) bool
-	// AnyOrder means that messages of one role may follow each other, so that they are not joined unless a server
+	// AnyOrder means that consecutive messages may have the same role, so that they are not joined unless a server
 	// refuses them.
 	AnyOrder bool
 }
@@ -185,7 +186,7 @@ func stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 }
 
 // clean makes the names of calls valid for every provider, and their arguments valid JSON if the meaning is clear.
-// Calls become part of the history, and one bad name would make the server refuse each later request.
+// Calls become part of the history, so one bad name would make the server refuse every later request.
 func clean(d *model.Delta) {
 	if d.Call != nil {
 		cleanCall(d.Call)
@@ -225,14 +226,14 @@ func SafeLetters(s string) string {
 
 // Answer parses the answer to one request.
 type Answer interface {
-	// Take adds one event.
+	// Take parses the next event.
 	Take(event []byte) error
 	// Ended reports whether nothing important can follow.
 	Ended() bool
-	// Over reports whether the protocol has marked the end.
+	// Over reports whether the protocol's end mark has arrived.
 	Over() bool
-	// Done emits the rest, or returns why the answer is incomplete. marked means that the body was marked as complete,
-	// see [endpoint.Call.Finished].
+	// Done emits the remaining deltas, or returns why the answer is incomplete. marked means that the body was marked
+	// as complete, see [endpoint.Call.Finished].
 	Done(marked bool) error
 }
 
@@ -265,7 +266,7 @@ func (m *Model) ask(ctx context.Context, emit Emit, req model.Request, with *Rem
 // aliveEvery is the minimum time between two deltas without content.
 const aliveEvery = time.Second
 
-// reading is an answer while it is read.
+// reading reads one answer.
 type reading struct {
 	call    *endpoint.Call
 	answer  Answer
@@ -278,8 +279,8 @@ type reading struct {
 	text []byte      // the text of kept
 }
 
-// content emits a delta of the answer. It keeps text while events that may continue it are available: pieces that
-// arrived together become one delta.
+// content emits a delta of the answer. It keeps text back while more events are available, so that pieces that arrived
+// together become one delta.
 func (r *reading) content(d model.Delta) error {
 	r.emitted = true
 	if d.Kind == model.Reading {
@@ -308,7 +309,7 @@ func (r *reading) content(d model.Delta) error {
 // readingEvery is the minimum time between two Reading deltas.
 const readingEvery = 200 * time.Millisecond
 
-// reading emits how much of the request the server has processed, but not too often.
+// reading emits the progress of the server in processing the request, unless the last report was a moment ago.
 func (r *reading) reading(d model.Delta) error {
 	r.call.Working()
 	now := time.Now()
@@ -319,7 +320,7 @@ func (r *reading) reading(d model.Delta) error {
 	return r.emit(d)
 }
 
-// release emits the kept text.
+// release emits the text that content kept back.
 func (r *reading) release() error {
 	if len(r.text) == 0 {
 		return nil
@@ -399,7 +400,8 @@ type Sender struct {
 	Extra Members // more members, unknown to the SDK
 }
 
-// Do sends the request. It requires that the SDK writes no unescaped quote in a value before Key.
+// Do sends the request with the members inserted. It replaces the first null member named Key in the SDK's JSON; no
+// string before it may contain the same text.
 func (s Sender) Do(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {

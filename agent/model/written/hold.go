@@ -10,12 +10,12 @@ const (
 	// maxHeld limits how many bytes of an answer are held back: longer text is not a call.
 	maxHeld = 256 << 10
 
-	// eachTime is the size up to which text is parsed again with each piece. Longer text is parsed again after it has
-	// grown by a quarter, so that the total time stays proportional to its size.
+	// Text up to eachTime bytes is parsed again with each new piece. Longer text is parsed again after it has grown by
+	// a quarter, so that the total time stays proportional to its size.
 	eachTime = 512
 )
 
-// hold keeps back the end of an answer while it may become calls.
+// hold keeps back the end of an answer while it may still turn out to be calls.
 type hold struct {
 	tools  tools
 	buf    []byte // text held back, or not examined yet
@@ -26,7 +26,7 @@ type hold struct {
 	unused bool   // the answer has the text of an unusable call
 }
 
-// newHold returns a hold for calls of tools; without tools it holds nothing back.
+// newHold returns a hold for calls of the tools in defs; without tools it holds nothing back.
 func newHold(defs []model.ToolDef) hold {
 	return hold{tools: toolsOf(defs), off: len(defs) == 0}
 }
@@ -70,14 +70,14 @@ func (h *hold) read() *parser {
 	return p
 }
 
-// seek frees the text up to the next possible start of a call, and reports whether there is one.
+// seek writes the text up to the next possible start of a call to free, and reports whether there is such a start.
 func (h *hold) seek(free *strings.Builder) bool {
 	h.free(free, callAt(string(h.buf), h.inLine))
 	h.held, h.next = len(h.buf) > 0, 0
 	return h.held
 }
 
-// skip frees the first byte held back, which does not start a call.
+// skip writes the first byte held back to free, because no call starts there.
 func (h *hold) skip(free *strings.Builder) {
 	h.free(free, 1)
 	h.held = false
@@ -97,7 +97,7 @@ func (h *hold) free(to *strings.Builder, n int) {
 }
 
 // end returns the calls at the end of a complete answer and the held-back text before them. The text of the calls stays
-// held back, see flush.
+// held back; flush returns it.
 func (h *hold) end() (text string, calls []model.ToolCall) {
 	var free strings.Builder
 	for len(h.buf) > 0 && !h.off {
@@ -115,7 +115,7 @@ func (h *hold) end() (text string, calls []model.ToolCall) {
 	return free.String(), calls
 }
 
-// flush returns all text held back.
+// flush returns all text held back, and empties the hold.
 func (h *hold) flush() string {
 	text := string(h.buf)
 	h.buf, h.held = nil, false

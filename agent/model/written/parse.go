@@ -11,7 +11,7 @@ import (
 	"buddy/agent/model"
 )
 
-// state is the result of reading a text so far.
+// state classifies the text that has been parsed so far.
 type state uint8
 
 const (
@@ -20,13 +20,13 @@ const (
 	whole              // the text is complete calls
 )
 
-// mark is text around calls.
+// mark is a tag that models write around calls.
 type mark struct {
 	text  string
 	opens bool // a call must follow
 }
 
-// marks are the marks of Qwen and Hermes, Llama, Kimi and DeepSeek in their chat templates:
+// marks are the tags in the chat templates of Qwen and Hermes, Llama, Kimi and DeepSeek:
 // huggingface.co/Qwen/Qwen2.5-Coder-32B-Instruct, meta-llama/Llama-3.1-8B-Instruct, moonshotai/Kimi-K2-Instruct and
 // deepseek-ai/DeepSeek-V3.1, tokenizer_config.json of each.
 var marks = []mark{
@@ -44,7 +44,7 @@ var marks = []mark{
 	{"<｜tool▁calls▁end｜>", false},
 }
 
-// The starts of calls.
+// The texts that start a call in the forms of some models.
 const (
 	functionBegin = "<function=" // Qwen3-Coder: huggingface.co/Qwen/Qwen3-Coder-30B-A3B-Instruct, chat_template.jinja
 	kimiBegin     = "<|tool_call_begin|>"
@@ -95,7 +95,7 @@ func toolsOf(defs []model.ToolDef) tools {
 	return t
 }
 
-// parser reads a text as calls.
+// parser parses tool calls that a model wrote as text.
 type parser struct {
 	rest     string // not read yet
 	tools    tools
@@ -106,7 +106,7 @@ type parser struct {
 	fence    string // the open fence
 }
 
-// parse reads a text at the possible start of a call.
+// parse parses a text from the possible start of a call.
 func parse(text string, t tools) *parser {
 	p := &parser{rest: text, tools: t}
 	for {
@@ -146,7 +146,7 @@ func (p *parser) item() state {
 	return none
 }
 
-// add adds a call if the request offers its tool.
+// add adds a call if the request offers its tool and the arguments are a JSON object.
 func (p *parser) add(name string, arguments json.RawMessage) state {
 	var members map[string]json.RawMessage
 	if name == "" || json.Unmarshal(arguments, &members) != nil || members == nil {
@@ -243,7 +243,7 @@ func (p *parser) array() state {
 	return whole
 }
 
-// mayCall reports whether the start of a JSON object may become a call, so that other JSON is not held back.
+// mayCall reports whether the start of a JSON object may become a call; if not, the object need not be held back.
 func (p *parser) mayCall(text string) bool {
 	d := json.NewDecoder(strings.NewReader(text))
 	if _, err := d.Token(); err != nil {
@@ -375,7 +375,7 @@ func typed(text, of string) any {
 	return text
 }
 
-// unended returns the state for a name whose end has not arrived.
+// unended returns the state while only a part of a tool's name has arrived.
 func unended(name string) state {
 	if len(name) > maxName || strings.Contains(name, "\n") {
 		return none
@@ -424,7 +424,7 @@ func (p *parser) deepSeek() state {
 	return p.argued(strings.TrimSpace(name))
 }
 
-// argued reads the arguments of a call.
+// argued reads the arguments of a call of the tool and adds the call.
 func (p *parser) argued(name string) state {
 	raw, st := p.value()
 	if st != whole {
@@ -433,7 +433,7 @@ func (p *parser) argued(name string) state {
 	return p.add(name, raw)
 }
 
-// whole reports whether the text is complete calls and nothing else.
+// whole reports whether the text consists of complete calls and nothing else.
 func (p *parser) whole() bool { return p.state == whole }
 
 // tags start a call anywhere in a line.

@@ -27,7 +27,7 @@ func isQuoted(calls []model.ToolCall, msgs []model.Message) bool {
 	return false
 }
 
-// leads are the letters before a tool's name in the forms of a call.
+// leads are the texts directly before a tool's name in the various forms of a call, reduced to letters.
 var leads = []string{"name", "function", "functions", "toolcallbegin", "toolsep"}
 
 // reasons are arguments without an effect: a model adds them to calls that it quotes.
@@ -68,7 +68,8 @@ func occurs(c model.ToolCall, text string) bool {
 	return false
 }
 
-// leaves returns the letters of all strings and numbers in the arguments of a call, except its reasons.
+// leaves returns the letters of all strings and numbers in the arguments of a call, except the arguments that reasons
+// lists.
 func leaves(arguments string) (all []string) {
 	var walk func(v any)
 	walk = func(v any) {

@@ -7,7 +7,7 @@ const (
 	thinkEnd   = "</think>"
 )
 
-// thinking finds the thoughts at the start of an answer. The zero value is ready to use.
+// thinking separates the thoughts at the start of an answer from its text. The zero value is ready to use.
 type thinking struct {
 	held  string // not yet known to be thought or text
 	found bool   // the answer starts with thoughts
@@ -64,7 +64,7 @@ func (t *thinking) end() (thought, text string) {
 	return "", held
 }
 
-// ending returns how many bytes at the end of s are a start of mark.
+// ending returns how many bytes at the end of s could start mark: the rest of the mark may be in the next piece.
 func ending(s, mark string) int {
 	for n := min(len(s), len(mark)-1); n > 0; n-- {
 		if strings.HasSuffix(s, mark[:n]) {

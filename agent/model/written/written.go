@@ -25,14 +25,14 @@ import (
 	"buddy/agent/model"
 )
 
-// The notes on messages and calls.
+// Keys of buddy's own notes in the Extra of messages and calls.
 const (
 	writtenKey = model.Note + "written" // on a call: its model wrote it as text
 	nativeKey  = model.Note + "native"  // on a message: the model that made its native calls
 	unusedKey  = model.Note + "unused"  // on a message: its text has unusable calls
 )
 
-// Model is a model.Model that finds calls in the text of another one. Create it with New.
+// Model is a model.Model that finds tool calls in the text of the model that it wraps. Create it with New.
 type Model struct {
 	next   model.Model
 	native atomic.Bool // next has made a native call
@@ -44,7 +44,7 @@ func New(next model.Model) *Model { return &Model{next: next} }
 // Info describes the wrapped model.
 func (m *Model) Info() model.Info { return m.next.Info() }
 
-// Mark returns c with the mark of calls that a model wrote as text.
+// Mark returns c with a note that the model wrote the call as text.
 func Mark(c model.ToolCall) model.ToolCall {
 	c.Extra = noted(c.Extra, writtenKey, "true")
 	return c
@@ -53,11 +53,10 @@ func Mark(c model.ToolCall) model.ToolCall {
 // Marked reports whether a call was written as text.
 func Marked(c model.ToolCall) bool { return c.Extra[writtenKey] != nil }
 
-// Unused reports whether an answer has the text of unusable calls: the tool is unknown, text follows, or the form is
-// broken.
+// Unused reports whether an answer contains calls as text that could not be used: the tool is unknown, other text
+// follows, or the form is broken.
 func Unused(answer model.Message) bool { return answer.Extra[unusedKey] != nil }
 
-// noted returns a copy of extra with one more member.
 func noted(extra map[string]json.RawMessage, key, value string) map[string]json.RawMessage {
 	extra = maps.Clone(extra)
 	if extra == nil {
@@ -67,8 +66,8 @@ func noted(extra map[string]json.RawMessage, key, value string) map[string]json.
 	return extra
 }
 
-// isNative reports whether the model has made a native call in the session, and whether the messages of the request
-// have a note of it. Calls without a note of their model count as the model's own.
+// isNative reports whether the model has made a native call in the session, and whether a message of the request has a
+// note of that. If no message has such a note, native calls count as this model's, whichever model made them.
 func (m *Model) isNative(msgs []model.Message) (native, recorded bool) {
 	own := string(m.note())
 	unmarked, stamped := false, false
@@ -81,7 +80,7 @@ func (m *Model) isNative(msgs []model.Message) (native, recorded bool) {
 	return recorded || m.native.Load() || unmarked && !stamped, recorded
 }
 
-// note returns the model's name as a note.
+// note returns the value that nativeKey has for the model: its name as JSON.
 func (m *Model) note() json.RawMessage {
 	name, _ := json.Marshal(m.Info().Model) // of a string: cannot fail
 	return name
@@ -127,7 +126,7 @@ type answer struct {
 	sent  strings.Builder // the text that the reader has got
 }
 
-// start starts an attempt at the answer.
+// start prepares for the start of an answer, also after a failed attempt.
 func (a *answer) start() {
 	a.think, a.hold = thinking{}, newHold(a.tools)
 	a.sent.Reset()

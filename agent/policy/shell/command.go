@@ -86,8 +86,8 @@ func (a *analyser) searches(name string, words []arg) string {
 	return ""
 }
 
-// reading returns why a command needs approval, or "" if it only reads: services are looked up in the table with
-// flags, other programs by name.
+// reading returns why a command needs approval, or "" if it only reads. A client of a service is looked up by its flags
+// too, any other program by its name.
 func (a *analyser) reading(name string, words []arg, piped bool) string {
 	if name == "cd" || name == "pushd" {
 		return cdCheck(a, words)
@@ -121,8 +121,8 @@ func cdCheck(a *analyser, words []arg) string {
 	return ""
 }
 
-// enter records a folder in which the following commands may run. The shell resolves .. by name; a program resolves it
-// by following links.
+// enter records a folder in which the following commands may run. For a path with .. it records two folders, because
+// the shell drops the name before .. while programs follow it if it is a symbolic link.
 func (d *folders) enter(text string) {
 	d.entered = nil
 	for _, dir := range d.cwds {

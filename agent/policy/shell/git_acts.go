@@ -102,7 +102,8 @@ func (d *folders) gitAct(words []arg, via []string) (act *GitAct, runs string) {
 	return act, runs
 }
 
-// certain returns the start folder of a command after some wrappers, or "" if it is not the same in all cases.
+// certain returns the folder in which a command starts, or "" if that is uncertain, for example because one of the
+// wrappers in via may change the folder.
 func (d *folders) certain(via []string) string {
 	here := d.started
 	if len(here) == 0 || !path.IsAbs(here[0]) || d.adrift || slices.ContainsFunc(via, moves) {
@@ -144,8 +145,7 @@ func gitUnlisted(words []arg, at int, odd bool) *GitAct {
 	return &GitAct{Kind: GitRuns, Name: "git " + texts.ClipBytes(name, 40), Does: "is unknown to buddy: an alias or another program, which may do anything", Words: at + 1, Unsure: true}
 }
 
-// gitOdd returns the act of an otherwise harmless subcommand that is given settings which may
-// run programs.
+// gitOdd returns the act of a harmless subcommand: nil, unless its flags set something that may run programs.
 func gitOdd(name string, n int, odd bool) *GitAct {
 	if !odd {
 		return nil
@@ -331,7 +331,7 @@ func (g *gitCall) decides(r gitRow) string {
 	return ""
 }
 
-// lost adds the affected files, stashes or branches to act.
+// lost adds the files, stashes or branches that the command affects to act.
 func (g *gitCall) lost(act *GitAct) {
 	if act.Kind != GitReplaces && slices.Contains([]GitLoss{"", LosesChanges, LosesUnknown}, act.Loss) {
 		return

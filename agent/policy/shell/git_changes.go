@@ -13,8 +13,9 @@ type gitRow struct {
 	loss GitLoss
 }
 
-// gitActs lists the effects of git commands on history and uncommitted work, worst first. The first row with the name
-// that applies decides. Kind "" means that the command changes neither, as for a command without a row.
+// gitActs lists the effects of git commands on history and uncommitted work, worst first. Among the rows with a
+// command's name, the first one that applies decides. Kind "" means that the command changes neither, as for a command
+// without a row.
 var gitActs = []gitRow{
 	{name: "commit", with: "--amend", kind: GitRewrites, does: "replaces the last commit"},
 	{name: "commit", kind: GitRecords, does: "creates a commit"},

@@ -18,7 +18,7 @@ func abbreviates(flag string, flags []string) bool {
 	return len(flag) > 2 && slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, flag) })
 }
 
-// runs returns why the call may run programs named by its words, or ""; rows are the rows of its subcommand. A
+// runs returns why the call may run programs because of its words, or ""; rows are the rows of its subcommand. A
 // repository on this machine runs its own hooks and the programs in its settings.
 func (g *gitCall) runs(rows []gitRow) string {
 	for _, r := range rows {
@@ -62,8 +62,8 @@ func (w arg) localRepository(surely bool) bool {
 	})
 }
 
-// mayBegin reports whether one of the possible values of a git word may start with a character. A word that starts
-// with ~ is not a branch unless a shell replaces it.
+// mayBegin reports whether one of the possible values of a git word may start with a character. A word that starts with
+// ~ counts: no branch has such a name, so it matters only if a shell replaces the ~.
 func (w arg) mayBegin(char string) bool {
 	return slices.ContainsFunc(w.vals, func(v val) bool {
 		switch {

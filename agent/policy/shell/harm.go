@@ -60,8 +60,8 @@ func erases(a *analyser, kind, name string, words []arg) {
 	}
 }
 
-// given reports whether one of the words in a list follows the command name. In the list, single letters match in
-// clusters of flags, and * matches any end of a long flag.
+// given reports whether one of the words listed in some follows the command name. A listed single-letter flag also
+// matches inside a cluster of flags, and a final * matches any text.
 func given(words []arg, some string) bool {
 	for want := range strings.FieldsSeq(some) {
 		for _, w := range words[1:] {
@@ -96,13 +96,14 @@ func stopsMachine(r *Report, name string, words []arg) {
 	}
 }
 
-// forkRegexp matches programs of interpreters that start themselves without end.
+// forkRegexp matches code that starts processes in an endless loop.
 var forkRegexp = texts.Regexp(`fork\s*(\(\s*\))?\s*while\b|while\s*\(?\s*(1|true|True)\s*\)?\s*[:{]?\s*(os\.)?fork`)
 
 // killRegexp matches calls in programming languages that end all processes.
 var killRegexp = texts.Regexp(`\bkill\s*\(?\s*(-1\s*,|['"]?\w+['"]?\s*,\s*-1\b)`)
 
-// eraseRegexp matches calls in programming languages that delete whole folders, given as a literal or the home.
+// eraseRegexp matches calls in programming languages that delete a whole folder, if the folder is a literal or the
+// home.
 var eraseRegexp = texts.Regexp(`(rmtree|rm_rf|rm_r|remove_tree|rmSync|rmdirSync|rimraf|removeSync|remove_dir_all|remove_entry_secure)\W[^;\n]{0,40}?` +
 	`(["']([^"']*)["']|homedir\(\)|Path\.home\(\)|ENV\[.HOME.\]|environ|Dir\.home|\$ENV\{HOME\}|process\.env\.HOME)`)
 
@@ -211,7 +212,7 @@ func (d *folders) places(w arg) []string {
 	return all
 }
 
-// Expansions that only the search for harm resolves; the walk treats their values as unknown.
+// Expansions that are resolved only in the search for harm; for approvals, their values count as unknown.
 var (
 	homeRegexp = texts.Regexp(`\$\{HOME([:?=+/%#-][^}]*)?\}|\$HOME\b|\$\((echo|eval echo) ~\)`)
 	userRegexp = texts.Regexp("\\$\\{(USER|LOGNAME)([:?=-][^}]*)?\\}|\\$(USER|LOGNAME)\\b|\\$\\((whoami|id -un|logname)\\)|`(whoami|id -un|logname)`")
@@ -220,8 +221,8 @@ var (
 	hereRegexp = texts.Regexp("\\$\\{PWD([:?=-][^}]*)?\\}|\\$PWD\\b|\\$\\(pwd\\)|`pwd`")
 )
 
-// homeward returns the path pattern that the source of a word expands to, or "" if the word contains more than text,
-// the home, the user's name and the current folder.
+// homeward returns the path pattern to which a word's source text expands, or "" if it contains more than text, the
+// home, the user's name and the current folder.
 func homeward(d *folders, src string) string {
 	src = ansiRegexp().ReplaceAllStringFunc(src, func(s string) string {
 		text, _, _ := expand.Format(nil, s[2:len(s)-1], nil)

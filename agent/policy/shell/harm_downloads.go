@@ -159,7 +159,8 @@ func saved(name string, words []arg) []string {
 	return files
 }
 
-// spelled returns the value of a word, or its source: a variable used again means the same file.
+// spelled returns the value of a word, or its source text if the value is unknown: words with the same source name the
+// same file.
 func spelled(w arg) string {
 	if v := w.vals[0]; len(w.vals) == 1 && (v.kind == literal || v.kind == pattern) { // a URL with a question mark
 		return unescape(v.text)
@@ -170,8 +171,8 @@ func spelled(w arg) string {
 // cluster reports whether a word is a cluster of flags.
 func cluster(s string) bool { return len(s) > 1 && s[0] == '-' && s[1] != '-' }
 
-// savedTo returns the file named by a flag whose letter may end a cluster, and how many of the next words belong to
-// it.
+// savedTo returns the file in which s, a flag of a fetcher, saves the download, and how many of the next words belong
+// to the flag. letter is the short form of the flag, which may end a cluster of flags.
 func savedTo(s, next, letter string) (file string, used int, ok bool) {
 	long, value, attached := strings.Cut(s, "=")
 	at := strings.Index(s, letter)

@@ -265,7 +265,7 @@ func findsAll(d *folders, words []arg) string {
 	return ""
 }
 
-// narrows reports whether a word of find's expression selects some of the files.
+// narrows reports whether a word of find's expression selects only some of the files.
 func narrows(expression []arg, i int) bool {
 	s, _ := expression[i].lit()
 	if !slices.Contains(narrowing, s) {

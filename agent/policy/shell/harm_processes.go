@@ -32,7 +32,7 @@ func endsAll(name string, words []arg) string {
 	return ""
 }
 
-// Flags of pkill, pgrep and killall that take a value: those for users, and others.
+// Flags of pkill, pgrep and killall that take a value: userFlags select the processes of a user.
 var (
 	userFlags  = strings.Fields("-u -U --euid --uid --user")
 	otherFlags = strings.Fields("-s --signal -g -G -P -t -F --parent --terminal --pgroup --group --ns -y -o")

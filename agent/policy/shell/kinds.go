@@ -25,7 +25,7 @@ type purpose struct {
 }
 
 // purposes maps commands to their purpose: a name, a name with its first argument, or both with one of the later
-// arguments. More words win.
+// arguments. The entry with the most words applies.
 var purposes = map[string]purpose{
 	"trivy": {SecurityScan, Network, "scans for vulnerabilities, secrets and wrong settings, and gets its database"}, "trivy plugin": {SecurityScan, RunsCode, "installs or runs a program from the network"},
 	"trivy clean": {SecurityScan, Deletes, "deletes its own database and cache"}, "trivy server": {SecurityScan, Network, "serves scans to other machines"},

@@ -156,8 +156,8 @@ func dateCheck(c *call) string {
 	return ""
 }
 
-// psOperand matches numbers and BSD options without e, which prints environments; psFlag matches flags without a
-// letter that takes a value. If there is no user xe, ps reads -auxe as options.
+// psOperand matches numbers and BSD options without e, because e prints environments. psFlag matches flags up to the
+// first letter that takes a value: ps reads -auxe as the BSD options auxe if there is no user named xe.
 var (
 	psOperand = texts.Regexp(`^([0-9]+|[axufwjlhrvsmT]*)$`)
 	psFlag    = texts.Regexp(`^-[^uUgGpqtCsoO]*([uUgGpqtCsoO][0-9,xwf]*)?$`)

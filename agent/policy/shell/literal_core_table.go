@@ -8,10 +8,10 @@ import (
 )
 
 // coreTools is the table of the literal core, at most 40 programs. Each flag is harmless in the GNU, BSD and busybox
-// versions alike. This excludes date -d, which sets the clock's zone in one of them, and stat -f, which differs in
-// each. It omits commands that run until they are stopped (tail -f), and programs that load settings, plugins or
-// another version from the current folder: git, go, cargo, npm, node, python, rg. A command must also satisfy the main
-// table.
+// versions alike. This excludes date -d, which sets the kernel's time zone in one of them, and stat -f, whose meaning
+// differs. The table omits commands that run until they are stopped (tail -f), and programs that load settings, plugins
+// or another version from the current folder: git, go, cargo, npm, node, python, rg. A command must also satisfy the
+// main table.
 var coreTools = sync.OnceValue(func() map[string]*spec {
 	return specs([]spec{
 		{name: "ls", flags: "-aAlhtrSRd1FinksC"},

@@ -8,15 +8,15 @@ import (
 	"buddy/texts"
 )
 
-// folders tracks the folders in which a program may be, and judges the files that it names from there.
+// folders tracks the possible current folders of a program, and judges the files that it names relative to them.
 type folders struct {
 	env     Env
 	cwds    []string // possible current folders
 	entered []string // possible folders after the last cd
 	started []string // possible folders in which the last command was started
 	adrift  bool     // the repository in which git works is unknown
-	// at is the folder of the last cd if that succeeded; "" is unknown. It serves to find harm to files with relative
-	// names.
+	// at is the folder in which the program is if its last cd succeeded; "" is unknown. It is used to find harm to
+	// files with relative names.
 	at        string
 	visited   []string          // the start folder, and every value of at
 	downloads map[string]bool   // base names of files that the program downloads

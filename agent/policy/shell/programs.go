@@ -102,7 +102,8 @@ func spellings(prefix []string) [][]string {
 	return all
 }
 
-// carried returns the commands that may follow a program which runs another one, or a wrapper with unknown options.
+// carried returns the commands that argv may run if it is a program that runs another one, or a wrapper with unknown
+// options.
 func carried(argv []Arg) [][]Arg {
 	name := path.Base(argv[0].Text)
 	p := programOfName(name)

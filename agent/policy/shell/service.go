@@ -84,7 +84,8 @@ func needs(flags ...string) func(*call) string {
 	}
 }
 
-// words returns a check that the first operand is a read-only subcommand; "" allows none.
+// words returns a check that the first operand is one of the allowed subcommands; "" among them allows a call without
+// operands.
 func words(allowed ...string) func(*call) string {
 	return func(c *call) string {
 		first := ""

@@ -2,8 +2,9 @@ package shell
 
 import "sync"
 
-// services lists queries to services with their harmless flags. They run outside the sandbox, which cuts services
-// off, or need approval. In a row with * the flags precede a subcommand.
+// services lists read-only queries to services, with their harmless flags. A query that is in the literal core runs
+// outside the sandbox, because the sandbox cuts services off; any other needs approval. In a row with * the flags
+// precede a subcommand.
 var services = sync.OnceValue(func() map[string]*spec {
 	return specs([]spec{
 		{name: "docker|podman|nerdctl|docker-compose|helm|snap|flatpak|gh|tmux *"},

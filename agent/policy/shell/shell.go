@@ -106,8 +106,8 @@ func (c Command) String() string {
 // NotKnown is the result of Does for a command in no table.
 const NotKnown = "is not known to be read-only"
 
-// Does returns the reason without the command's name: deletes files. It is "" if the reason does not start with the
-// name.
+// Does returns the reason without the command's name, such as "deletes files". It is "" if the reason does not start
+// with the name.
 func (c Command) Does() string {
 	if c.Git != nil {
 		return c.Git.Does
@@ -155,7 +155,7 @@ type Report struct {
 	// Beyond is the reason why a read-only program is not in the literal core, whose commands are written out and
 	// harmless without confinement; "" if it is in the core.
 	Beyond string `json:"beyond,omitempty"`
-	// Talks names a service that the program uses, which the sandbox would prevent; otherwise "".
+	// Talks names a service that the program uses, and that it could not reach in the sandbox; otherwise "".
 	Talks string `json:"talks,omitempty"`
 	// Harm describes destruction without a sane use; otherwise "".
 	Harm string `json:"harm,omitempty"`

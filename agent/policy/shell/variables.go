@@ -224,7 +224,7 @@ func breaks(v val) bool {
 	return v.text == "" && v.kind == literal || v.kind == literal && strings.ContainsAny(v.text, " \t\n*?[\\")
 }
 
-// folder appends the value of HOME and PWD if known.
+// folder appends the value of HOME or PWD if it is known.
 func (b *builder) folder(name string) bool {
 	switch env := b.a.folders.env; {
 	case name == "HOME" && env.Home != "":
