@@ -117,8 +117,8 @@ func typedWork(s *tasks, line string) work {
 	}
 }
 
-// beginTyped starts a main task for a line that a person typed and that no model reads as a prompt. If a task runs, the
-// line is rejected; the error starts with the text in refused.
+// beginTyped starts a main task for a line that a person typed and that is not a prompt, such as a command after "!".
+// If a task runs, the line is rejected; the error starts with the text in refused.
 func beginTyped(s *tasks, line, refused string, do work) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

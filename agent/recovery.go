@@ -128,9 +128,10 @@ func interruptedIn(recovery *record.Record) bool {
 
 var errLost = errors.New("buddy ended while this ran in the background; ask again if you still want it")
 
-// resume settles interrupted exchanges, each as a task. Results of started calls are found again, open approvals are
-// asked again in every mode unless a prompt comes, and no other call starts. Background commands are followed again.
-// The model is called only after a person acts: by answering an approval, by a queued prompt, or by Continue.
+// resume settles interrupted exchanges, each as a task: it looks for the results of calls that had started, and in
+// every mode it asks again for open approvals until a prompt arrives. No other call starts. Background commands are
+// followed again. The model is called only after a person acts: by answering an approval, by a queued prompt, or by
+// Continue.
 func (s *tasks) resume(shells *shells) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -246,8 +246,7 @@ func beginWay(r *Runtime, w *way, prepare func() error) {
 	})
 }
 
-// rests is tasks.idle for the main conversation: it calls the function do unless a task runs there; then it returns
-// that task.
+// rests calls the function do unless a task runs in the main conversation; otherwise it returns that task.
 func rests(s *tasks, do func()) *task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -402,8 +401,8 @@ func (a *wayBack) besides(seq uint64) (runs, ended []string) {
 	return runs[max(0, len(runs)-maxNamed):], ended[max(0, len(ended)-maxNamed):]
 }
 
-// ChangedSince returns how many files have changed since each prompt of the main conversation, oldest first. A prompt
-// that is missing has the same count as the next one.
+// ChangedSince returns how many files have changed since each prompt of the main conversation, oldest first. It omits
+// prompts without changes of their own; their count is that of the next prompt in the list.
 func ChangedSince(ctx context.Context, r *Runtime) ([]Change, error) { return r.changes.Since(ctx) }
 
 // replayRewound repeats a stored rewind of the main conversation. events are all events before the rewind.

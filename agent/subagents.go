@@ -225,7 +225,7 @@ func (set *subagentSet) room() error {
 	return nil
 }
 
-// backgroundForks returns the number of background conversations without those of subagents. The caller holds the
+// backgroundForks returns the number of background conversations other than those of subagents. The caller holds the
 // lock of tasks.
 func (set *subagentSet) backgroundForks() int {
 	n := 0
@@ -270,7 +270,8 @@ func withdraw(s *tasks, id int) bool {
 	return false
 }
 
-// work runs a subagent up to the end of its task. again returns the next prompt after an answer, "" to end.
+// work runs a subagent until its task ends. After each answer it calls again, which returns the next prompt, or "" to
+// end.
 func (set *subagentSet) work(ctx context.Context, t *task, run *subagentRun, again func(answer string) string) (Result, error) {
 	return set.tasks.run(ctx, t, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
 		for {
@@ -287,7 +288,7 @@ func (set *subagentSet) work(ctx context.Context, t *task, run *subagentRun, aga
 	})
 }
 
-// run runs a subagent's task up to its end.
+// run runs a subagent's task until it ends, closes the agent's own folder and saves the result.
 func (set *subagentSet) run(ctx context.Context, t *task, run *subagentRun) agentEnd {
 	res, err := set.work(ctx, t, run, func(string) string { return "" })
 	end := agentEnd{run: run, task: t.id, outcome: res.Outcome, err: err, text: strings.TrimSpace(res.Response), turns: res.Turns}
@@ -315,7 +316,7 @@ func (set *subagentSet) closes(b *branch) bool {
 	return b.agent.ended
 }
 
-// quiet limits the time that a subagent may do nothing visible without a notice to the person.
+// quiet is the time without visible activity of a subagent after which the person gets a notice.
 const quiet = 10 * time.Minute
 
 // watch notifies the person when a subagent has done nothing visible for a while, once for each such pause. Events of

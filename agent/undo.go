@@ -56,9 +56,9 @@ func (r *Runtime) waitsForUndo(c event.Command) bool {
 	return true
 }
 
-// Changes returns how the files that the agent changed in this session differ from their earlier contents, without
-// restored files. diff has for each file a line that consists of mark and the file's name, then a unified diff. files
-// is the number of files.
+// Changes returns how the files that the agent changed in this session differ from their earlier contents; files that
+// were restored are left out. diff has for each file a line that consists of mark and the file's name, then a unified
+// diff. files is the number of files.
 func (r *Runtime) Changes(ctx context.Context, mark string) (diff string, files int, err error) {
 	return r.changes.Diff(ctx, mark)
 }

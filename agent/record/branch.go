@@ -44,7 +44,8 @@ func (b *Branch) begin(p event.TaskStarted) {
 	}
 }
 
-// rewind resets the branch after a rewind, while nothing runs. Its newest message is not an open answer.
+// rewind resets the branch after a rewind, while nothing runs. Answered is true, because a rewound conversation has no
+// prompt that still needs an answer.
 func (b *Branch) rewind() {
 	*b = Branch{Agent: b.Agent, Answered: true, began: b.began}
 }

@@ -154,8 +154,8 @@ func (r *Record) resume(env event.Envelope, p event.SessionResumed) {
 	clear(r.screens)
 	clear(r.progress)
 	clear(r.latest)
-	// Screens that join later get this event as session.created: session.resumed would end the work of this process
-	// that they have already read about.
+	// Screens that join later get this event as session.created. As session.resumed, it would mark the work of this
+	// process as lost, which such a screen has already read about.
 	env.Payload = event.SessionCreated{
 		Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile, Model: p.Model, API: p.API, Window: p.Window, Effort: p.Effort,
 	}

@@ -109,7 +109,7 @@ func (k *Keys) in(v reflect.Value) bool {
 	return false
 }
 
-// inList is in for slices and arrays.
+// inList does what in does, for slices and arrays.
 func (k *Keys) inList(v reflect.Value) bool {
 	for i := 0; i < v.Len() && v.Type().Elem().Kind() != reflect.Uint8; i++ {
 		if k.in(v.Index(i)) {

@@ -211,7 +211,7 @@ func beforeEnd(s string, i, end int) match {
 	return escapedBeforeEnd(s, i, end)
 }
 
-// escapedBeforeEnd is beforeEnd for lines whose ends are escaped as in JSON.
+// escapedBeforeEnd does what beforeEnd does, for lines whose ends are escaped as in JSON.
 func escapedBeforeEnd(s string, i, end int) match {
 	b := i
 	for lines := 0; b > 0 && i-b < maxPEM; lines++ {

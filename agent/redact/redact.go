@@ -81,7 +81,8 @@ type match struct {
 	is, more bool
 }
 
-// none means no secret; undecided means that later text decides. Text before from can be shown.
+// none means that there is no secret. The result of undecided means that only later text shows whether a secret starts
+// at from; the text before that can be shown.
 var none match
 
 func undecided(from int) match { return match{from: from, to: from, more: true} }

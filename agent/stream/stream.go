@@ -67,7 +67,7 @@ func (s *Stream) Hide(keys *redact.Keys) { s.keys = keys }
 // Keys returns the keys that are hidden in events.
 func (s *Stream) Keys() *redact.Keys { return s.keys }
 
-// Publish is Record for callers that continue whatever the state of the journal.
+// Publish does what Record does, for callers that continue even if the event can't be stored.
 func (s *Stream) Publish(task, turn int, p event.Event) { _ = s.Record(task, turn, p) }
 
 // Record publishes p as an event of a task and a turn, 0 for none, and returns the journal's error if durable events
@@ -97,7 +97,7 @@ func nextStep(err error) string {
 	return reads + "make the file writable and start buddy again"
 }
 
-// publish is Record for an event of a branch. The caller holds s.mu.
+// publish does what Record does, for an event of a branch. The caller holds s.mu.
 func (s *Stream) publish(branch, task, turn int, p event.Event) error {
 	if _, prompt := p.(event.PromptSubmitted); !prompt || branch != 0 {
 		p, _ = s.keys.Hidden(p).(event.Event)

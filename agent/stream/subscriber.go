@@ -204,7 +204,7 @@ func weight(e event.Event) int {
 	return n
 }
 
-// extensionWeight is weight for events about reminders, skills and commands.
+// extensionWeight does what weight does, for events about reminders, skills and commands.
 func extensionWeight(e event.Event) int {
 	switch p := e.(type) {
 	case event.ReminderAttached:
@@ -331,7 +331,7 @@ func (q *subscriber) urgent() bool {
 	return q.hurries()
 }
 
-// hurries is urgent for callers that hold q.mu.
+// hurries does what urgent does, for callers that hold q.mu.
 func (q *subscriber) hurries() bool { return q.waiting.durable > 0 || q.lagging || q.ended }
 
 func (q *subscriber) forward() {
@@ -382,8 +382,8 @@ func (q *subscriber) wait() bool {
 // batchSize is the approximate size of a batch from the journal, in bytes.
 const batchSize = 256 << 10
 
-// join brings the reader up to date with the journal after its last event, and with the open parts, ordered by
-// number. Later events are queued meanwhile.
+// join sends the reader the events in the journal after its last event, and the open parts, ordered by number. Later
+// events are queued meanwhile.
 func (q *subscriber) join() bool {
 	newest, parts := q.stream.rejoin(q)
 	if q.every < 0 {

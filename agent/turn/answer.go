@@ -85,8 +85,8 @@ func (l *Loop) ask(ctx context.Context, x *Exchange, turn int) (a answer, err er
 	}
 }
 
-// addEphemeral adds messages to one request only: the reminders, before the person's prompt if the history ends with
-// one, and as the last message a hint about what was wrong with the last answer.
+// addEphemeral adds messages to one request only: the reminders in now, inserted before the person's prompt if the
+// history ends with one, and at the end a hint about what was wrong with the last answer.
 func addEphemeral(req *model.Request, now []model.Message, hint string) {
 	stays := len(req.Messages)
 	if len(now) > 0 {

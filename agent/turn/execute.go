@@ -132,7 +132,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	return askPerson(ctx, b, j, v, m)
 }
 
-// askPerson is permit for a call that a person has to approve. m is the answer of the hooks.
+// askPerson does what permit does, for a call that a person has to approve. m is the answer of the hooks.
 func askPerson(ctx context.Context, b *batch, j *job, v action.Verdict, m hooks.Answer) *tools.Result {
 	refuse := func(text string) *tools.Result { return new(failure(text)) }
 	act := j.call.Planned

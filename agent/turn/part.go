@@ -17,8 +17,7 @@ import (
 	"buddy/tools"
 )
 
-// Part is a feature as the exchanges of a session see it. A part embeds [Nothing] for the methods that it does not
-// need:
+// Part connects a feature to the exchanges of a session. A part embeds [Nothing] for the methods that it does not need:
 //
 //	type clock struct{ turn.Nothing }
 //
@@ -160,8 +159,8 @@ func (a Access) AnswerWith(profile string) (bool, error) {
 	return true, nil
 }
 
-// Ask asks the person a question and waits for the answer. Notification hooks run first; what is their text. The error
-// is [tools.ErrNobody] when nobody can answer.
+// Ask asks the person a question and waits for the answer. First it runs the notification hooks, which get the text
+// what. The error is [tools.ErrNobody] when nobody can answer.
 func (a Access) Ask(ctx context.Context, what string, q event.QuestionAsked) (event.QuestionAnswered, error) {
 	if !a.l.p.Approvals.Interactive() {
 		return event.QuestionAnswered{}, tools.ErrNobody
@@ -170,7 +169,7 @@ func (a Access) Ask(ctx context.Context, what string, q event.QuestionAsked) (ev
 	return a.l.p.Questions.Ask(ctx, a.x.task, a.turn, q)
 }
 
-// Asking is an exchange with a call of its model.
+// Asking gives parts access to an exchange and one of its calls.
 type Asking struct {
 	Access
 	j *job
@@ -179,7 +178,8 @@ type Asking struct {
 // Main reports whether the call is made in the main conversation.
 func (a Asking) Main() bool { return a.x.conv.Branch() == 0 }
 
-// Answered returns the call's question of an earlier process, see [approval.Questions.TakeAnswered].
+// Answered returns the question that the call asked in an earlier process, with its answer, see
+// [approval.Questions.TakeAnswered].
 func (a Asking) Answered() (approval.Answered, bool) {
 	return a.l.p.Questions.TakeAnswered(a.j.call.ID)
 }
@@ -197,7 +197,7 @@ func (a Asking) Teaches(known func(action.Action) action.Memory, denied func(con
 	a.j.known, a.j.denied = known, denied
 }
 
-// Briefing is an exchange before its next request.
+// Briefing gives parts access to an exchange before its next request.
 type Briefing struct{ Access }
 
 // Short reports whether the model gets short texts only, because it writes its calls in text blocks.

@@ -22,7 +22,8 @@ const (
 	gramFactor = 0x01000193 // factor of the rolling hash
 )
 
-// gramOut is the weight in the hash of the byte that leaves a gram.
+// gramOut is the factor by which step multiplies the oldest byte of a gram, a passage of gramSize bytes, to remove it
+// from the rolling hash.
 var gramOut = func() uint64 {
 	out := uint64(1)
 	for range gramSize {

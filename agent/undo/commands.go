@@ -164,7 +164,7 @@ type treeUndo struct {
 	left  []string // some paths that could not be restored
 }
 
-// putBackTree is putBack for steps in which commands changed files.
+// putBackTree does what putBack does, for steps in which commands changed files.
 func (u *Undo) putBackTree(on Files, force bool) error {
 	changes, err := u.treeWanted()
 	if err != nil {
@@ -257,7 +257,7 @@ func (u *Undo) explainGit() {
 // maxCompared limits the files of commands whose text is compared; the others are only counted.
 const maxCompared = 1000
 
-// diff is [Log.diff] for steps in which commands changed files.
+// diff does what [Log.diff] does, for steps in which commands changed files.
 func (c *Commands) diff(ctx context.Context, on Files, steps, later []step, mark string) (text string, count int, err error) {
 	c.log.mu.Lock()
 	changes, err := c.changes(steps)
@@ -299,8 +299,8 @@ func (c *Commands) diff(ctx context.Context, on Files, steps, later []step, mark
 	return out.String(), count, nil
 }
 
-// compare returns the difference between the state of a path before a change and a later state: the given one if stored
-// is true, otherwise the present one.
+// compare returns the difference between the state of a path before a change and a later state. The later state is then
+// if stored is true; otherwise it is the present one, except for what is not a file.
 func (c *Commands) compare(ctx context.Context, on Files, one snapshot.Change, then snapshot.State, stored bool, mark string) (string, error) {
 	files := func(s snapshot.State) bool { return s.Kind == snapshot.File || s.Kind == snapshot.None }
 	name := filepath.ToSlash(c.tree.Name(one.Path))

@@ -91,8 +91,8 @@ func (l *Log) drop(branch int, call string) {
 	}
 }
 
-// find returns the positions of the step and the change of a call's newest change; -1 if it is not among the newest
-// changes of the session.
+// find returns the index of the step with the newest change of a call, and the index of that change in the step. It
+// searches only the newest changes of the session, and returns -1 if there is none.
 func find(steps []step, branch int, call string) (at, i int) {
 	searched := 0
 	for at, s := range slices.Backward(steps) {

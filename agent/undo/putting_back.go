@@ -78,8 +78,8 @@ func (l *Log) later() int {
 	return l.prompted.count - l.steps[len(l.steps)-1].prompted.count
 }
 
-// newestPrompt returns how many prompts there were at the newest change, even if it was undone, so that a series of
-// undos does not ask each time. The caller holds l.mu.
+// newestPrompt returns how many prompts there were when the newest change was made. A change that was undone counts
+// too, so that a series of undos does not ask each time. The caller holds l.mu.
 func (l *Log) newestPrompt() int {
 	n := l.steps[len(l.steps)-1].prompted.count
 	if len(l.taken) > 0 {
@@ -100,8 +100,8 @@ func (l *Log) begin(ctx context.Context, steps []step) *Undo {
 	return u
 }
 
-// BeginSince is Begin for all changes since a prompt of the main conversation. again is the command to retry with
-// force. The Undo is empty when nothing was changed.
+// BeginSince does what Begin does, for all changes since a prompt of the main conversation. again is the command to
+// retry with force. The Undo is empty when nothing was changed.
 func (l *Log) BeginSince(ctx context.Context, prompt int, again string) *Undo {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,7 +171,7 @@ func (u *Undo) PutBack(force bool) bool {
 	return u.err == nil && len(u.changed) == 0
 }
 
-// putBack works on one target only.
+// putBack restores the files; it fails if they are on several targets.
 func (u *Undo) putBack(force bool) error {
 	all, err := u.wanted()
 	if err != nil {

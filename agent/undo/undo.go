@@ -32,8 +32,8 @@ import (
 
 // Files reverts changes of files on one target; *file.Workspace implements it.
 type Files interface {
-	// Restore restores all files or none. changed are the files that somebody changed since, because of which nothing
-	// was done; force restores them as well.
+	// Restore restores all files or none. If somebody changed files since, it does nothing and returns their names as
+	// changed, unless force is set.
 	Restore(ctx context.Context, files []tools.Before, force bool) (changed []string, err error)
 	// Contents returns the current contents of files; After is empty.
 	Contents(ctx context.Context, paths []string) ([]tools.Before, error)
@@ -189,7 +189,7 @@ func (l *Log) Diff(ctx context.Context, mark string) (diff string, count int, er
 	return l.diff(ctx, steps, nil, mark)
 }
 
-// diff is Diff for some steps. It leaves out what the steps in later, which follow them, have changed.
+// diff does what Diff does, for some steps. It leaves out what the steps in later, which follow them, have changed.
 func (l *Log) diff(ctx context.Context, steps, later []step, mark string) (diff string, count int, err error) {
 	if l.files == nil {
 		return "", 0, errors.New("file changes are not saved here")

@@ -59,7 +59,8 @@ func (l *Ledger) Result(t *Task, tool, text string, ran bool) {
 	l.tools.add(tool, tokensOf(text))
 }
 
-// replayTool counts the result of a stored call. A call settled by a later process has the name in its result.
+// replayTool counts the result of a stored call. If a later process settled the call, only the result has the tool's
+// name.
 func (l *Ledger) replayTool(c *record.Call) {
 	name := c.Result.Name
 	if c.Request != nil && !c.Lost {

@@ -156,8 +156,9 @@ func dateCheck(c *call) string {
 	return ""
 }
 
-// psOperand matches numbers and BSD options without e, because e prints environments. psFlag matches flags up to the
-// first letter that takes a value: ps reads -auxe as the BSD options auxe if there is no user named xe.
+// psOperand matches numbers and BSD options without e, because e prints environments. psFlag matches flags in which
+// only numbers, x, w and f follow a letter that takes a value: ps reads -auxe as BSD options if there is no user named
+// xe.
 var (
 	psOperand = texts.Regexp(`^([0-9]+|[axufwjlhrvsmT]*)$`)
 	psFlag    = texts.Regexp(`^-[^uUgGpqtCsoO]*([uUgGpqtCsoO][0-9,xwf]*)?$`)

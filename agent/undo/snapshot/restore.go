@@ -154,8 +154,8 @@ func (r *restore) present(path string) (s State, err error) {
 	return s, err
 }
 
-// keepFolders leaves out folders that would be removed although they contain other paths than those of the changes. A
-// contained path that .gitignore files do not exclude was put there since, and counts as changed.
+// keepFolders drops each change that would remove a folder although it contains paths that stay. Such a path was put
+// there since if .gitignore files do not exclude it; then it counts as changed.
 func (r *restore) keepFolders() {
 	goes, left := make(map[string]bool), make(map[string]bool)
 	for _, c := range r.done.Changes {

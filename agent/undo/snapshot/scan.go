@@ -131,7 +131,8 @@ func (s *scan) walk(root string) error {
 	return w.Walk(top, "", rules, 1)
 }
 
-// visit compares the next path of the walk with the index. dir and name are of a file or a link.
+// visit compares the next path of the walk with the index. For a link, it reads the target from the entry name of the
+// folder dir.
 func (s *scan) visit(path string, st *unix.Stat_t, dir files.Folder, name string) {
 	mode := files.ModeOf(st)
 	now := entry{stamp: stampOf(st), State: State{Perm: mode.Perm()}}
@@ -190,7 +191,7 @@ func (s *scan) count(r *record) {
 	}
 }
 
-// gone takes the next record of the index, whose path the walk has not found.
+// gone handles the next record of the index if the walk has not found its path.
 func (s *scan) gone() {
 	was := s.ahead.entry()
 	var st unix.Stat_t

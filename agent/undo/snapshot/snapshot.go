@@ -161,7 +161,7 @@ const (
 // ErrTooLarge is returned for folders in which looking at all paths takes too long. The tree stays off.
 var ErrTooLarge = errors.New("the folder has more than 100,000 files, or looking at them takes more than a second")
 
-// ErrStillLarge is ErrTooLarge, found by an earlier session at most a day ago.
+// ErrStillLarge wraps ErrTooLarge if an earlier session found the folder too large, at most a day ago.
 var ErrStillLarge = fmt.Errorf("found before: %w", ErrTooLarge)
 
 // retryLarge is the time after which a folder that was too large is tried again.
@@ -251,8 +251,9 @@ type Scanned struct {
 // being copied, the remaining ones are not kept, which is no error.
 func (t *Tree) Scan(ctx context.Context) (Scanned, error) { return t.ScanSince(ctx, time.Time{}) }
 
-// ScanSince is Scan after a command that made its files elsewhere and moved them here, such as a tried command. Files
-// created at the given time or later count as made by the command, even if they are older than the last scan.
+// ScanSince does what Scan does, after a command that made its files elsewhere and moved them here, such as a tried
+// command. Files created at the given time or later count as made by the command, even if they are older than the last
+// scan.
 func (t *Tree) ScanSince(ctx context.Context, since time.Time) (Scanned, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
