@@ -30,7 +30,6 @@ func (n *numbers) keep(p event.PromptSubmitted) {
 	}
 }
 
-// replay processes a stored event.
 func (n *numbers) replay(e event.Event) {
 	switch p := e.(type) {
 	case event.PromptSubmitted:

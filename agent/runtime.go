@@ -182,7 +182,6 @@ type Runtime struct {
 // maxParallel is the default limit of parallel calls.
 const maxParallel = 10
 
-// withDefaults fills in missing options.
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -57,7 +57,6 @@ func (s *tasks) list(waits func(task int) string) (all []RunningTask) {
 	return all
 }
 
-// list returns the running background commands.
 func (s *shells) list() (all []RunningTask) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,7 +49,6 @@ type titles struct {
 	given int        // titles set or requested so far
 }
 
-// replay processes a stored event.
 func (t *titles) replay(e event.Event) {
 	if _, ok := e.(event.SessionRenamed); ok {
 		t.mu.Lock()

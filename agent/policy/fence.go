@@ -14,9 +14,9 @@ const (
 	InFence = "sandbox"
 	// OutsideFence is the rule for a command that would run outside the sandbox in auto mode.
 	OutsideFence = "outside the sandbox"
-	// ChangedUnseen is the rule for a command outside the sandbox after the workspace was changed without asking.
-	// Whatever other rules allow, it asks until a person has approved such a command with the list of changes in
-	// view.
+	// ChangedUnseen is the rule for a command that runs outside the sandbox after the workspace was changed without
+	// asking. It asks, whatever other rules allow, until a person who saw the list of changes has approved such a
+	// command.
 	ChangedUnseen = "changed without asking"
 	// FenceHosts is the rule for hosts that a command in the sandbox wants to reach. Of all rules, only those of the
 	// session can allow them: host rules in the settings are meant for other tools. The settings allow hosts in the
@@ -126,8 +126,8 @@ func undoable(p Policy, a action.Action) bool {
 	return p.editable(a)
 }
 
-// Unseen reports whether a person has to approve a command with the list of unseen changes, because it would run
-// outside the sandbox after the workspace was changed without asking. In all mode, which a person chooses instead
+// Unseen reports whether a person must see the list of unseen changes and approve a command, because the command would
+// run outside the sandbox after the workspace was changed without asking. In all mode, which a person chooses instead
 // of the sandbox, this is never required.
 func Unseen(p Policy, a action.Action, mode action.Mode) bool {
 	return mode != action.ModeAll && leaves(p, a, mode) && PlaceOf(p, a).Marked(mode == action.ModeAuto)

@@ -280,7 +280,6 @@ func (p Policy) guard(a action.Action, mode action.Mode, v action.Verdict) actio
 	return v
 }
 
-// modeRule returns the rule name for verdicts of a mode.
 func modeRule(m action.Mode) string { return string(m) + " mode" }
 
 // moded applies the mode to the verdict v; base is the verdict without rules.

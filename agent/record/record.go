@@ -56,7 +56,7 @@ type Task struct {
 	began event.Envelope
 }
 
-// Subject holds the object of an event, in its state after the event. Fields that do not apply are zero.
+// Subject holds what an event is about, in the state after the event. Fields that do not apply are nil or zero.
 type Subject struct {
 	Call     *Call
 	Answered event.Envelope // the approval or question that was answered
@@ -94,7 +94,8 @@ func (r *Record) Apply(env event.Envelope) (about Subject) {
 	return about
 }
 
-// passOver panics unless an event neither opens nor ends anything.
+// passOver accepts the events that don't change a Record, and panics on any other: a new type of event needs a case
+// here or in Apply.
 func passOver(e event.Event) {
 	switch e.(type) {
 	case event.ExchangeFinished, event.SessionForked, event.SessionClosed, event.PromptBlocked, event.TaskQueued, event.TaskCancelling,

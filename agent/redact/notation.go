@@ -19,7 +19,7 @@ type notation struct {
 	inside bool // the line continues after an unquoted value
 }
 
-// open returns the match if there is no value, or the text ended too early to decide.
+// open returns none if there is no value, or undecided if the text ended too early to tell.
 func (p *notation) open() match {
 	switch {
 	case !p.short:

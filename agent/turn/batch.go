@@ -96,7 +96,6 @@ func (l *Loop) planOne(ctx context.Context, x *Exchange, id, tool string, args m
 	return b, b.plan(model.ToolCall{ID: id, Name: tool, Arguments: string(text)})
 }
 
-// publish publishes an event of the turn.
 func (b *batch) publish(e event.Event) { b.loop.p.Stream.Publish(b.x.task, b.turn, e) }
 
 // plan resolves a call and finds out what it would do; nothing runs yet.

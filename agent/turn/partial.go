@@ -170,7 +170,6 @@ func (p *partial) ends(d model.Delta) error {
 	return &brokenOff{d.Fallback.Why}
 }
 
-// fallBack makes a fallback model answer.
 func (p *partial) fallBack(n *model.FallbackNotice) {
 	p.answers = n.To
 	fallBack(p.loop, p.x, n)
@@ -209,7 +208,6 @@ func (p *partial) note(d model.Delta) {
 	}
 }
 
-// attempt returns the text of this attempt.
 func (p *partial) attempt() event.ModelMessage {
 	p.text.end()
 	p.reasoning.end()
@@ -226,7 +224,6 @@ func (p *partial) forget() {
 	p.reset()
 }
 
-// reset resets the texts for an attempt.
 func (p *partial) reset() {
 	keys := p.loop.p.Stream.Keys()
 	p.text, p.reasoning = growing{KeyStream: keys.Stream()}, growing{KeyStream: keys.Stream()}

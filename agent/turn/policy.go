@@ -19,9 +19,9 @@ func refusedContent(err error) bool {
 	return ok && e.Policy() || errors.Is(err, errFiltered)
 }
 
-// withhold keeps content that a provider's policy refused out of later requests, which would be refused, too. The
-// content is the new results of calls, or prompts that have no answer yet. It returns the error for the exchange, which
-// ends: nothing is sent before the next prompt.
+// withhold excludes from later requests what a provider's policy refused, because it would be refused again: the new
+// results of calls, or prompts that have no answer yet. It returns the error for the exchange, which ends: nothing is
+// sent before the next prompt.
 func withhold(l *Loop, x *Exchange, turn int, unread []string, err error) error {
 	if len(unread) > 0 {
 		text := l.model(x).Info().Model + " refused the last result: it won't be sent again"

@@ -124,7 +124,6 @@ func (u *Undo) announce() error {
 	return nil
 }
 
-// callsOf returns the calls of steps.
 func callsOf(steps []step) (calls []string) {
 	for _, s := range steps {
 		for _, k := range s.kept {

@@ -172,7 +172,7 @@ func checkEffort(c Config, api string, p Provider) (Effort, error) {
 // Effort returns the configured effort; "" if none is set.
 func (c *Client) Effort() Effort { return c.effort }
 
-// EffortOf returns the effort for a request.
+// EffortOf returns the effort for a request; "" if none is set or a remedy leaves it out.
 func (c *Client) EffortOf(with *Remedied) Effort {
 	if c.effort == "" || with.With(NoEffort) {
 		return ""
@@ -189,7 +189,7 @@ type Sampling struct{ Temperature, TopP *float64 }
 // Sample sets temperature and top_p. Call it before the first request.
 func (c *Client) Sample(s Sampling) { c.sampling = s }
 
-// SamplingOf returns the sampling for a request.
+// SamplingOf returns the sampling for a request; it is empty if a remedy leaves it out.
 func (c *Client) SamplingOf(with *Remedied) Sampling {
 	if c.sampling == (Sampling{}) || with.With(NoSampling) {
 		return Sampling{}
@@ -208,8 +208,8 @@ func (s Sampling) members() Members {
 	return m
 }
 
-// WithSampling adds the sampling to the members of a request of OpenAI's protocols, because the SDK would not send a
-// zero.
+// WithSampling returns the members m of a request with the sampling added. The fields of OpenAI's SDK are not used for
+// the sampling, because they would not send a zero.
 func (c *Client) WithSampling(m Members, with *Remedied) Members {
 	all := c.SamplingOf(with).members()
 	maps.Copy(all, m)

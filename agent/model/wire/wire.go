@@ -205,7 +205,7 @@ func cleanCall(c *model.ToolCall) {
 // maxToolName limits the name of a tool, in bytes: OpenAI has the lowest limit.
 const maxToolName = 64
 
-// toolName returns a name in the letters that all providers accept.
+// toolName makes a tool's name valid for all providers.
 func toolName(name string) string {
 	name = SafeLetters(name)
 	if name == "" {
@@ -214,7 +214,7 @@ func toolName(name string) string {
 	return name[:min(len(name), maxToolName)]
 }
 
-// SafeLetters replaces the characters of a name or an id that some providers refuse by underscores.
+// SafeLetters returns a name or an id with an underscore in place of each character that some providers refuse.
 func SafeLetters(s string) string {
 	return strings.Map(func(c rune) rune {
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' {

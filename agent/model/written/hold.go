@@ -63,7 +63,6 @@ func (h *hold) add(s string) string {
 	return free.String()
 }
 
-// read parses the text held back.
 func (h *hold) read() *parser {
 	p := parse(string(h.buf), h.tools)
 	h.unused = h.unused || p.state == none && p.called

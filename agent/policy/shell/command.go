@@ -139,7 +139,6 @@ func (d *folders) enter(text string) {
 	d.cwds = union(d.cwds, d.entered)
 }
 
-// union returns the folders of both lists without duplicates.
 func union(a, b []string) []string {
 	all := slices.Concat(a, b)
 	slices.Sort(all)

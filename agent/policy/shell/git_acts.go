@@ -116,7 +116,6 @@ func (d *folders) certain(via []string) string {
 	return dir
 }
 
-// gitEffects maps kinds to effects.
 var gitEffects = map[GitKind]Effect{
 	GitRecords: Writes, GitPublishes: Network, GitRewrites: Writes, GitRuns: RunsCode, GitLoses: Deletes, GitReplaces: Remote,
 }

@@ -346,5 +346,4 @@ func (c Command) hosts() []string {
 	return all
 }
 
-// urlRegexp matches URLs in a word.
 var urlRegexp = texts.Regexp(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s'"<>|,;]+`)
