@@ -67,7 +67,7 @@ func noted(extra map[string]json.RawMessage, key, value string) map[string]json.
 }
 
 // isNative reports whether the model has made a native call in the session, and whether a message of the request has a
-// note of that. If no message has such a note, native calls count as this model's, whichever model made them.
+// note of that. If there is no such note by any model, native calls count as this model's.
 func (m *Model) isNative(msgs []model.Message) (native, recorded bool) {
 	own := string(m.note())
 	unmarked, stamped := false, false
