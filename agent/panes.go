@@ -9,10 +9,10 @@ import (
 	"buddy/agent/stream"
 )
 
-// paneLimit limits the time of one command to a pane.
+// paneLimit limits how long one command to a pane may take.
 const paneLimit = 5 * time.Second
 
-// typeMax limits the typed bytes that are combined when a pane is slower than the typing.
+// typeMax limits the bytes that are joined into one input while a pane is slower than the typing.
 const typeMax = 4 << 10
 
 // paneCommands forwards commands to the terminal panes, in a queue of its own.

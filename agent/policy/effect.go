@@ -167,7 +167,7 @@ func counted(p Policy, c shell.Command, names []string) int {
 	return files
 }
 
-// fileEffect returns the effect on a file that its diff does not show.
+// fileEffect returns the effect of an action on a file if the diff does not show it.
 func fileEffect(p Policy, a action.Action) action.Effect {
 	why, rule := delicateFile(a)
 	secret := a.Kind == action.FileRead && keysOf(p, "").secret(a.Path) != ""

@@ -11,8 +11,8 @@ import (
 	"buddy/texts"
 )
 
-// Programs that read or change whole folders: folderReaders always do, flaggedReaders if a flag contains one of the
-// letters.
+// Programs that read or change whole folders: folderReaders always do, the programs in flaggedReaders with a flag that
+// contains one of the letters.
 var (
 	folderReaders = []string{
 		"tar", "bsdtar", "zip", "7z", "7za", "rsync", "sftp", "cpio", "pax", "mv", "ln", "zgrep", "rg", "ag", "ack", "find", "fd", "fdfind", "rclone", "restic", "borg", "docker", "podman",

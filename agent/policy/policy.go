@@ -23,11 +23,12 @@ import (
 
 // Names of built-in rules.
 const (
-	// ReadOnly is the rule for a command that the table lists as read-only and that runs in the read-only sandbox,
-	// where the kernel enforces it.
+	// ReadOnly is the rule for a command that is listed as read-only and that runs in the read-only sandbox, where the
+	// kernel enforces it.
 	ReadOnly = "read-only commands"
 	// LiteralCore is the rule for a command whose words are all written out and whose programs are on a short list. It
-	// runs outside the sandbox, in the initial environment: earlier commands can change only its folder.
+	// runs outside the sandbox and in the initial environment, so that earlier commands affect only the folder in which
+	// it runs.
 	LiteralCore = "read-only commands, written out"
 	// GitActs is the rule for a command that changes history, publishes it or loses uncommitted work. Only a rule
 	// in the settings that names it, or all mode, allows it.
@@ -302,7 +303,7 @@ func (p Policy) moded(a action.Action, mode action.Mode, base, v action.Verdict)
 	return v
 }
 
-// isCommand reports whether actions of a kind have a program or text for a shell in Command.
+// isCommand reports whether the Command of an action of this kind is a program or text for a shell.
 func isCommand(k action.Kind) bool {
 	return k == action.Shell || k == action.Git || k == action.PaneKeys
 }
@@ -371,7 +372,7 @@ func reachReason(a action.Action) (reason, rule string) {
 	return "uses the network: " + cmp.Or(a.Host, a.URL, "host not known"), "network"
 }
 
-// baseMCP is the verdict on a tool of an MCP server in ask mode without rules.
+// baseMCP returns the verdict on a tool of an MCP server in ask mode without rules.
 func baseMCP(a action.Action) action.Verdict {
 	if a.Hinted && !a.Mutation {
 		return action.Verdict{Decision: action.Allow, Reason: "its server says that it is read-only, and you trust that server's hints", Rule: "trust_hints"}
@@ -402,7 +403,8 @@ func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 	return v
 }
 
-// systemFacts lists often-read files without private content.
+// systemFacts lists files outside the workspace that may be read without approval: they are often read and hold nothing
+// private.
 var systemFacts = []string{
 	"/etc/os-release", "/usr/lib/os-release", "/etc/debian_version", "/etc/alpine-release", "/etc/timezone", "/etc/shells",
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/uptime", "/proc/version", "/proc/stat", "/proc/filesystems",

@@ -134,8 +134,8 @@ func (p Policy) matches(r action.Rule, a action.Action, report shell.Report) boo
 	return p.matching(r, a, report) == shell.Yes
 }
 
-// matching is matches with a third answer: Maybe, if the match depends on a part of a command that is computed or was
-// not analysed.
+// matching does what matches does, with a third answer: Maybe, if the match depends on a part of a command that is
+// computed or was not analysed.
 func (p Policy) matching(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	if !p.applies(r, a) || r.Check() != nil {
 		return shell.No

@@ -94,8 +94,8 @@ func (r *Record) Apply(env event.Envelope) (about Subject) {
 	return about
 }
 
-// passOver accepts the events that don't change a Record, and panics on any other: a new type of event needs a case
-// here or in Apply.
+// passOver accepts events that neither open nor end anything. It panics on any other, because a new type of event needs
+// a case here or in Apply.
 func passOver(e event.Event) {
 	switch e.(type) {
 	case event.ExchangeFinished, event.SessionForked, event.SessionClosed, event.PromptBlocked, event.TaskQueued, event.TaskCancelling,
@@ -155,8 +155,8 @@ func (r *Record) resume(env event.Envelope, p event.SessionResumed) {
 	clear(r.screens)
 	clear(r.progress)
 	clear(r.latest)
-	// Screens that join later get this event as session.created. As session.resumed, it would mark the work of this
-	// process as lost, which such a screen has already read about.
+	// Screens that join later get this event as session.created. As session.resumed, it would make such a screen drop
+	// the work of this process about which it has already read.
 	env.Payload = event.SessionCreated{
 		Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile, Model: p.Model, API: p.API, Window: p.Window, Effort: p.Effort,
 	}

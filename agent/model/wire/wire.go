@@ -150,7 +150,7 @@ type Protocol struct {
 	AnyOrder bool
 }
 
-// Model is a model.Model: a Client with a protocol. It is safe for concurrent use.
+// Model implements model.Model with a Client and a Protocol. It is safe for concurrent use.
 type Model struct {
 	*Client
 	protocol Protocol
@@ -228,7 +228,7 @@ func SafeLetters(s string) string {
 type Answer interface {
 	// Take parses the next event.
 	Take(event []byte) error
-	// Ended reports whether nothing important can follow.
+	// Ended reports whether the answer itself is complete; usage may still follow.
 	Ended() bool
 	// Over reports whether the protocol's end mark has arrived.
 	Over() bool

@@ -69,14 +69,14 @@ func (h *hold) read() *parser {
 	return p
 }
 
-// seek writes the text up to the next possible start of a call to free, and reports whether there is such a start.
+// seek moves the text up to the next possible start of a call into free, and reports whether there is such a start.
 func (h *hold) seek(free *strings.Builder) bool {
 	h.free(free, callAt(string(h.buf), h.inLine))
 	h.held, h.next = len(h.buf) > 0, 0
 	return h.held
 }
 
-// skip writes the first byte held back to free, because no call starts there.
+// skip moves the first byte held back into free, because no call starts there.
 func (h *hold) skip(free *strings.Builder) {
 	h.free(free, 1)
 	h.held = false

@@ -448,8 +448,8 @@ func openings() (all []string) {
 	return all
 }
 
-// callAt returns the first place in s where a call may start, or len(s): a tag, or JSON or a fence at the start of a
-// line. inLine means that the text before s ends within a line.
+// callAt returns the first index in s at which a call may start, or len(s). A tag may start a call anywhere, JSON and a
+// fence only at the start of a line. inLine means that the text before s ends within a line.
 func callAt(s string, inLine bool) int {
 	for i := 0; i < len(s); i++ {
 		j := strings.IndexAny(s[i:], "<{[`~")

@@ -3,9 +3,9 @@ package shell
 // gitRow is a row of the table of changes by git commands.
 type gitRow struct {
 	name string // the words of the subcommand
-	// with lists words, one of which must be given; "" needs none. Besides flags: * is any operand, -- the two
-	// dashes, + and : an operand that may start with this character, x:y an operand after the first that may write
-	// to a branch or tag of this repository.
+	// with lists words, one of which must be given; "" needs none. Words that are not flags have a meaning: * is any
+	// operand, -- the two dashes, + and : an operand that may start with this character, x:y an operand after the first
+	// that may write to a branch or tag of this repository.
 	with string
 	less bool // the words in with weaken the effect of later rows: the flag must be certain and not abbreviated
 	kind GitKind

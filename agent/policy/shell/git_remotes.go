@@ -7,7 +7,7 @@ import (
 	"buddy/texts"
 )
 
-// gitRemotes lists the subcommands whose first operand is another repository. For remote it may be any operand.
+// gitRemotes lists the subcommands whose first operand is another repository. For git remote it may be any operand.
 const gitRemotes = "push fetch pull clone ls-remote archive send-pack remote"
 
 // gitRemoteFlags lists flags whose value is another repository: git push --repo, git archive --remote.

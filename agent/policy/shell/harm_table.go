@@ -16,7 +16,7 @@ var vitalFiles = strings.Fields("/etc/passwd /etc/shadow /etc/group /etc/gshadow
 	"/boot/grub/* /boot/grub2/* /boot/efi/* /vmlinuz /initrd.img /bin/sh /bin/bash /usr/bin/sh /usr/bin/bash /usr/bin/sudo /sbin/init /usr/sbin/init " +
 	"/lib/*/libc.so* /usr/lib/*/libc.so* /lib/ld-* /lib64/ld-* /lib/systemd/systemd /usr/lib/systemd/systemd /etc/ld.so.preload /private/etc/passwd")
 
-// systemFolders lists folders whose files are lost with "rm FOLDER/*", although that keeps subfolders.
+// systemFolders lists folders that are ruined even by "rm FOLDER/*", which keeps their subfolders.
 var systemFolders = strings.Fields("/bin /sbin /lib /lib64 /usr/bin /usr/sbin /usr/lib /usr/lib64 /boot /etc")
 
 // eraser is a row of the table of programs that erase disks or partitions.

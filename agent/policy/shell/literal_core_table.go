@@ -44,7 +44,7 @@ var coreTools = sync.OnceValue(func() map[string]*spec {
 		{name: "diff", flags: "-uqwbi", max: 2},
 		{name: "which", flags: "-a"},
 		{name: "ss", flags: "-tulnpaesH4"},
-		// The following talk to a service, which the sandbox cuts off.
+		// The following programs talk to a service that they can't reach in the sandbox.
 		{name: "docker ps|images", flags: dockerList},
 		{name: "docker logs", flags: "-tn: --timestamps --tail: --since: --until:", max: 1},
 		{name: "docker inspect", flags: "-f: --format: --type:"},

@@ -97,8 +97,8 @@ func (a *analyser) names(name string, words []arg) string {
 	return ""
 }
 
-// shortTime reports whether the times of a sleep are in seconds, with at most three characters each. A longer sleep is
-// for polling, which is not inspecting.
+// shortTime reports whether a sleep is short: its times are in seconds, with at most three characters each. A longer
+// sleep is for polling, which is not inspecting.
 func shortTime(words []arg) bool {
 	return !slices.ContainsFunc(words[1:], func(w arg) bool {
 		s, _ := w.lit()
@@ -161,7 +161,7 @@ func (a *analyser) gitReads(words []arg) string {
 	return cmp.Or(effectOf("git", words[at-1:]).reason, "git "+texts.ClipBytes(name, 40)+" may change something")
 }
 
-// gitLists reports whether a git subcommand that can also change something only lists with these arguments.
+// gitLists reports whether these arguments make a git subcommand only list, although it can also change something.
 func gitLists(name string, words []arg) bool {
 	operands := operandsOf(words)
 	first := ""
@@ -246,7 +246,7 @@ func hasNeeded(name string, words []arg) bool {
 	return false
 }
 
-// leadingLetters reports whether a letter is in a cluster of flags, before any possible value.
+// leadingLetters reports whether a word is a cluster of flags that contains a letter before any possible value.
 func leadingLetters(s, letter string) bool {
 	rest := strings.TrimLeft(s, "-")
 	end := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) })

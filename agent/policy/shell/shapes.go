@@ -50,7 +50,7 @@ type Shape struct {
 	Files  []string // written files, as spelled in the command
 	Reads  bool     // it only reads; the analysis has judged the files
 	Whole  bool     // the workspace itself may be one of the files
-	// Option and Sample are an option of the shape and an operand before the files, for examples; "" is none.
+	// Option and Sample serve for examples: an option of the shape, and an operand before the files; "" is none.
 	Option, Sample string
 }
 

@@ -140,8 +140,8 @@ type Report struct {
 	ReadOnly bool      `json:"read_only"`
 	Reason   string    `json:"reason"` // one line, naming the deciding part
 	Commands []Command `json:"commands"`
-	// Other lists parts besides the commands that are not read-only: redirections, assignments, background, text
-	// that can't be judged. A rule for a command does not cover them.
+	// Other lists what is not read-only apart from commands: redirections, assignments, background jobs, text that
+	// can't be judged. A rule for a command does not cover them.
 	Other []string `json:"other,omitempty"`
 	// Files lists the files of redirections and the values of variables passed to commands, for rules that name
 	// paths and hosts.
