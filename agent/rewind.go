@@ -111,7 +111,7 @@ func (a *wayBack) find(seq uint64) (b border, back int, ok bool) {
 	return b, 0, false
 }
 
-// since counts the prompts after an event that were not removed.
+// since counts the prompts after an event, without those that a rewind removed.
 func (a *wayBack) since(seq uint64) int {
 	n := 0
 	for _, b := range a.borders {
@@ -377,7 +377,8 @@ func (a *wayBack) borderID(seq uint64) int {
 	return undo.Never
 }
 
-// actsSince counts the calls after an event that undo doesn't cover, including those of removed prompts.
+// actsSince counts the calls that were made after an event and that undo doesn't cover, including those of removed
+// prompts.
 func (a *wayBack) actsSince(seq uint64) int {
 	at, _ := slices.BinarySearch(a.acts, seq)
 	return len(a.acts) - at

@@ -142,8 +142,8 @@ type Prompts struct {
 	// Breakpoints end the request prefixes that a provider is asked to cache. They are indexes of system messages:
 	// the first is the prompt with the instruction files, the second the summary; nil is the last one.
 	Breakpoints []int
-	// Dates is the time zone of the date in the first prompt of a conversation and after each change of the date;
-	// nil: the model gets no date.
+	// Dates is the time zone of the dates that the model gets, with the first prompt of a conversation and after each
+	// change of the date; nil: the model gets no date.
 	Dates *time.Location
 }
 

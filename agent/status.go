@@ -127,7 +127,7 @@ func ContextUse(r *Runtime) []Section {
 	return all
 }
 
-// working returns the working memory.
+// working returns a section with the working memory of the main conversation.
 func working(r *Runtime) Section {
 	s := Section{Title: "Working memory"}
 	var now reminder.Snapshot

@@ -29,9 +29,9 @@ func (set *subagentSet) works() (n int) {
 	return n
 }
 
-// await waits until one more subagent may work. The caller must start it before it releases the lock. await calls may
-// again and again and returns its error, if any; if ctx ends, it returns the cause. The caller holds the lock of tasks,
-// which await releases while it waits.
+// await waits until one more subagent may work. The caller must start it before it releases the lock. Whenever await
+// checks, it first calls the function may and returns its error, if any. If ctx ends, await returns the cause. The
+// caller holds the lock of tasks, which await releases while it waits.
 func (set *subagentSet) await(ctx context.Context, may func() error) error {
 	l := &set.line
 	l.last++

@@ -94,7 +94,7 @@ type task struct {
 	cancelling bool // stop was requested
 }
 
-// work runs a task up to its outcome.
+// work runs a task and returns its outcome.
 type work = turn.Work
 
 // busy returns the running tasks, by id. The caller holds s.mu.

@@ -17,7 +17,8 @@ func (p *notation) secret(is class, v string) bool {
 	return p.token(v, f)
 }
 
-// password reports whether the value after a password name is a password: letters with digits or signs.
+// password reports whether a value looks like a password, after a name that announces one: it has letters with digits
+// or signs.
 func (p *notation) password(v string, f features) bool {
 	switch {
 	case f.blanks > 0:
@@ -32,7 +33,7 @@ func (p *notation) password(v string, f features) bool {
 	return f.signs > 0 && f.letters > 2
 }
 
-// token reports whether the value after the name of a key or token is a key or token.
+// token reports whether a value looks like a key or token, after a name that announces one.
 func (p *notation) token(v string, f features) bool {
 	switch {
 	case len(v) < 8 || f.blanks > 0 || f.slashes > 0 && !random(v) || strings.Contains(v, "://"):

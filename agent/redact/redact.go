@@ -23,10 +23,11 @@ import (
 // Mark replaces a secret.
 const Mark = "[redacted]"
 
-// least is the minimal length of a given value, in bytes; shorter ones are too common in text.
+// least is the minimal length of a value passed to New, in bytes; shorter ones are too common in text.
 const least = 8
 
-// Redactor removes secrets. A nil Redactor has no given values. It is safe for concurrent use.
+// Redactor removes secrets: those with a known form, and the values passed to New. A nil Redactor has no such values.
+// It is safe for concurrent use.
 type Redactor struct {
 	find   *finder
 	values []string

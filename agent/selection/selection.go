@@ -136,7 +136,7 @@ func (s *Selection) SetTarget(name string) {
 	s.target = name
 }
 
-// Overhead returns the number of characters of the tools in each request.
+// Overhead returns the number of characters that the tools' definitions take in each request.
 func (s *Selection) Overhead() int {
 	chars := 0
 	for _, d := range s.Tools().Definitions() {

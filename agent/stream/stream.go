@@ -28,7 +28,7 @@ import (
 	"buddy/agent/redact"
 )
 
-// Journal stores durable events. The stream never waits for anything else.
+// Journal stores durable events. The stream waits for it, and for nothing else.
 type Journal interface {
 	// Append stores env before anyone sees it. After an error nothing more can be stored.
 	Append(env event.Envelope) error
@@ -243,7 +243,7 @@ func (s *Stream) Join(ctx context.Context, after uint64, every time.Duration) <-
 	return out
 }
 
-// add starts to queue events for a subscriber, from now on or after a number.
+// add starts to queue events for a subscriber: all later ones or, if after is not nil, those with numbers above *after.
 func (s *Stream) add(q *subscriber, after *uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -166,8 +166,8 @@ func (b *batch) execute(calls []model.ToolCall) {
 	b.cancel(nil)
 }
 
-// start asks the hooks about the calls that may overlap, and launches those that still may. The others run alone, in
-// call order; hooks are asked about each one after all calls before it have ended.
+// start asks the hooks about the calls that may overlap, and launches those that still may after the hooks' answers.
+// The others run alone, in call order; hooks are asked about each one after all calls before it have ended.
 func (b *batch) start(all []*job) {
 	b.guard(b.whole, slices.DeleteFunc(slices.Clone(all), func(j *job) bool { return !j.parallel })...)
 	for _, j := range all {

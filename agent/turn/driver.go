@@ -19,8 +19,8 @@ type Driver interface {
 	// Handle executes a command and reports whether it did; false leaves the command to others. It also gets
 	// [event.Continue] if there is something to continue.
 	Handle(c event.Command) bool
-	// Run runs a main task up to its outcome; "" leaves the task to others. again means that the task continues one
-	// that has ended or was interrupted.
+	// Run runs a main task and returns its outcome; "" leaves the task to others. again means that the task continues
+	// one that has ended or was interrupted.
 	Run(ctx context.Context, x *Exchange, again bool) (event.Outcome, error)
 	// Ended is called with the end of a main task, and reports whether another main task follows.
 	Ended(outcome event.Outcome, err error) (again bool)
@@ -29,12 +29,12 @@ type Driver interface {
 	Left(l *record.Branch) bool
 	// Waits returns a text for the person that describes what [event.Continue] continues, "" if nothing.
 	Waits() string
-	// Past returns a function that gets the stored events up to an earlier moment, and one that rewinds to that
-	// moment.
+	// Past prepares a rewind: seen gets the stored events up to an earlier moment, and then goBack rewinds the driver
+	// to that moment.
 	Past() (seen func(event.Event), goBack func())
 }
 
-// Work runs a task up to its outcome.
+// Work runs a task and returns its outcome.
 type Work = func(context.Context, *Exchange) (event.Outcome, error)
 
 // Driving holds the dependencies of a [Driver]. Run and Handle may call its functions. The other methods may call

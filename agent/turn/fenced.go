@@ -49,7 +49,7 @@ func toFence(ctx context.Context, b *batch, j *job, spent time.Duration) bool {
 	return true
 }
 
-// passes reports whether the hooks allow a call, unchanged, with a new verdict.
+// passes reports whether the hooks allow a call with the new verdict v and leave it unchanged.
 func passes(ctx context.Context, b *batch, j *job, v action.Verdict) bool {
 	if !b.waitsForHooks(j) {
 		return true

@@ -254,7 +254,7 @@ func (u *Undo) explainGit() {
 	}
 }
 
-// maxCompared limits the files of commands whose text is compared; the others are only counted.
+// maxCompared limits the files changed by commands whose text is compared; the others are only counted.
 const maxCompared = 1000
 
 // diff does what [Log.diff] does, for steps in which commands changed files.
@@ -299,8 +299,8 @@ func (c *Commands) diff(ctx context.Context, on Files, steps, later []step, mark
 	return out.String(), count, nil
 }
 
-// compare returns the difference between the state of a path before a change and a later state. The later state is then
-// if stored is true; otherwise it is the present one, except for what is not a file.
+// compare returns the difference between the state of a path before a change and a later state: the argument then, or
+// the present state of a file if stored is false.
 func (c *Commands) compare(ctx context.Context, on Files, one snapshot.Change, then snapshot.State, stored bool, mark string) (string, error) {
 	files := func(s snapshot.State) bool { return s.Kind == snapshot.File || s.Kind == snapshot.None }
 	name := filepath.ToSlash(c.tree.Name(one.Path))

@@ -62,7 +62,7 @@ func (l *Log) prompts() (all []int) {
 	return all[max(0, len(all)-maxSince):]
 }
 
-// mark starts the lines of a diff that name a file, because no text contains it.
+// mark starts the lines of a diff that name a file: no text contains a zero byte.
 const mark = "\x00"
 
 // count counts the lines that a diff adds and removes.
