@@ -128,7 +128,7 @@ func together(all []model.Remedy, others ...model.Remedy) []model.Remedy {
 	return all
 }
 
-// memory holds the remedies that helped before, for all later requests of a client. It is safe for concurrent use.
+// memory holds the remedies for all later requests of a client. It is safe for concurrent use.
 type memory struct {
 	mu  sync.Mutex // guards all
 	all []model.Remedy

@@ -100,7 +100,7 @@ func New(c Config, api string) (*Client, error) {
 	return client, nil
 }
 
-// Info describes the model. Its BaseURL has no credentials; TextOnly becomes true once the server has refused pictures
+// Info describes the model. Its BaseURL has no credentials. TextOnly becomes true if the server refuses pictures
 // because the model takes none.
 func (c *Client) Info() model.Info {
 	info := c.info
