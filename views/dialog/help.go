@@ -144,7 +144,7 @@ func (h *Help) rows(w int) [][]draw.Span {
 	}
 	var commands [][]draw.Span
 	for _, c := range h.commands {
-		commands = h.entry(commands, c.Name, c.Help, w)
+		commands = h.entry(commands, c.Name, c.Help, w, c.Means...)
 	}
 	rows = h.head(rows, "Commands", commands)
 	for _, s := range keymap.Scopes() {
@@ -220,10 +220,10 @@ func (h *Help) action(entries [][]draw.Span, e keymap.Entry, w int) [][]draw.Spa
 
 const keyColumn = 22
 
-// entry appends keys and their description if the query matches. The description is next to the keys or, if w is small,
-// below them.
-func (h *Help) entry(rows [][]draw.Span, keys, text string, w int) [][]draw.Span {
-	if !h.wanted(keys + " " + text) {
+// entry appends keys and their description if the query matches them or the hidden words. The description is next to
+// the keys or, if w is small, below them.
+func (h *Help) entry(rows [][]draw.Span, keys, text string, w int, hidden ...string) [][]draw.Span {
+	if !h.wanted(keys + " " + text + " " + strings.Join(hidden, " ")) {
 		return rows
 	}
 	indent := keyColumn

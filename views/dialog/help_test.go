@@ -6,6 +6,7 @@ import (
 
 	"buddy/app/keymap"
 	"buddy/texts"
+	"buddy/views/draw"
 	"buddy/views/viewtest"
 )
 
@@ -43,6 +44,18 @@ func TestHelpIsComplete(t *testing.T) {
 	for _, c := range viewtest.SomeCommands {
 		if !strings.Contains(text, c.Name+" "+c.Help) {
 			t.Errorf("%s is not in the help", c.Name)
+		}
+	}
+}
+
+// People find a command by the name that another program gives it.
+func TestHelpFindsOtherNames(t *testing.T) {
+	for _, word := range []string{"cron", "Every", "loop"} {
+		h := NewHelp(viewtest.Dark(t), keymap.Default())
+		h.SetCommands([]draw.CommandHelp{{Name: "/loop", Help: "repeat a prompt", Means: []string{"cron", "every"}}, viewtest.SomeCommands[0]})
+		h.look(word)
+		if text := viewtest.Text(t, h, 90, 60); !strings.Contains(text, "/loop") || strings.Contains(text, "/approve") {
+			t.Errorf("%s finds:\n%s", word, text)
 		}
 	}
 }
