@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/socket"
 	"buddy/sessions"
 	"buddy/tmux/tmuxtest"
 )
@@ -27,6 +30,44 @@ func TestCrashOfDetachedRuns(t *testing.T) {
 		t.Cleanup(r.kill)
 		return scene{r.run, r.checkRuns, r.checkRuns}
 	})
+}
+
+// A start that reaches a host which is about to end starts another host.
+func TestDetachedStartReachesAnEndingHost(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("needs tmux: ", err)
+	}
+	c := newCrasher(t, rand.New(rand.NewPCG(1, 1)))
+	c.serve(c.answer)
+	r := &detachedRuns{crasher: c, number: 1}
+	t.Cleanup(r.kill)
+	path, err := socket.Path(r.variable, r.id())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ending, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reached := make(chan struct{})
+	go func() {
+		defer close(reached)
+		for {
+			conn, err := ending.Accept()
+			if err != nil {
+				return
+			}
+			n, _ := conn.Read(make([]byte, 1)) // a client says hello; a process that only looks says nothing
+			if n > 0 {
+				_ = ending.Close()
+			}
+			_ = conn.Close()
+		}
+	}()
+	r.start(0)
+	<-reached
+	r.run(0)
+	r.checkRuns()
 }
 
 // detachedRuns starts runs with ids, one after the other.
@@ -78,6 +119,16 @@ func (r *detachedRuns) run(after time.Duration) {
 	r.typical = max(r.typical, time.Since(began))
 	r.kill()
 	r.number++
+}
+
+// variable returns the value of a variable of the programs.
+func (r *detachedRuns) variable(name string) (value string) {
+	for _, e := range r.env {
+		if key, text, _ := strings.Cut(e, "="); key == name {
+			value = text
+		}
+	}
+	return value
 }
 
 func (r *detachedRuns) path(ext string) string {

@@ -14,12 +14,16 @@ import (
 	"buddy/app/client"
 	"buddy/app/exit"
 	"buddy/app/host"
+	"buddy/app/socket"
 	"buddy/sessions"
 	"buddy/texts"
 )
 
 // begunTime limits how long another process that has just started the session may take to send the prompt.
 const begunTime = 5 * time.Second
+
+// maxLost limits how often a start is repeated because the session's process ended meanwhile.
+const maxLost = 3
 
 // startOnce starts the session unless its exchange for the prompt has finished. If a crash interrupted the exchange,
 // the session continues it. earlier describes a session that has the prompt already.
@@ -28,6 +32,7 @@ func (d *detached) startOnce(ctx context.Context, begin event.Command) (earlier 
 	if submit.Key, err = promptKey(submit); err != nil {
 		return "", err
 	}
+	lost := 0 // processes that ended while this one waited for them
 	for busy := true; busy; {
 		stored, err := readRun(d.store, d.options.Session, submit.Key)
 		if err != nil {
@@ -45,11 +50,20 @@ func (d *detached) startOnce(ctx context.Context, begin event.Command) (earlier 
 			busy, err = d.join(ctx, hello)
 			return err
 		})
+		if err != nil && d.lost() && lost < maxLost { // the key keeps the session from getting the prompt twice
+			busy, err = true, ctx.Err()
+			lost++
+		}
 		if err != nil {
 			return "", err
 		}
 	}
 	return earlier, nil
+}
+
+// lost reports whether the session's process ended without ending the session.
+func (d *detached) lost() bool {
+	return d.session != nil && errors.Is(d.session.Err(), socket.ErrGone)
 }
 
 // repeat sends a prompt that the session has already: the session continues it if a crash interrupted it.
