@@ -10,7 +10,6 @@ import (
 	"buddy/agent/approval"
 	"buddy/agent/compact"
 	"buddy/agent/conversation"
-	"buddy/agent/model"
 	"buddy/agent/reminder"
 	"buddy/agent/subagents"
 	"buddy/texts"
@@ -64,9 +63,6 @@ func Status(r *Runtime) []Section {
 	}
 	return all
 }
-
-// RateLimits returns the rate limits of the account after the last request for an answer, as the provider reported them.
-func RateLimits(r *Runtime) []model.RateLimit { return r.ledger.Limits() }
 
 // permissions describes what runs without approval, and which variables are hidden from commands.
 func permissions(r *Runtime) Section {

@@ -159,13 +159,6 @@ func (l *Ledger) SetLimits(all []model.RateLimit) {
 	l.sums.Limits = all
 }
 
-// Limits returns the rate limits of the account after the last request for an answer.
-func (l *Ledger) Limits() []model.RateLimit {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.sums.Limits
-}
-
 // Own returns the cost of a task's own requests, without agents that it called, as far as prices are known.
 func (l *Ledger) Own(t *Task) model.Money {
 	l.mu.Lock()

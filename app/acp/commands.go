@@ -103,7 +103,7 @@ func (s *session) sendAll(c slash.Command, args string, answer reply) {
 func (s *session) run(ctx context.Context, words []string) {
 	for words != nil {
 		s.mu.Lock()
-		now := &slash.Now{Info: s.state.Info.Event, Busy: slash.Busy(&s.state)}
+		now := &slash.Now{Info: s.state.Info.Event, Busy: slash.Busy(&s.state), Limits: s.state.Info.Usage.Limits}
 		s.mu.Unlock()
 		a, err := client.Ask[show.Answer](ctx, s.process, client.Run{Words: words, Now: now})
 		if err == nil && a.List != nil && a.List.Rest != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/adrg/xdg"
 
-	"buddy/agent"
 	"buddy/agent/model"
 	"buddy/app/show"
 	"buddy/app/slash"
@@ -25,7 +24,7 @@ func init() {
 		Name: "usage", Means: []string{"cost", "costs", "tokens", "quota", "spend", "money", "stats"}, Args: "[--since 7d] [--by model|project|day]",
 		Brief: "show tokens and cost of all sessions", Early: true,
 		Help: "show the tokens and the cost of all sessions of the last 30 days; --since takes a time such as 7d, or a date",
-	}, func(ctx context.Context, s *Session, args []string) (show.Answer, error) {
+	}, func(_ context.Context, s *Session, args []string) (show.Answer, error) {
 		since, by, err := usageArgs(args)
 		if err != nil {
 			return show.Answer{}, err
@@ -35,14 +34,8 @@ func init() {
 			return show.Answer{}, err
 		}
 		d := u.document()
-		if s.Program != nil {
-			limits, err := ask(ctx, s, agent.RateLimits)
-			if err != nil {
-				return show.Answer{}, err
-			}
-			if len(limits) > 0 {
-				d.Sections = append(d.Sections, limitsOf(limits, time.Now()))
-			}
+		if s.Now != nil && len(s.Now.Limits) > 0 {
+			d.Sections = append(d.Sections, limitsOf(s.Now.Limits, time.Now()))
 		}
 		return show.Answer{Document: d}, nil
 	})

@@ -103,7 +103,7 @@ func runWords(r *repl, words []string) { runWith(r, "", withRowIDs(r, words)) }
 func runWith(r *repl, secret string, words []string) {
 	var sent []event.Command // by the command; sent when it is done
 	session := commands.In(r.program, func(c event.Command) { sent = append(sent, c) })
-	session.Now = &slash.Now{Info: r.info(), Prompts: slices.Clone(r.state.Back.Borders), Busy: slash.Busy(&r.state), Secret: secret}
+	session.Now = &slash.Now{Info: r.info(), Prompts: slices.Clone(r.state.Back.Borders), Busy: slash.Busy(&r.state), Limits: r.state.Info.Usage.Limits, Secret: secret}
 	if r.con.tty {
 		session.Say = func(text string) { // the user may need minutes, so lines are read in the meantime
 			r.post(func() { r.wait.held = false; r.printLine(text) })

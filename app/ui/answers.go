@@ -74,7 +74,7 @@ func ask(u *UI, now slash.Now, words []string, then func(show.Answer, error)) {
 
 // nowOf returns the facts about the session that commands get.
 func nowOf(u *UI) slash.Now {
-	now := slash.Now{Info: u.state.Info.Event, Prompts: slices.Clone(u.state.Back.Borders), Busy: slash.Busy(&u.state)}
+	now := slash.Now{Info: u.state.Info.Event, Prompts: slices.Clone(u.state.Back.Borders), Busy: slash.Busy(&u.state), Limits: slices.Clone(u.state.Info.Usage.Limits)}
 	for b := range state.Newest(u.state.Blocks) {
 		if now.Review = b.Review; b.Review != nil {
 			break

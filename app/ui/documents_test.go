@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/app/show"
 	"buddy/app/slash"
 )
@@ -136,5 +137,16 @@ func TestValuesAreChanged(t *testing.T) {
 		if got := strings.Join(x.opened, ","); got != "/home/ann/buddy.toml:0" {
 			t.Errorf("opened %q", got)
 		}
+	})
+}
+
+// /usage ends with the rate limits that the provider reported.
+func TestUsageShowsRateLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 24)
+		x.feed(event.MetricsUsage{Limits: []model.RateLimit{{Of: "requests", Limit: 60, Remaining: 3}}})
+		x.Type("/usage\n")
+		x.Want("Rate limits, as of the last answer")
+		x.Want("95% used · 3 of 60 left")
 	})
 }

@@ -99,7 +99,7 @@ func (x *testUI) run(now slash.Now, words []string) (show.Answer, error) {
 		return show.Answer{List: &list}, nil
 	}
 	switch words[0] {
-	case "quit", "detach", "undo", "rewind", "findings", "login":
+	case "quit", "detach", "undo", "rewind", "findings", "login", "usage":
 		return commands.Run(x.t.Context(), &commands.Session{
 			Setup: x.setup, Now: &now, Say: func(text string) { x.noticed = text }, Since: func() ([]undo.Change, error) { return x.since, x.sinceErr }, Send: func(c event.Command) { Send(x.u, c) },
 		}, words...)
