@@ -40,6 +40,12 @@ func start(t *testing.T, s *shown, run func(input []byte) (string, error)) *Runn
 	return r
 }
 
+// rest sleeps until all goroutines of the bubble wait.
+func rest(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 // TestFlood: many changes in a short time run the command at most every 300 ms, and the last state is shown.
 func TestFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -57,7 +63,7 @@ func TestFlood(t *testing.T) {
 			r.Update(info(action.Mode(fmt.Sprint(i))), true)
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(time.Hour)
+		rest(time.Hour)
 		if n := len(starts); n < 10 || n > 11 {
 			t.Errorf("%d runs in 3 s", n)
 		}
@@ -92,7 +98,7 @@ func TestUnchanged(t *testing.T) {
 			{func() { r.Update(info("ask"), false) }, 3},
 		} {
 			step.do()
-			time.Sleep(time.Minute)
+			rest(time.Minute)
 			if runs != step.want {
 				t.Fatalf("%d runs, want %d", runs, step.want)
 			}
@@ -115,10 +121,10 @@ func TestFailures(t *testing.T) {
 				err = failure{"exit code 3", fmt.Sprint("boom ", i)}
 			}
 			r.Update(info(action.Mode(fmt.Sprint(i))), false)
-			time.Sleep(time.Minute)
+			rest(time.Minute)
 		}
 		r.Use(Command{Line: "y"})
-		time.Sleep(time.Minute)
+		rest(time.Minute)
 		want := "line|<nil>, |exit code 3: boom 1, line|<nil>, |<nil>, |exit code 3: boom 4"
 		if got := strings.Join(s.all, ", "); got != want {
 			t.Errorf("shown: %s\nwant:  %s", got, want)
