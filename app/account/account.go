@@ -27,8 +27,8 @@ type Account struct {
 // otherNames maps common names of providers to the names that buddy uses.
 var otherNames = map[string]string{"claude": "anthropic", "google": "gemini", "grok": "xai", "mistral": "mistralai"}
 
-// Find returns the account of a profile, or of the provider of a model, named as for --model; for "" the account of the
-// active profile.
+// Find returns the account that a profile uses. Like --model, name may also be a provider or a model; then Find returns
+// the provider's account. For "" it returns the account of the active profile.
 func Find(c config.Config, name string) (Account, error) {
 	if name == "" {
 		if c.Active == nil || c.Active.Login.Issuer == "" && c.Active.Login.Auth != config.ByLogin {
@@ -103,7 +103,7 @@ func names(c config.Config) string {
 	return strings.Join(names, ", ")
 }
 
-// Short describes the login or key in a few words.
+// Short returns a few words about the login or key, for a list.
 func (a Account) Short() string {
 	if a.Login.Issuer != "" {
 		return "log in to " + a.Login.Issuer
@@ -137,7 +137,7 @@ func (a Account) State(ctx context.Context) (text string, ok bool, err error) {
 	return fmt.Sprintf("%s: logged in to %s", a.Name, a.Login.Issuer), true, nil
 }
 
-// Forget removes the stored login or key.
+// Forget removes the stored login or key. text tells the user what it did.
 func (a Account) Forget(ctx context.Context) (text string, err error) {
 	var found bool
 	if a.Login.Issuer != "" {
@@ -158,7 +158,7 @@ func (a Account) Forget(ctx context.Context) (text string, err error) {
 	return text, nil
 }
 
-// Keep stores a key.
+// Keep stores a key. text tells the user where.
 func (a Account) Keep(ctx context.Context, key string) (text string, err error) {
 	if _, err := config.Auth().SetKey(ctx, a.Provider.Name, key); err != nil {
 		return "", err

@@ -12,7 +12,7 @@ import (
 	"buddy/views/words"
 )
 
-// askOpen asks the editor what was already open when it connected. The caller holds s.mu.
+// askOpen shows the editor the approvals and questions that were already open when it connected. The caller holds s.mu.
 func (s *session) askOpen() {
 	for _, a := range s.state.Approvals {
 		s.askApproval(a)
@@ -22,7 +22,7 @@ func (s *session) askOpen() {
 	}
 }
 
-// ask asks the editor about an approval or a question, or withdraws one that somebody has answered. The caller holds
+// ask shows a new approval or question to the editor, and withdraws it when it has been answered. The caller holds
 // s.mu.
 func (s *session) ask(env event.Envelope) {
 	switch p := env.Payload.(type) {
@@ -44,7 +44,8 @@ func (s *session) withdraw(id string) {
 	}
 }
 
-// show calls f in its own goroutine, with a context that ends when somebody else answers. The caller holds s.mu.
+// show calls f, which asks the editor, in a new goroutine. The context of f ends when another screen has answered. The
+// caller holds s.mu.
 func (s *session) show(id string, f func(context.Context)) {
 	if s.watches {
 		return
@@ -59,7 +60,7 @@ func (s *session) show(id string, f func(context.Context)) {
 	}()
 }
 
-// callOf returns the id of a call as the editor knows it. The caller holds s.mu.
+// callOf returns the id by which the editor knows a call. The caller holds s.mu.
 func (s *session) callOf(id string) string {
 	if c := s.updates.calls[id]; c != nil && !c.hidden {
 		return c.id
@@ -70,7 +71,7 @@ func (s *session) callOf(id string) string {
 // kindsOf maps decisions to the protocol's kinds of options.
 var kindsOf = map[event.Decision]string{event.Once: "allow_once", event.Keep: "allow_once", event.Similar: "allow_always", event.Try: "allow_once", event.Deny: "reject_once"}
 
-// denyWhy is the option that asks for a reason.
+// denyWhy is the id of the option to deny a call and give a reason.
 const denyWhy = "deny_why"
 
 // askApproval asks the editor to approve a call. The caller holds s.mu.
@@ -111,7 +112,7 @@ func (s *session) askApproval(a event.ApprovalAsked) {
 	})
 }
 
-// permit asks the editor for permission, and returns the chosen option; "" for none.
+// permit requests permission from the editor, and returns the id of the option that the user chose, "" for none.
 func (s *session) permit(ctx context.Context, shown toolCall, options []permission) string {
 	var result permissionOutcome
 	err := s.conn.ask(ctx, "session/request_permission", map[string]any{"sessionId": s.id, "toolCall": shown, "options": options}, &result)
@@ -126,10 +127,11 @@ func (s *session) permit(ctx context.Context, shown toolCall, options []permissi
 	return ""
 }
 
-// otherField is the field of a form for an answer that is not among the choices.
+// otherField is the form field for an answer that is not among the choices.
 const otherField = "other"
 
-// form asks the editor for a text, which may be one of the choices.
+// form makes the editor show a form for a text answer, with optional choices. ok is false if the user did not submit
+// it.
 func (s *session) form(ctx context.Context, message string, choices []string) (text string, ok bool) {
 	fields := map[string]any{"answer": map[string]any{"type": "string", "title": "Answer"}}
 	if len(choices) > 0 {
@@ -152,8 +154,8 @@ func (s *session) form(ctx context.Context, message string, choices []string) (t
 	return "", true
 }
 
-// askQuestion asks the editor a question of the model, of a server or of a workflow. A plan and a gate are questions
-// that every editor can show. The caller holds s.mu.
+// askQuestion asks the editor a question from the model, an MCP server or a workflow. Questions about a plan or a gate
+// work in every editor, because they are sent as requests for permission. The caller holds s.mu.
 func (s *session) askQuestion(q event.QuestionAsked) {
 	id := s.callOf(q.CallID)
 	s.show(q.ID, func(ctx context.Context) {
@@ -176,7 +178,8 @@ func (s *session) askQuestion(q event.QuestionAsked) {
 	})
 }
 
-// unanswered answers a question that the editor can't show as if nobody was there, unless another screen can show it.
+// unanswered handles a question that the editor can't show: it leaves the question to another attached screen, or
+// answers that nobody is there.
 func (s *session) unanswered(ctx context.Context, q event.QuestionAsked) {
 	d, err := client.Ask[client.Description](ctx, s.process, client.Describe{})
 	if err == nil && d.Screens > 1 {
@@ -186,7 +189,7 @@ func (s *session) unanswered(ctx context.Context, q event.QuestionAsked) {
 	s.process.Send(event.Answer{ID: q.ID, Nobody: true})
 }
 
-// choose asks about a plan, or about the gate of a workflow.
+// choose asks the user to decide about a plan or a workflow's gate.
 func (s *session) choose(ctx context.Context, id string, q event.QuestionAsked) {
 	shown := toolCall{ID: id, Title: plan.Question, Kind: "switch_mode", Status: "pending"}
 	text := plan.Shown(q.Text)

@@ -103,7 +103,7 @@ var checks = []struct {
 	}},
 }
 
-// unless returns an error if something is not as it should be.
+// unless returns an error with the given text unless ok is true.
 func unless(ok bool, format string, args ...any) error {
 	if ok {
 		return nil
@@ -111,7 +111,7 @@ func unless(ok bool, format string, args ...any) error {
 	return fmt.Errorf(format, args...)
 }
 
-// probe is the editor of a check.
+// probe acts as the editor in a check.
 type probe struct {
 	conn *conn
 	dir  string
@@ -123,7 +123,7 @@ type probe struct {
 	choice string         // the answer to requests for permission; "" cancels
 }
 
-// reset forgets what has come so far. choice answers later requests for permission.
+// reset discards the updates and requests recorded so far. choice is the answer to later requests for permission.
 func (p *probe) reset(choice string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +132,7 @@ func (p *probe) reset(choice string) {
 	clear(p.kinds)
 }
 
-// got returns an error unless requests or updates of all these kinds have come.
+// got returns an error unless requests or updates of all the given kinds have arrived.
 func (p *probe) got(kinds ...string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,7 +144,7 @@ func (p *probe) got(kinds ...string) error {
 	return nil
 }
 
-// do makes a request about the session.
+// do sends a request about the session.
 func (p *probe) do(method string, params object) (result object, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
 	defer cancel()
@@ -156,7 +156,8 @@ func (p *probe) do(method string, params object) (result object, err error) {
 	return result, err
 }
 
-// prompt sends a prompt and compares its end and its text. choice answers requests for permission.
+// prompt sends a prompt, and returns an error unless the stop reason is end and the answer contains the given text.
+// choice is the answer to requests for permission.
 func (p *probe) prompt(text, choice, end, contains string) error {
 	p.reset(choice)
 	got, err := p.do("session/prompt", object{"prompt": []any{textBlock(text)}})

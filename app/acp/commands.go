@@ -12,15 +12,16 @@ import (
 	"buddy/texts"
 )
 
-// elsewhere holds commands for which an editor has its own means.
+// elsewhere lists commands that an editor replaces with its own.
 var elsewhere = []string{"quit", "detach", "clear", "session", "loop"}
 
-// offered reports whether a command works in an editor: it has an answer to show, or it sends something.
+// offered reports whether a command works in an editor: it must have an answer to show, or send commands to the
+// runtime.
 func offered(c slash.Command) bool {
 	return c.ScreenOnly == "" && (c.Answers || c.Events != nil) && !slices.Contains(elsewhere, c.Name)
 }
 
-// tasks are the kinds of the tasks that commands start; others start none.
+// taskOf returns the kind of the task that a command starts, "" if it starts none.
 func taskOf(c event.Command) event.TaskKind {
 	switch c.(type) {
 	case event.RunWorkflow, event.ResumeWorkflow, event.SetGoal, event.SaveWorkflow:
@@ -71,8 +72,8 @@ func (s *session) help() {
 	s.updates.say(b.String())
 }
 
-// sendAll sends the runtime commands that a line stands for. The prompt is answered when the task that they start ends,
-// or at once. The caller holds s.mu.
+// sendAll sends the runtime commands of a slash command. If they start a task, the editor's prompt is answered when the
+// task ends, else at once. The caller holds s.mu.
 func (s *session) sendAll(c slash.Command, args string, answer reply) {
 	all, err := c.Events(args)
 	if err != nil {
@@ -99,7 +100,8 @@ func (s *session) sendAll(c slash.Command, args string, answer reply) {
 	}
 }
 
-// run runs a command of the table and shows its answer.
+// run runs a slash command in the session's host and shows its answer. It then runs the commands that follow from the
+// answer.
 func (s *session) run(ctx context.Context, words []string) {
 	for words != nil {
 		s.mu.Lock()
@@ -123,7 +125,7 @@ func (s *session) say(text string) {
 	s.updates.say(text)
 }
 
-// answered shows the answer of a command, and returns the command to run next; nil for none.
+// answered shows a command's answer, and returns the command to run next, nil for none.
 func (s *session) answered(ctx context.Context, words []string, a show.Answer) []string {
 	switch text := a.String(); {
 	case a.Question != nil && len(a.Question.Choices) > 0 && a.Question.Choices[0].Secret:
@@ -144,7 +146,7 @@ func (s *session) answered(ctx context.Context, words []string, a show.Answer) [
 	return a.Then
 }
 
-// question asks the question of a command, and returns the command of the chosen answer.
+// question asks the user a command's question, and returns the command to run for the chosen answer.
 func (s *session) question(ctx context.Context, name string, q *show.Question) []string {
 	shown := toolCall{ID: "command-" + name, Title: clean(texts.OneLine(q.Title)), Kind: "other", Status: "pending"}
 	if len(q.Lines) > 0 {

@@ -18,7 +18,7 @@ const (
 	// maxLine limits a message in bytes. A longer one is skipped, and answered with an error.
 	maxLine = 8 << 20
 
-	// maxRunning limits the requests of the editor that are being handled.
+	// maxRunning limits the editor's requests that are handled at the same time.
 	maxRunning = 64
 
 	keepBuffer = 1 << 20 // bytes of a line's buffer kept for reuse
@@ -35,7 +35,7 @@ const (
 	codeNotFound     = -32002
 )
 
-// rpcError is the error of a request.
+// rpcError is the error in the answer to a request.
 type rpcError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -60,8 +60,8 @@ type message struct {
 // reply answers a request, once: with a result, or with an error. It may be called from any goroutine.
 type reply func(result any, err error)
 
-// handler handles messages of the other side. request must not block: it answers later, from another goroutine, if the
-// answer takes time. A notification has no answer.
+// handler handles messages from the other side. request must not block: a slow answer must come from another goroutine.
+// A notification has no answer.
 type handler interface {
 	request(method string, params json.RawMessage, answer reply)
 	notify(method string, params json.RawMessage)
@@ -88,7 +88,7 @@ func newConn(out io.Writer) *conn {
 	return c
 }
 
-// serve passes messages to h until in ends or the connection has ended. Answers can still be sent.
+// serve passes messages to h until in or the connection ends. If only in has ended, answers can still be sent.
 func (c *conn) serve(in io.Reader, h handler) {
 	r := &lines{r: bufio.NewReaderSize(in, 64<<10)}
 	for c.ctx.Err() == nil {
@@ -112,8 +112,8 @@ type lines struct {
 
 var errTooLong = errors.New("a line is too long")
 
-// next returns the next line without spaces around it, which is valid until the next call. A line longer than maxLine
-// is skipped: the error is errTooLong. An incomplete line at the end is returned, too.
+// next returns the next line without surrounding spaces. The line is valid until the next call. For a line longer than
+// maxLine, which is skipped, the error is errTooLong. A last line without a line end is returned like the others.
 func (l *lines) next() ([]byte, error) {
 	if cap(l.buf) > keepBuffer {
 		l.buf = nil
@@ -168,7 +168,7 @@ func (c *conn) handle(line []byte, h handler) {
 // isID reports whether an id is a string, a number or null.
 func isID(id json.RawMessage) bool { return bytes.IndexByte([]byte(`{[tf`), id[0]) < 0 }
 
-// begin handles a request.
+// begin passes a request to h and sends its answer.
 func (c *conn) begin(m *message, h handler) {
 	id := bytes.Clone(m.ID)
 	c.mu.Lock()
@@ -214,7 +214,7 @@ func (c *conn) settle(id json.RawMessage, result any, err error) {
 	c.send(&message{ID: id, Result: raw})
 }
 
-// fail sends an error. id is nil if the request has none that can be read.
+// fail answers a request with an error. id is nil if the request's id can't be read.
 func (c *conn) fail(id json.RawMessage, err *rpcError) {
 	if id == nil {
 		id = json.RawMessage("null")
@@ -278,7 +278,7 @@ func (c *conn) ask(ctx context.Context, method string, params, result any) error
 	}
 }
 
-// answered passes an answer to the request that waits for it; others are ignored.
+// answered passes an answer to the goroutine that waits for it. It ignores answers that nobody waits for.
 func (c *conn) answered(m *message) {
 	n, err := strconv.ParseUint(string(m.ID), 10, 64)
 	if err != nil {

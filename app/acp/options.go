@@ -33,10 +33,10 @@ func modesOf(now state.Info) *modes {
 	return m
 }
 
-// efforts are the levels of /effort.
+// efforts lists the levels that /effort accepts.
 var efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 
-// usual is the effort of a model for which none is set.
+// usual stands for the model's own effort, which applies if the user has set none.
 const usual = "default"
 
 // options returns the settings that the editor can change.
@@ -63,7 +63,7 @@ func (s *session) options(now state.Info) []option {
 	return []option{mode, model, effort}
 }
 
-// known makes the current value one of the choices.
+// known adds the current value to the choices if it is missing.
 func (o *option) known() {
 	if !o.has(o.Current) {
 		o.Options = slices.Insert(o.Options, 0, optionChoice{Value: o.Current, Name: clean(o.Current)})
@@ -83,7 +83,7 @@ func (s *server) setMode(p *sessionParams) (any, func(), error) {
 	return struct{}{}, nil, err
 }
 
-// setOption changes a setting, and returns all of them.
+// setOption changes a setting, and returns all settings.
 func (s *server) setOption(p *sessionParams) (any, func(), error) {
 	one, err := s.find(p.SessionID)
 	if err != nil {

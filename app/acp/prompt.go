@@ -13,7 +13,7 @@ import (
 	"buddy/texts"
 )
 
-// prompt submits a prompt of the editor. It is answered when its work has ended.
+// prompt submits a prompt from the editor. answer is called when the work on the prompt has ended.
 func (s *session) prompt(blocks []contentBlock, answer reply) {
 	submit, err := submission(s.updates.cwd, s.redact, blocks)
 	if err != nil {
@@ -42,8 +42,8 @@ func (s *session) submit(c event.Submit, answer reply) {
 	s.process.Send(c)
 }
 
-// submission returns the prompt in the blocks of the editor, in a session with the folder cwd. hide removes secrets from
-// the texts of files.
+// submission turns the editor's content blocks into a prompt for a session in the folder cwd. hide removes secrets from
+// embedded files.
 func submission(cwd string, hide func(string) string, blocks []contentBlock) (c event.Submit, err error) {
 	var text strings.Builder
 	apart := func(word string) { // a mention ends at a space
@@ -98,7 +98,8 @@ func imageOf(b contentBlock) (model.Image, error) {
 	return image, nil
 }
 
-// link returns the mention of a resource. The session reads a file by the rules of its workspace.
+// link returns a mention of a resource, to be put into the prompt. The session reads a mentioned file by the rules of
+// its workspace.
 func link(cwd, uri, name string) string {
 	path, lines, ok := fileOf(cwd, uri)
 	if !ok {
@@ -110,8 +111,8 @@ func link(cwd, uri, name string) string {
 // lineRange matches the selected lines in the URI of a file: #L5, #L5:9, #L5-9 or #L5-L9.
 var lineRange = texts.Regexp(`^L(\d+)(?:[:-]L?(\d+))?$`)
 
-// fileOf returns the file that a URI names, relative to the session's folder if it is below it, and the selected lines
-// in it, such as " (lines 5 to 9)"; "" for none.
+// fileOf returns the path in a file URI, relative to cwd if the file is below cwd. lines describes the selected lines,
+// such as " (lines 5 to 9)", "" for none.
 func fileOf(cwd, uri string) (path, lines string, ok bool) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || !filepath.IsAbs(u.Path) {
@@ -128,7 +129,8 @@ func fileOf(cwd, uri string) (path, lines string, ok bool) {
 	return u.Path, lines, true
 }
 
-// embedded returns the name of a resource that the editor has read, and its text.
+// embedded returns the name and text of a resource whose content the editor has sent. There is no text if the resource
+// is not text or is likely to hold secrets.
 func embedded(cwd string, hide func(string) string, r *resource) (name string, text []event.Excerpt) {
 	name, lines, ok := fileOf(cwd, r.URI)
 	if !ok {

@@ -50,8 +50,8 @@ type server struct {
 	sessions map[string]*session
 }
 
-// Serve serves an editor until it closes its end or can't be written to. Sessions with running work continue; those
-// that this process has started and that are idle end.
+// Serve serves an editor until the editor closes its end of the connection or writing to it fails. Then idle sessions
+// that this process has started end; sessions with running work continue.
 func Serve(in io.Reader, out io.Writer, options *compose.Options) {
 	s := &server{conn: newConn(out), options: options, sessions: make(map[string]*session)}
 	go func() {
@@ -175,7 +175,8 @@ func (s *server) find(id string) (*session, error) {
 	return nil, failf(codeNotFound, "session %q is not open here; use session/new, session/load or session/resume first", clip(id))
 }
 
-// open opens a session: a new one if id is "". replay repeats its conversation first.
+// open opens the stored session id, or a new session if id is "". With replay the editor first gets the session's
+// conversation so far.
 func (s *server) open(p *sessionParams, id string, replay bool) (any, func(), error) {
 	if id != "" && sessions.CheckID(id) != nil {
 		return nil, nil, failf(codeNotFound, "there is no session %q", clip(id))
@@ -219,7 +220,8 @@ func (s *server) open(p *sessionParams, id string, replay bool) (any, func(), er
 	return answer, func() { one.follow(len(p.MCPServers) > 0) }, nil
 }
 
-// start starts the host of a session, or connects to it. The caller calls done when the session has begun, or not.
+// start starts the host of a session, or connects to a running host. The caller must call done, and tell it whether the
+// session has begun.
 func (s *server) start(one *session, p *sessionParams, id string) (done func(began bool), err error) {
 	options := *s.options
 	if options.Servers, err = serversOf(p.MCPServers); err != nil {
@@ -261,7 +263,7 @@ func (s *server) start(one *session, p *sessionParams, id string) (done func(beg
 	return done, nil
 }
 
-// launch starts the host of a session on a target, or connects to it.
+// launch starts the host of a session on a target, or connects to a running host.
 func (s *server) launch(one *session, options *compose.Options, target, id string) (err error) {
 	if one.setup, err = compose.NewSetup(options, target, id); err != nil {
 		if id != "" {
@@ -320,7 +322,7 @@ func (s *server) list(p *sessionParams) (any, func(), error) {
 // pageSize is the number of sessions in one answer.
 const pageSize = 200
 
-// page returns the sessions after a cursor, which is the id of the last one before it.
+// page returns a page of sessions. cursor is the id of the previous page's last session, "" for the first page.
 func page(all []sessionInfo, cursor string) (any, func(), error) {
 	if cursor != "" {
 		i := slices.IndexFunc(all, func(one sessionInfo) bool { return one.SessionID == cursor })
@@ -336,7 +338,7 @@ func page(all []sessionInfo, cursor string) (any, func(), error) {
 	return answer, nil, nil
 }
 
-// stores returns the stores of a folder, or all if it is "".
+// stores returns the session stores of a folder, or all stores if cwd is "".
 func (s *server) stores(cwd string) ([]sessions.Store, error) {
 	if cwd == "" {
 		return sessions.Folders()
@@ -350,7 +352,7 @@ func (s *server) stores(cwd string) ([]sessions.Store, error) {
 	return append([]sessions.Store{store}, store.Others()...), err
 }
 
-// closeSession leaves a session.
+// closeSession disconnects from a session.
 func (s *server) closeSession(p *sessionParams) (any, func(), error) {
 	one, err := s.find(p.SessionID)
 	if err != nil {
@@ -367,7 +369,7 @@ func (s *server) forget(one *session) {
 	delete(s.sessions, one.id)
 }
 
-// deleteSession moves a session to the trash. It succeeds if there is none.
+// deleteSession moves a session to the trash. It succeeds if the session does not exist.
 func (s *server) deleteSession(p *sessionParams) (any, func(), error) {
 	if err := sessions.CheckID(p.SessionID); err != nil {
 		return nil, nil, failf(codeParams, "%v", err)

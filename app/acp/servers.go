@@ -8,8 +8,8 @@ import (
 	"buddy/texts"
 )
 
-// serversOf returns the MCP servers of the editor as settings. An editor is the person's own program, like a shell: it
-// could start these programs itself, so they need no more trust than the servers in the person's settings.
+// serversOf converts the editor's MCP servers into settings. They need no more trust than the servers in the user's
+// settings, because the editor runs as the user and could start these programs itself.
 func serversOf(all []mcpServer) (settings []config.MCPServer, err error) {
 	for _, one := range all {
 		s := config.NewMCPServer(serverName(one.Name))
@@ -43,10 +43,10 @@ func serversOf(all []mcpServer) (settings []config.MCPServer, err error) {
 
 const maxServerName = 40
 
-// otherThanName matches what the name of a server in settings can't have.
+// otherThanName matches characters that server names in settings can't contain.
 var otherThanName = texts.Regexp(`[^A-Za-z0-9._-]+|__+`)
 
-// serverName turns the name of a server, which editors write for people, into one that settings accept.
+// serverName turns the free-form name that an editor gives to a server into a name that settings accept.
 func serverName(name string) string {
 	name = strings.TrimLeft(otherThanName().ReplaceAllString(name, "-"), "._-")
 	return name[:min(len(name), maxServerName)]

@@ -19,7 +19,7 @@ import (
 	"buddy/views/markup"
 )
 
-// pace is the interval of streamed text.
+// pace is the shortest interval between two pieces of streamed text.
 const pace = 36 * time.Millisecond
 
 // session is a session that the editor has opened.
@@ -45,7 +45,7 @@ type session struct {
 	waiting []waiter                      // changes of the settings without an answer
 }
 
-// prompt is a prompt of the editor without an answer. The fields are guarded by the session.
+// prompt is an unanswered prompt of the editor. session.mu guards its fields.
 type prompt struct {
 	text    string
 	task    event.TaskKind // instead of text: the prompt is the command that starts the next task of this kind
@@ -55,7 +55,8 @@ type prompt struct {
 	answer  reply
 }
 
-// begin connects to the session. A stored one is read first, and repeated for the editor if replay is set.
+// begin connects to the session. If the session is stored, its events are read first, and with replay the editor gets
+// them too.
 func (s *session) begin(ctx context.Context, stored, replay bool) (*opened, error) {
 	hello, err := s.process.Hello(ctx)
 	if hello.Failed != nil {
@@ -92,7 +93,7 @@ func (s *session) begin(ctx context.Context, stored, replay bool) (*opened, erro
 	return &opened{Modes: modesOf(now.Info), Options: s.options(now.Info)}, nil
 }
 
-// read reads the stored events of the session, and returns the number of the last one.
+// read reads the stored events of the session, and returns the last event's number.
 func (s *session) read(stored, replay bool) (last uint64, err error) {
 	if !stored {
 		return 0, nil
@@ -115,8 +116,8 @@ func (s *session) read(stored, replay bool) (last uint64, err error) {
 	return last, err
 }
 
-// follow passes the session's events to the editor, in the background, until there are no more. servers reports whether
-// the editor has MCP servers for the session.
+// follow passes the session's events to the editor in the background, until the session ends. servers means that the
+// editor has MCP servers for the session.
 func (s *session) follow(servers bool) {
 	s.updates.commands(&s.state)
 	for _, text := range s.notes {
@@ -159,7 +160,7 @@ func (s *session) handle(batch []event.Envelope) {
 	s.updates.flush()
 }
 
-// apply folds an event into the state, and tells the editor about it. The caller holds s.mu.
+// apply applies an event to the state, and sends the updates that follow from it to the editor. The caller holds s.mu.
 func (s *session) apply(env event.Envelope) {
 	changed := s.state.Apply(env)
 	s.updates.event(env)
@@ -171,7 +172,8 @@ func (s *session) apply(env event.Envelope) {
 	}
 }
 
-// settings tells the editor about changed modes and models. The caller holds s.mu.
+// settings tells the editor about a changed mode or model, and wakes the requests that wait for the change. The caller
+// holds s.mu.
 func (s *session) settings(e event.Event) {
 	switch e.(type) {
 	case event.ModeChanged, event.ModelSwitched:
@@ -191,20 +193,20 @@ func (s *session) settings(e event.Event) {
 	})
 }
 
-// waiter waits for the value of an option.
+// waiter is a request that waits until an option has a value.
 type waiter struct {
 	option, value string
 	done          chan<- event.Event // gets the event that reaches the value, or an error
 }
 
-// setting holds what the editor knows about the settings.
+// setting holds the settings that the editor can change.
 type setting struct{ mode, model, effort string }
 
 func settingOf(now state.Info) setting {
 	return setting{string(now.Mode), now.Event.Profile, now.Event.Effort}
 }
 
-// tell tells the editor about the settings, if it doesn't know them. The caller holds s.mu.
+// tell sends the settings to the editor if they have changed. The caller holds s.mu.
 func (s *session) tell(now state.Info) {
 	was := s.told
 	if s.told = settingOf(now); s.told == was {
@@ -216,7 +218,7 @@ func (s *session) tell(now state.Info) {
 	s.update(update{Update: "config_option_update", Options: s.options(now)})
 }
 
-// update sends an update.
+// update sends an update of the session to the editor.
 func (s *session) update(u any) {
 	s.conn.notify("session/update", struct {
 		SessionID string `json:"sessionId"`
@@ -224,7 +226,8 @@ func (s *session) update(u any) {
 	}{s.id, u})
 }
 
-// own marks the prompts of this editor, so that they are not repeated. The caller holds s.mu.
+// own recognizes the events of this editor's own prompts, so that the prompts are not sent back to it. The caller holds
+// s.mu.
 func (s *session) own(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
@@ -248,14 +251,15 @@ func (s *session) own(env event.Envelope) {
 	}
 }
 
-// started records the task of a prompt. The caller holds s.mu.
+// started records the task of a prompt, and cancels the task if the editor has already cancelled the prompt. The caller
+// holds s.mu.
 func (s *session) started(one *prompt, task int) {
 	if one.taskID = task; one.stopped {
 		s.process.Send(event.Cancel{Task: task})
 	}
 }
 
-// settle answers prompts whose work has ended. The caller holds s.mu.
+// settle answers the prompts for which an event means that their work has ended. The caller holds s.mu.
 func (s *session) settle(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TaskFinished:
@@ -275,7 +279,7 @@ func (s *session) settle(env event.Envelope) {
 	}
 }
 
-// answer answers all prompts that match. The caller holds s.mu.
+// answer removes all prompts that match, and answers them with how. The caller holds s.mu.
 func (s *session) answer(match func(*prompt) bool, how func(reply)) {
 	var left []*prompt
 	for _, one := range s.prompts {
@@ -289,12 +293,12 @@ func (s *session) answer(match func(*prompt) bool, how func(reply)) {
 	s.prompts = left
 }
 
-// stopped answers with a reason to stop.
+// stopped returns a function that answers a prompt with a stop reason.
 func stopped(reason string) func(reply) {
 	return func(answer reply) { answer(map[string]string{"stopReason": reason}, nil) }
 }
 
-// outcome returns the answer to a prompt whose task has ended. fault is the last error of the session.
+// outcome returns a function that answers a prompt whose task has ended. fault is the session's last error.
 func outcome(p event.TaskFinished, fault string) func(reply) {
 	switch p.Outcome {
 	case event.Cancelled:
@@ -311,7 +315,7 @@ func outcome(p event.TaskFinished, fault string) func(reply) {
 	return stopped("end_turn")
 }
 
-// end answers what is left when the session has ended. err is nil if it was ended properly.
+// end answers everything that is still open when the session has ended. err is nil if the session was closed.
 func (s *session) end(err error) {
 	err = cmp.Or(err, error(failf(codeInternal, "the session has ended")))
 	s.mu.Lock()
@@ -342,8 +346,8 @@ func (s *session) stop() {
 	}
 }
 
-// leave disconnects from the session. If this process has started it and nothing runs or waits, it ends, unless another
-// screen is attached.
+// leave disconnects from the session. It closes an idle session that this process has started, unless another screen is
+// attached.
 func (s *session) leave() {
 	defer s.process.Leave()
 	if s.process.Secret == "" {
@@ -357,7 +361,7 @@ func (s *session) leave() {
 	}
 }
 
-// close ends the session, and waits until it can be opened again.
+// close ends the session, and waits until its host has ended, so that the session can be opened again.
 func (s *session) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
@@ -376,7 +380,7 @@ func clean(text string) string { return markup.Answer(strings.ToValidUTF8(text, 
 
 func clip(text string) string { return markup.Shorten(text, 60) }
 
-// rawObject returns a text as JSON, nil if it is none.
+// rawObject returns a text as JSON, nil if the text is not valid JSON.
 func rawObject(text string) json.RawMessage {
 	if !json.Valid([]byte(text)) {
 		return nil

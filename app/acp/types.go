@@ -59,7 +59,7 @@ type contentBlock struct {
 	Resource *resource `json:"resource,omitempty"`
 }
 
-// MarshalJSON keeps an empty text, which the protocol requires.
+// MarshalJSON includes an empty text, because the protocol requires the field.
 func (b contentBlock) MarshalJSON() ([]byte, error) {
 	type plain contentBlock
 	if b.Type != "text" {
@@ -95,8 +95,8 @@ type update struct {
 	Title     string        `json:"title,omitempty"`
 }
 
-// toolCall is a tool_call or tool_call_update, or the call of a permission request. A field that is missing in an
-// update keeps its value; Content replaces all earlier content.
+// toolCall is a tool_call, a tool_call_update, or the call in a permission request. A field that an update omits keeps
+// its value. Content replaces all earlier content.
 type toolCall struct {
 	Update    string          `json:"sessionUpdate,omitempty"`
 	ID        string          `json:"toolCallId"`

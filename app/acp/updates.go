@@ -44,7 +44,7 @@ type updates struct {
 	announced     string // the commands
 }
 
-// usage holds how full the context is, and the session's cost.
+// usage holds the number of tokens in the context, and the session's cost.
 type usage struct {
 	used, size int
 	cost       model.Money
@@ -118,7 +118,7 @@ func (u *updates) tool(env event.Envelope) {
 	}
 }
 
-// reset forgets the open calls and texts of a process that has ended.
+// reset ends the calls and texts that the session's previous process left unfinished.
 func (u *updates) reset() {
 	for _, c := range u.calls {
 		u.call(c, toolCall{Status: "failed"})
@@ -127,7 +127,7 @@ func (u *updates) reset() {
 	u.text, u.thought, u.live = stream{}, stream{}, nil
 }
 
-// user repeats a prompt that was not sent by this editor, or that is read from the session's file.
+// user sends the editor a prompt that came from another screen or from the session's file.
 func (u *updates) user(env event.Envelope, p event.PromptSubmitted) {
 	if p.Queued || env.Branch != 0 || p.ID == u.ownPrompt && !u.replaying {
 		return
@@ -139,7 +139,7 @@ func (u *updates) user(env event.Envelope, p event.PromptSubmitted) {
 	}
 }
 
-// model handles the events of an answer.
+// model handles the events of a model's answer.
 func (u *updates) model(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TextDelta:
@@ -161,15 +161,15 @@ func (u *updates) model(env event.Envelope) {
 	}
 }
 
-// extend adds a part of the text at an offset, as far as it is new.
+// extend adds the new bytes of part, which starts at the given offset of the text.
 func (s *stream) extend(part string, at int) {
 	if known := len(s.all) - at; known >= 0 && known < len(part) {
 		s.all = append(s.all, part[known:]...)
 	}
 }
 
-// complete sends what is missing of a whole text, and ends it. A whole text that differs from what was streamed, because
-// the request was repeated, is a new message.
+// complete sends the rest of a finished text. If the finished text differs from the streamed text, because the request
+// was repeated, it is sent as a new message.
 func (u *updates) complete(s *stream, kind, whole string) {
 	if whole != "" {
 		if !strings.HasPrefix(whole, string(s.all[:s.sent])) {
@@ -194,7 +194,7 @@ func (u *updates) flush() {
 	u.live = nil
 }
 
-// replayed ends the events of the session's file, in the middle of an answer if the session runs.
+// replayed ends a replay. A running session's file may end in the middle of an answer, whose text is sent now.
 func (u *updates) replayed() {
 	u.replaying = false
 	u.flush()
@@ -202,13 +202,13 @@ func (u *updates) replayed() {
 	u.silent = false
 }
 
-// messages counts the messages of all sessions of this process.
+// messages returns a number that no message of this process has yet.
 var messages = func() func() uint64 {
 	var n atomic.Uint64
 	return func() uint64 { return n.Add(1) }
 }()
 
-// id returns the id of a new message. In a replay it is always the same.
+// id returns an id for a new message. In a replay the same message always gets the same id.
 func (u *updates) id(kind string) string {
 	if u.replaying {
 		return fmt.Sprintf("%s-at-%d", kind, u.seq)
@@ -216,7 +216,7 @@ func (u *updates) id(kind string) string {
 	return fmt.Sprintf("%s-%d", kind, messages())
 }
 
-// part sends what is missing of a text.
+// part sends the text that the editor does not have yet.
 func (u *updates) part(s *stream, kind string) {
 	part := s.all[s.sent:]
 	if len(part) == 0 {
@@ -229,13 +229,14 @@ func (u *updates) part(s *stream, kind string) {
 	u.emit(update{Update: kind, Content: textBlock(string(part)), MessageID: s.id})
 }
 
-// say sends a message of buddy.
+// say sends a message from buddy itself.
 func (u *updates) say(text string) {
 	u.flush()
 	u.emit(update{Update: "agent_message_chunk", Content: textBlock(text), MessageID: u.id("buddy")})
 }
 
-// remark sends what an event tells the person: warnings, errors and reports as messages, everything else as thoughts.
+// remark sends the text that describes an event: warnings, errors and review reports as messages, everything else as
+// thoughts.
 func (u *updates) remark(e event.Event) {
 	var b strings.Builder
 	(&plain.Remarks{Err: &b}).Remark(e)
@@ -291,7 +292,7 @@ func (u *updates) shown(p event.ToolRequested) toolCall {
 	return shown
 }
 
-// kinds maps tools to the protocol's kinds of calls, where the action does not determine it.
+// kinds maps tools to the protocol's kinds of calls, for tools whose action does not determine the kind.
 var kinds = map[string]string{"grep": "search", "glob": "search", "tool_search": "search", "list_dir": "search", "web_search": "search", "exit_plan": "switch_mode", "enter_plan": "switch_mode", "agent": "think", "todo": "think"}
 
 func kindOf(tool string, act action.Action) string {
@@ -340,7 +341,8 @@ func (u *updates) output(p event.ToolOutput) {
 	}
 }
 
-// output returns the end of an output as the content of a call: content always replaces the earlier one.
+// output returns the end of an output as a call's content. Only the end is kept, because each update has to send the
+// whole content again.
 func output(tail []byte) []callContent {
 	text := strings.TrimRight(ansi.Strip(strings.ToValidUTF8(string(tail), "")), "\n")
 	if text == "" {
@@ -349,7 +351,7 @@ func output(tail []byte) []callContent {
 	return []callContent{{Type: "content", Content: textBlock(texts.Fenced("", text))}}
 }
 
-// result shows the end of a call.
+// result sends a call's result.
 func (u *updates) result(p event.ToolResult) {
 	c := u.calls[p.CallID]
 	if c == nil {
@@ -375,7 +377,7 @@ func (u *updates) result(p event.ToolResult) {
 	u.call(c, shown)
 }
 
-// used shows how full the context is, and the cost so far.
+// used records the tokens in the context and the cost so far, and sends them.
 func (u *updates) used(e event.Event) {
 	before := u.usage
 	switch p := e.(type) {

@@ -64,7 +64,7 @@ func Start(t testing.TB, cols, rows int, run func(context.Context, *screen.Scree
 	return ui
 }
 
-// StartRoot runs a single primitive in a loop without events.
+// StartRoot starts a user interface that shows only root and handles no events.
 func StartRoot(t testing.TB, cols, rows int, root tview.Primitive) *UI {
 	t.Helper()
 	return Start(t, cols, rows, func(ctx context.Context, s *screen.Screen) error {
@@ -72,8 +72,8 @@ func StartRoot(t testing.TB, cols, rows int, root tview.Primitive) *UI {
 	})
 }
 
-// Settle waits for the time of one frame and until all goroutines are idle. A ticking clock may change the screen
-// again, but everything typed before has been drawn.
+// Settle waits for the time of one frame, and until all goroutines are idle. Then everything typed so far has been
+// drawn. Only a ticking clock can still change the screen.
 func (ui *UI) Settle() {
 	time.Sleep(frameTime)
 	synctest.Wait()
@@ -148,7 +148,7 @@ func (ui *UI) Paste(text string) {
 	synctest.Wait()
 }
 
-// Focus tells the program that the terminal got or lost the focus.
+// Focus tells the program that the terminal has got or lost the focus.
 func (ui *UI) Focus(got bool) {
 	seq := "\x1b[O"
 	if got {
@@ -164,7 +164,7 @@ func (ui *UI) Resize(cols, rows int) {
 	ui.Settle()
 }
 
-// Screen returns what a person sees once everything has settled.
+// Screen calls Settle and returns the text on the screen.
 func (ui *UI) Screen() string {
 	ui.Settle()
 	return ui.Text()

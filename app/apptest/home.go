@@ -118,7 +118,7 @@ func (s *LoginServer) responses(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Home gives a test a home folder without settings, keys and servers, and returns it.
+// Home gives a test a home folder without settings, keys or local model servers, and returns the folder.
 func Home(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()

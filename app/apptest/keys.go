@@ -38,8 +38,7 @@ func (ui *UI) Click(x, y int) {
 	ui.Mouse(MouseRelease, x, y)
 }
 
-// named maps the keys that have an escape sequence of their own to the last byte of that sequence, or to its number and
-// a tilde.
+// named maps the keys that send an escape sequence to the end of the sequence: its last byte, or a number and a tilde.
 var named = map[string]string{
 	"Up": "A", "Down": "B", "Right": "C", "Left": "D", "End": "F", "Home": "H",
 	"Insert": "2~", "Delete": "3~", "PgUp": "5~", "PgDn": "6~",

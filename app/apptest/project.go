@@ -8,8 +8,8 @@ import (
 	"github.com/adrg/xdg"
 )
 
-// Project creates a repository with files, makes it the working directory and returns it.
-// Trust is stored in a folder of the test.
+// Project creates a repository with files, makes it the working directory and returns it. What the test trusts is
+// stored in a folder of the test, not in the user's.
 func Project(t *testing.T, files map[string]string) string {
 	t.Helper()
 	before := xdg.StateHome

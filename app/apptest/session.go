@@ -15,8 +15,8 @@ import (
 	"buddy/sessions"
 )
 
-// StoredSession stores a session with a compaction near its end and returns its id. The screen shows an exchange as
-// four transcript blocks; the file takes about the given number of bytes for it.
+// StoredSession stores a session with a compaction near its end and returns its id. Each exchange takes four transcript
+// blocks on the screen, and about the given number of bytes in the file.
 func StoredSession(b testing.TB, store sessions.Store, exchanges, bytes int) string {
 	b.Helper()
 	j, err := store.Create(sessions.Header{Cwd: "/work", Target: "local", Model: "demo"})

@@ -7,7 +7,7 @@ import (
 	"buddy/tools/target"
 )
 
-// Idle returns an open session of a target. Nothing runs in it, and its files are those in dir.
+// Idle opens a target in dir on this machine, without a connection. Nothing runs on the target.
 func Idle(t *testing.T, at *target.Target, dir string) *target.Session {
 	t.Helper()
 	here := *at

@@ -136,7 +136,7 @@ func (t *Terminal) Resize(cols, rows int) {
 	}
 }
 
-// Shake changes the size and changes it back, and only then notifies the program.
+// Shake changes the size and changes it back before it notifies the program.
 func (t *Terminal) Shake(cols, rows int) {
 	t.mu.Lock()
 	was := [2]int{t.vt.cols, t.vt.rows}
@@ -200,7 +200,7 @@ func (t *Terminal) Strings() []string {
 	return append([]string(nil), t.vt.strings...)
 }
 
-// Odd returns the received output that no terminal should ever get.
+// Odd returns the received sequences that a program must not send.
 func (t *Terminal) Odd() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

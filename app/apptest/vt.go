@@ -72,8 +72,7 @@ func (v *vt) write(p []byte) {
 	}
 }
 
-// one interprets the first character or sequence in p and returns its length, 0 if it is
-// incomplete.
+// one interprets the first character or sequence in p, and returns its length, or 0 if p holds only a part of it.
 func (v *vt) one(p []byte) int {
 	if p[0] == 0x1b {
 		return v.escape(p)
@@ -221,7 +220,7 @@ func (v *vt) csi(params string, final byte) {
 	}
 }
 
-// region sets the rows that scroll: all rows without params.
+// region sets the rows that scroll, all rows if params is "".
 func (v *vt) region(params string) {
 	top, end, _ := strings.Cut(params, ";")
 	v.top, v.end, v.x, v.y = number(top, v.rows)-1, v.rows, 0, 0
@@ -230,7 +229,8 @@ func (v *vt) region(params string) {
 	}
 }
 
-// scroll deletes n rows at the cursor, or inserts -n, and moves the scrolling rows below.
+// scroll deletes n rows at the cursor, or inserts -n rows if n is negative, and moves the rows below the cursor within
+// the scrolling region.
 func (v *vt) scroll(n int) {
 	if v.y < v.top || v.y >= v.end {
 		return

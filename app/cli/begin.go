@@ -16,14 +16,15 @@ import (
 	"buddy/views/markup"
 )
 
-// beginning holds the flags of buddy without a command.
+// beginning holds the flags that buddy accepts when it is called without a command.
 type beginning struct {
 	*cli
 	resumeLast, print bool
 	resume            string // the session to resume; the constant chosen opens the list
 }
 
-// chosen is the value of --resume without a session. No session has that id or title.
+// chosen is the value of --resume if no session is named, so that the user chooses from a list. No session has this id
+// or title.
 const chosen = " "
 
 func (b *beginning) flags(f *pflag.FlagSet) {
@@ -46,7 +47,7 @@ func printed(root *cobra.Command, args []string) []string {
 	return slices.Concat([]string{"exec"}, args[:i], args[i+1:])
 }
 
-// combined returns an error for flags that exclude each other.
+// combined returns an error if the command line combines flags that exclude each other.
 func (b *beginning) combined() error {
 	switch {
 	case b.print:
@@ -79,8 +80,8 @@ func (b *beginning) run(c *cobra.Command, args []string) error {
 	return inWorktree(b.cli, first, func() error { return open(b.cli, b.resume, first) })
 }
 
-// lastOfPerson returns the session of this folder for --continue: the last one that the user worked in, not one of
-// buddy exec.
+// lastOfPerson returns the session for --continue: the session in this folder that the user worked in last. Sessions of
+// buddy exec don't count.
 func lastOfPerson(s *cli) (string, error) {
 	store, err := compose.Sessions()
 	if err != nil {

@@ -95,7 +95,7 @@ func buffered(s *cli, print func() error) error {
 	return buffer.Flush()
 }
 
-// print prints a line of a result. Untrusted text in it is made safe, see [markup.Answer].
+// print prints a line of a result to stdout, with untrusted text made safe by [markup.Answer].
 func (s *cli) print(format string, args ...any) error {
 	_, err := fmt.Fprintln(s.results, markup.Answer(fmt.Sprintf(format, args...)))
 	return exit.Failure(err)
@@ -142,7 +142,7 @@ func runCommand(ctx context.Context, s *cli, words ...string) error {
 	return s.print("%s", a)
 }
 
-// addTable adds the slash commands that the command line offers unchanged.
+// addTable adds the slash commands that are also commands of the command line.
 func addTable(s *cli, root *cobra.Command) {
 	for _, row := range slash.Commands {
 		if row.CLI == "" {
@@ -296,7 +296,7 @@ func enter(f *compose.Options) error {
 // lineByLine reports whether to use plain mode instead of the full screen.
 func lineByLine(s *cli) bool { return s.plain || repl.Wanted(s.in, s.out) }
 
-// interactive runs a session with the user, on the full screen or line by line.
+// interactive runs sessions with the user, on the full screen or in plain mode.
 func (s *cli) interactive(first slash.Next) error {
 	if err := compose.ByPerson(); err != nil {
 		return err

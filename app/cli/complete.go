@@ -18,7 +18,7 @@ import (
 	"buddy/views/markup"
 )
 
-// completeTime limits the time for completions that need more than reading a file.
+// completeTime limits completions that run programs or connect to something.
 const completeTime = 2 * time.Second
 
 const (
@@ -86,7 +86,7 @@ func containers() []cobra.Completion {
 	return host.Containers(ctx)
 }
 
-// completeSessions completes one session id of this folder, with the title as its description.
+// completeSessions completes the first argument with the session ids of this folder, described by their titles.
 func completeSessions(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, onlyThese

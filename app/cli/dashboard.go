@@ -19,7 +19,7 @@ import (
 	"buddy/app/fullscreen"
 )
 
-// listTime limits how long sessions on other machines may take to be listed.
+// listTime limits the wait for the session lists of other machines.
 const listTime = 40 * time.Second
 
 func dashboardCommand(s *cli) *cobra.Command {
@@ -78,7 +78,8 @@ func listSessions(s *cli, on []string) error {
 	})
 }
 
-// watchSessions prints each session, and again whenever it changes, until a signal comes or nobody reads.
+// watchSessions prints each session, and prints it again after each change, until a signal arrives or the reader of
+// stdout is gone.
 func watchSessions(s *cli, on []string) error {
 	ctx, stop := exit.UntilEnded()
 	defer stop()
@@ -110,7 +111,7 @@ func watchSessions(s *cli, on []string) error {
 	}
 }
 
-// brokenPipe turns the end of a pipe's reader into a normal end.
+// brokenPipe returns nil for the error that a write to a pipe without a reader returns, because that is a normal end.
 func brokenPipe(err error) error {
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
@@ -154,8 +155,8 @@ func printChanges(s *cli, all []dashboard.Session, printed map[string][]byte) er
 	return nil
 }
 
-// awaitClosed calls end when the reader of a pipe is gone. It polls the pipe, because nothing is written while nothing
-// changes, so that no write would fail.
+// awaitClosed calls end when the reader of a pipe is gone. It polls the pipe, because a failing write would not show
+// this while nothing changes and nothing is written.
 func awaitClosed(out *os.File, end func()) {
 	poll := []unix.PollFd{{Fd: int32(out.Fd())}} //nolint:gosec // a descriptor fits
 	for {

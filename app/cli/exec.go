@@ -167,7 +167,7 @@ func (costFlag) String() string { return "" }
 // Type names the value in the help.
 func (costFlag) Type() string { return "dollars" }
 
-// maxCost is more dollars than anyone would spend.
+// maxCost is the largest limit that --max-cost accepts, in dollars.
 const maxCost = 1_000_000
 
 // Set accepts dollars.

@@ -112,7 +112,7 @@ func (s *setup) addUnasked(p config.Profile) (string, error) {
 	return p.Name, config.AddProfile(s.config.File, p)
 }
 
-// named returns the new profile with a name: the profile's own, or one made from the host in its address.
+// named returns the new profile with a name. If p has none, the name is made from the host in p's address.
 func (s *setup) named(p config.Profile) (config.Profile, error) {
 	if p.Name == "" {
 		p.Name = "own"
@@ -173,11 +173,10 @@ func (s *setup) list(offers []compose.Offer) (first int) {
 	return first
 }
 
-// errNotTaken leads back to the list.
+// errNotTaken means that the user rejected the model, so that the list of models is shown again.
 var errNotTaken = errors.New("not saved; choose again")
 
-// accept tests a model and accepts it if it answers, or if the user wants it anyway. found holds earlier findings to
-// print first.
+// accept tests a model, and returns nil if the model answers or the user wants to use it anyway. It first prints found.
 func (s *setup) accept(p config.Profile, found ...doctor.Finding) error {
 	s.printFindings(found...)
 	if p.Problem() == "" {

@@ -88,7 +88,7 @@ func (s *setup) line(format string, args ...any) {
 	_, _ = fmt.Fprintln(s.err, markup.Plain(fmt.Sprintf(format, args...)))
 }
 
-// another asks for a server that is not built in.
+// another asks for a server that buddy does not know, and for one of the server's models.
 func (s *setup) another() (string, error) {
 	p, all, err := s.server()
 	if err == nil {

@@ -5,8 +5,8 @@ import (
 	"buddy/app/compose"
 )
 
-// noLooser returns compose.ByPerson's error for a session without a user. A session with the usual settings, and a mode
-// that is at least as strict as ask, is always allowed.
+// noLooser checks whether this process may start a session without a user. It always may with the usual settings and an
+// approval mode at least as strict as ask; otherwise compose.ByPerson decides.
 func noLooser(f *compose.Options) error {
 	if f.Config == "" && (f.Approve == "" || action.Stricter(f.Approve, action.ModeAsk) == f.Approve) {
 		return nil

@@ -365,8 +365,8 @@ func decides(e event.Event) bool {
 	return ok || asks && q.Plan != ""
 }
 
-// mayDecide returns why this process may not answer. watches means that the session lets this process only watch and
-// stop.
+// mayDecide returns an error if this process may not answer. watches means that the session allows this process only to
+// watch and to stop it.
 func mayDecide(deny bool, reason string, watches bool) error {
 	switch {
 	case !deny:
@@ -396,7 +396,7 @@ func decide(m *plain.Remarks, e event.Event, deny bool, reason string) error {
 	return nil
 }
 
-// terminalHere returns nil if there is a terminal to ask on.
+// terminalHere returns an error if there is no terminal on which to ask the user.
 func terminalHere() error {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {

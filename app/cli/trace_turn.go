@@ -72,8 +72,8 @@ func traceTurn(s *cli, store sessions.Store, id string, turn int) error {
 	return s.print("%s", strings.TrimSuffix(b.String(), "\n"))
 }
 
-// hasTurn returns an error with the number of turns if the session does not have the turn. Turn 0 means none, which is
-// no error.
+// hasTurn returns an error if the session has no turn with the given number. 0 means that no turn was named, and is no
+// error.
 func hasTurn(j *sessions.Journal, turn int) error {
 	if turn == 0 {
 		return nil

@@ -62,8 +62,8 @@ func (s *cli) trustCommand() *cobra.Command {
 	return c
 }
 
-// listTrusted prints the trusted folders with their parts, and then in full the parts of this folder that could be
-// trusted.
+// listTrusted prints the trusted folders with their parts. Then it prints in full the parts of this folder that the
+// user can trust.
 func (s *cli) listTrusted() error {
 	dirs, err := project.TrustStore().List()
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *cli) checkParts(dir string) ([]project.Check, error) {
 	return checks, err
 }
 
-// showPart prints an untrusted part in full, with the changes since it was trusted.
+// showPart prints an untrusted part in full. If an earlier version was trusted, it also prints the changes since then.
 func (s *cli) showPart(c project.Check) error {
 	state := "not trusted"
 	if c.State.Changed {
@@ -264,8 +264,8 @@ func trustedPart(name, part string) (found project.Check, ok bool, err error) {
 	return found, false, err
 }
 
-// setParts trusts parts as they were shown, or ends the trust. Untrustable parts are reported after the others are
-// trusted.
+// setParts trusts parts in the versions that were shown, or ends their trust. Parts that can't be trusted do not keep
+// the others from being trusted.
 func (s *cli) setParts(checks []project.Check, on bool) error {
 	var errs []error
 	for _, c := range checks {

@@ -47,8 +47,8 @@ func (s *workflowCLI) run() *cobra.Command {
 	return c
 }
 
-// fit checks a workflow's inputs before a session starts for the workflow. The session finds other errors, and knows
-// the files of another machine.
+// fit checks a workflow's inputs before a session starts. All other errors, and workflows on another machine, are left
+// to the session.
 func (s *workflowCLI) fit(name string, given map[string]string) error {
 	found, err := compose.WorkflowsHere(s.options)
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 	"buddy/app/exit"
 )
 
-// Protocol is the version of the messages between hosts and screens. It changes when an older host or screen would
-// misunderstand a newer screen or host.
+// Protocol is the version of the messages between hosts and screens. It is increased when a host and a screen of
+// different versions would otherwise misunderstand each other.
 const Protocol = 1
 
 // Session is the connection of one screen to a running session. Any goroutine may use it.
 type Session interface {
 	// Hello waits for the greeting of the session and returns it.
 	Hello(context.Context) (Hello, error)
-	// Subscribe returns the events with numbers above after, in order and without a gap, in batches. Durable events
-	// come at once. Streamed text comes at once if every is 0, else at most once in that time. If every is
-	// [DurableOnly], only durable events come, and a session that no screen has started yet does not start. The channel
-	// is closed after the last event, when ctx ends and when the session is lost; Err returns the reason.
+	// Subscribe returns the events with numbers above after, in order and without a gap, in batches. Durable events come
+	// at once. Streamed text comes at once if every is 0, else at intervals of at least every. If every is [DurableOnly],
+	// only durable events come, and a session that no screen has started yet does not start. The channel is closed after
+	// the last event, when ctx ends and when the session is lost; Err returns the reason.
 	Subscribe(ctx context.Context, after uint64, every time.Duration) (<-chan []event.Envelope, error)
 	// Send sends a command. The events show its effect.
 	Send(event.Command)

@@ -56,8 +56,8 @@ func (s *Session) now() slash.Now {
 
 var errNoScreen = errors.New("only a screen that is connected to the session can do that")
 
-// busy explains why the session can't be left, nil if it can. Without a screen the session can't be left, because
-// nobody knows whether a task runs.
+// busy returns an error if the session can't be left now. Without a screen the session can't be left, because nobody
+// knows whether a task runs.
 func (s *Session) busy() error {
 	switch {
 	case s.Now == nil:
@@ -75,7 +75,7 @@ type verb = feature.Verb[*Session]
 
 var handlers = make(map[string]handler)
 
-// add adds a row to the table.
+// add adds a command to the table of slash commands.
 func add(c slash.Command, run handler) {
 	c.Answers = true
 	slash.Add(c)

@@ -72,7 +72,7 @@ func settingsFiles(explicit, home string) show.Section {
 	return files
 }
 
-// settingValue returns a setting and the commands that change it in the person's file.
+// settingValue returns a setting and the commands that change it in the user's settings file.
 func settingValue(options *compose.Options, v config.Setting, home string) show.Value {
 	list, isList := v.Value.([]string)
 	value := show.Value{Label: v.Name, Text: v.Text(), From: texts.WithTilde(v.Source, home), BuiltIn: v.Source == config.Default}
@@ -121,13 +121,13 @@ func settingValue(options *compose.Options, v config.Setting, home string) show.
 	return value
 }
 
-// editSettings opens the person's file in the editor.
+// editSettings opens the user's settings file in the editor.
 func editSettings(_ context.Context, s *Session, _ []string) (show.Answer, error) {
 	path, err := compose.SettingsFile(s.Setup.CommandLine())
 	return show.Answer{Open: path}, err
 }
 
-// changeSetting sets a key in the person's file. An empty value removes it.
+// changeSetting sets a key in the user's settings file. An empty value removes the key.
 func changeSetting(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	key, values := args[0], args[1:]
 	if strings.HasSuffix(key, ".api_key") && len(values) > 0 { // the typed line is in the history

@@ -68,7 +68,7 @@ func accountList(c config.Config) *show.List {
 	return &list
 }
 
-// askKey asks for the key of an account. seen means that a visible key came with the command.
+// askKey asks for the key of an account. seen means that the user typed a key after /login, where it was visible.
 func askKey(a account.Account, seen bool) show.Answer {
 	q := show.Question{
 		Title:   "Log in to " + a.Provider.Title,
@@ -81,8 +81,8 @@ func askKey(a account.Account, seen bool) show.Answer {
 	return show.Answer{Question: &q}
 }
 
-// arrived is the argument that asks for the result of a login in the browser. The login takes minutes, so the model may
-// have changed by then.
+// arrived is the argument of the second /login, which is run when the login in the browser is complete. It is a
+// separate command because the user may have switched models in the meantime.
 const arrived = "arrived"
 
 // browserLogin shows how to log in with the browser and waits for the login.
@@ -110,8 +110,8 @@ func browserLoggedIn(ctx context.Context, s *Session, a account.Account) (show.A
 	return loggedIn(s, a, text), nil
 }
 
-// loggedIn reports the login and switches models if that helps: from the demo if it only replaces a missing model, or
-// from a model that was created without the key to the same model with the key.
+// loggedIn reports the login. It switches to the account's model if the demo answers only because no model was
+// configured. If the account's model answers already, it is created again with the new key.
 func loggedIn(s *Session, a account.Account, text string) show.Answer {
 	now := s.now().Info
 	same := now.Profile == a.Name || strings.HasPrefix(now.Profile, a.Name+"/")

@@ -21,8 +21,8 @@ func init() {
 	}, onModels)
 }
 
-// onModels lists the models, or switches to one by name or number in the list. The list of all models asks the servers
-// on this machine, which takes longer.
+// onModels lists the models, or switches to the model with the given name or number in the list. The list of all models
+// takes longer, because the servers on this machine are queried.
 func onModels(ctx context.Context, s *Session, args []string) (show.Answer, error) {
 	switch name := textOf(args); name {
 	case "":

@@ -97,7 +97,8 @@ func ruleFrom(r action.Rule, place string) string {
 	return "settings"
 }
 
-// placeOf returns the place of a rule, as file:line, when the settings were read; "" if they did not have the rule.
+// placeOf returns where a rule was in the settings when they were read, as file:line, "" if the rule was not in the
+// settings.
 func placeOf(c *config.Config, r action.Rule) string {
 	i := slices.IndexFunc(c.Rules, func(one config.Rule) bool { return reflect.DeepEqual(one.Rule, r) })
 	if i < 0 {

@@ -27,14 +27,14 @@ func init() {
 	}, onRewind)
 }
 
-// The parts that can be rewound, as people name them.
+// The arguments of /rewind that name the parts to rewind.
 const (
 	backBoth         = "both"
 	backConversation = "conversation"
 	backFiles        = "files"
 )
 
-// compared is the argument that asks for the list with the changes since each prompt, which takes longer.
+// compared is the argument for a list that also shows the changes since each prompt, which take longer to find.
 const compared = "compared"
 
 // onRewind rewinds to before one of the last prompts; without arguments it lists them.
@@ -93,7 +93,7 @@ func rewindArgs(all []state.Border, args []string) (to state.Border, what string
 	return to, what, force, nil
 }
 
-// uncovered names the changes that a rewind does not restore.
+// uncovered tells the user which changes a rewind does not undo.
 const uncovered = "Not restored: ignored files, other folders, git's branches."
 
 // comparedPrompts lists prompts, each with the changes since then, "?" if they are unknown.
@@ -122,7 +122,8 @@ func promptList(all []state.Border, changed func(prompt int) string) *show.List 
 	return &list
 }
 
-// promptRow returns the list row of the prompt with index i, which is the back-th last.
+// promptRow returns the list row of the prompt with index i. back is its number counted from the last prompt, which has
+// 1.
 func promptRow(b state.Border, i, back int, changed string) show.Row {
 	text := texts.Clip(b.Words(), 100)
 	r := show.Row{ID: strconv.Itoa(back), Title: "Rewind to before “" + markup.Shorten(b.Words(), 40) + "”"}

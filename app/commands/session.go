@@ -143,7 +143,7 @@ var exportFormats = map[string]sessions.ExportFormat{
 	"md": sessions.Markdown, "markdown": sessions.Markdown, "html": sessions.HTML, "json": sessions.JSON,
 }
 
-// exportWish reads a format, a file, or both, and whether to replace the file.
+// exportWish reads the arguments of an export: a format, a file, or both, and whether to replace an existing file.
 func exportWish(words []string) (as sessions.ExportFormat, file string, force bool, err error) {
 	as = sessions.Markdown
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { force = force || w == "--force"; return w == "--force" })

@@ -19,12 +19,12 @@ func init() {
 	}, report("Context", agent.ContextUse))
 }
 
-// tabs lists the documents of one dialog.
+// tabs lists the documents that share a dialog with tabs.
 var tabs = []show.Deed{
 	{Label: "Status", Run: []string{"status"}}, {Label: "Context", Run: []string{"context"}}, {Label: "Config", Run: []string{"config"}},
 }
 
-// report returns the handler that shows facts of the runtime about the session.
+// report returns the handler of a command that shows a report of the runtime.
 func report(title string, of func(*agent.Runtime) []agent.Section) handler {
 	return func(ctx context.Context, s *Session, _ []string) (show.Answer, error) {
 		sections, err := ask(ctx, s, of)

@@ -49,7 +49,8 @@ func onTargets(_ context.Context, s *Session, args []string) (show.Answer, error
 	return show.Answer{}, fmt.Errorf("unknown target %q (have: %s)", name, texts.Join(all, ", ", func(t *target.Target) string { return t.Name }))
 }
 
-// targetList lists targets. It connects to no target; with ask it waits for the answers of the connected targets.
+// targetList lists targets. With ask, it checks whether the connected targets still answer. It never connects to a
+// target.
 func targetList(set *target.Set, ask bool) *show.List {
 	list := show.List{
 		Title: "Targets", Columns: []string{"name", "state", "kind", "address", "folder", "attach"},
@@ -64,11 +65,10 @@ func targetList(set *target.Set, ask bool) *show.List {
 	return &list
 }
 
-// asking is the state of a target that has yet to answer.
+// asking is the state of a target that has not answered yet.
 const asking = "checking …"
 
-// targetRow describes a target. Facts that are dangerous to overlook come right after the name, which is always
-// visible.
+// targetRow describes a target. That it is a production target is part of the name, which no width of the list hides.
 func targetRow(set *target.Set, t *target.Target, ask bool) show.Row {
 	name := t.Name
 	if t.Production {
@@ -114,7 +114,7 @@ func stateOf(set *target.Set, t *target.Target, ask bool) (state, why, folder, a
 	return "connected · " + milliseconds(took), "", one.Env.Dir, attach
 }
 
-// onlyTarget describes the only target: its state and how to watch it.
+// onlyTarget describes the target of a session with a single target: its state, and how to attach a terminal.
 func onlyTarget(set *target.Set, t *target.Target) string {
 	state, _, folder, attach := stateOf(set, t, true)
 	text := "commands run on " + slash.PlaceName(t.Name) + ", the only target"

@@ -21,8 +21,8 @@ func init() {
 }
 
 // onTrust lists the parts of the project that need trust, or trusts the items with the given ids; the verb forget ends
-// their trust. The session then restarts with the trusted parts. The list itself runs the verbs set, unset and diff,
-// and apply when it closes.
+// their trust. The session then restarts with the trusted parts. The verbs set, unset and diff are run from the list,
+// which runs apply when it closes.
 func onTrust(_ context.Context, s *Session, args []string) (show.Answer, error) {
 	verb := ""
 	if len(args) > 0 {
@@ -92,8 +92,8 @@ func (s *Session) again() show.Answer {
 	return show.Answer{Leave: &show.Leave{Session: s.Setup.Current()}}
 }
 
-// settingsAlone reports whether only the folder's settings wait for trust, and nothing is trusted yet. Such settings
-// are trusted without a list.
+// settingsAlone reports whether the project has nothing to trust except untrusted settings. Such settings are trusted
+// without a list.
 func settingsAlone(all []project.Item) bool {
 	return len(all) == 0 || len(all) == 1 && all[0].Kind == project.SettingsKind && all[0].Waits()
 }

@@ -75,14 +75,15 @@ type Usage struct {
 	Total UsageRow   `json:"total"`
 }
 
-// UsageRow holds the sums of one model, project or day, of which the other fields are empty.
+// UsageRow holds the sums of a model, a project or a day. The fields that name the other two are empty.
 type UsageRow struct {
 	Project string `json:"project,omitempty"` // its folder
 	sessions.Use
 }
 
-// UsageOf sums up the requests of the sessions of all projects. A store that is not in their list is included. since is a
-// time such as 7d, which includes today, or a date; "" is 30d. by is one of [UsageGroups], "" is the first one.
+// UsageOf sums up the requests of the sessions of all projects, and of the store here even if it is not in the list of
+// projects. since is a time such as 7d, which includes today, or a date; "" is 30d. by is one of [UsageGroups], "" is
+// the first one.
 func UsageOf(here sessions.Store, since, by string, now time.Time) (Usage, error) {
 	u := Usage{By: cmp.Or(by, UsageGroups[0])}
 	if !slices.Contains(UsageGroups, u.By) {
@@ -136,7 +137,7 @@ func (u *Usage) add(rows map[string]*UsageRow, project string, one sessions.Use)
 	u.Total.Add(one)
 }
 
-// name returns what a row is about.
+// name returns the model, project or day of a row.
 func (u *Usage) name(r UsageRow) string {
 	switch u.By {
 	case "project":

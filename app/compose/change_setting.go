@@ -11,9 +11,9 @@ import (
 	"buddy/config"
 )
 
-// ByPerson returns an error if this process runs in a command, hook or server of a session, because only the user may
-// loosen settings. Sessions count if they use this process's folders of state and settings, or the folder of one of
-// files.
+// ByPerson returns an error if a session has started this process, in a command, a hook or a server, because only the
+// user may loosen settings. Only sessions matter whose state or settings are in the same folders as this process's, or
+// in the folder of one of files.
 func ByPerson(files ...string) error {
 	folders := socket.Folders()
 	for _, file := range files {
@@ -52,7 +52,7 @@ func ChangeSetting(f *Options, key string, values []string) (note string, err er
 		return fmt.Sprintf("%s is not set in %s", key, path), nil
 	}
 	if wrong := mistakesIn(d); len(wrong) > 0 {
-		// The error names no line, because it would be a line of a text that was never saved.
+		// The error names no line, because the file with that line was never saved.
 		return "", exit.Error{Code: exit.BadUsage, Text: (&config.Error{Key: wrong[0].Key, Err: wrong[0].Err}).Error() + "; nothing was changed"}
 	}
 	if err := d.Save(); err != nil || len(values) == 0 {

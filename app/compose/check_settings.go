@@ -31,7 +31,7 @@ func ownFile(name string) error {
 	return owners.CheckOwn(path)
 }
 
-// CheckSettings adds errors to a report that package config can't find: names of themes, actions and keys, and rules
+// CheckSettings adds to a report the errors that package config can't find: unknown themes, actions and keys, and rules
 // without effect.
 func CheckSettings(r *config.Report, project bool) {
 	if r.Index == nil {
@@ -68,7 +68,7 @@ func CheckSettings(r *config.Report, project bool) {
 	}
 }
 
-// checkDestinations adds errors of models and targets whose settings don't allow a connection.
+// checkDestinations adds an error for each model and target to which its settings allow no connection.
 func checkDestinations(r *config.Report) {
 	for _, p := range r.Config.Models {
 		if p.BaseURL == "" {

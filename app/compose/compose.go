@@ -84,7 +84,7 @@ type Program struct {
 	ofProject []event.Event // the last notices about parts of the project
 }
 
-// New builds a session's program, but not its runtime, which Begin makes. The caller closes d after the program. resume
+// New builds a session's program without the runtime, which Begin makes. The caller closes the program, then d. resume
 // is "" for a new session, a session's id, the start of an id, or "last".
 func New(f *Options, d *Destination, resume string) (*Program, error) {
 	p := &Program{Dest: d}

@@ -18,8 +18,8 @@ import (
 	"buddy/views/markup"
 )
 
-// deferredRuntime holds the runtime of a program, and queues commands and events until the runtime exists: for a long
-// session, only some time after the first frame. Any goroutine may use it.
+// deferredRuntime holds the runtime of a program, and queues commands and events until the runtime exists. The runtime
+// of a long session exists only some time after the first frame is drawn. Any goroutine may use it.
 type deferredRuntime struct {
 	mu    sync.Mutex // guards all below
 	rt    *agent.Runtime
@@ -27,7 +27,7 @@ type deferredRuntime struct {
 	ended bool
 }
 
-// Send sends a command to the runtime and reports whether the runtime exists already.
+// Send sends a command to the runtime, or queues it. It reports whether the runtime exists already.
 func (l *deferredRuntime) Send(c event.Command) bool {
 	if debuglog.Enabled() {
 		slog.Debug("command", "type", fmt.Sprintf("%T", c))
@@ -35,7 +35,7 @@ func (l *deferredRuntime) Send(c event.Command) bool {
 	return l.do(func(rt *agent.Runtime) { rt.Send(c) })
 }
 
-// Publish adds an event from outside the runtime to its stream.
+// Publish adds an event from outside the runtime to the runtime's events.
 func (l *deferredRuntime) Publish(e event.Event) {
 	l.do(func(rt *agent.Runtime) { rt.Publish(e) })
 }
@@ -67,7 +67,8 @@ func (l *deferredRuntime) do(f func(*agent.Runtime)) bool {
 	return true
 }
 
-// begin sets the started runtime and sends it the queue, unless the program is ending already.
+// begin sets the started runtime and passes the queue to it. It does nothing and returns false if the program is
+// already ending.
 func (l *deferredRuntime) begin(rt *agent.Runtime) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +118,8 @@ type Prepared struct {
 	panes   bool   // whether an earlier process left panes on the first target
 }
 
-// Prepare makes the runtime. For a stored session it first reads the required events, which may take a second.
+// Prepare makes the runtime. If the session is stored, it first reads the events that the runtime needs, which may take
+// a second.
 func (p *Program) Prepare() (*Prepared, error) {
 	o, ready := p.Options, &Prepared{program: p}
 	if file := p.Journal.Stored(); file != nil {
@@ -272,8 +274,8 @@ func (p *Program) Changes() (diff string, files int, err error) {
 	return rt.Changes(ctx, markup.FileMark)
 }
 
-// Report calls of(runtime) once the runtime has handled all earlier commands, and returns the result. While the session
-// is still being read it waits, at most for sinceTime.
+// Report calls of(runtime) once the runtime has handled all earlier commands, and returns the result. It waits at most
+// sinceTime for the session to be read.
 func Report[T any](ctx context.Context, p *Program, of func(*agent.Runtime) T) (T, error) {
 	started := make(chan *agent.Runtime, 1)
 	p.Live.do(func(rt *agent.Runtime) { started <- rt })

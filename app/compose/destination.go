@@ -22,7 +22,7 @@ import (
 )
 
 // Destination holds the target that the command line names, and the other targets that sessions on it have reached. It
-// keeps the connections, because they outlive a session.
+// keeps their connections open for the next session.
 type Destination struct {
 	*target.Target
 	others map[string]configuredTarget // by name
@@ -206,8 +206,8 @@ func (d *Destination) folders(dirs []string) ([]string, error) {
 	return all, nil
 }
 
-// needTmux refuses a target without tmux if --tmux names a tmux session. Without --tmux, commands run without panes,
-// and the first command reports that.
+// needTmux returns an error if --tmux names a tmux session and the target has no tmux. Without --tmux such a target
+// works: commands run without panes, and the first command reports this.
 func (d *Destination) needTmux(f *Options, env target.Environment) error {
 	if d.Host == nil || d.Away != nil || f.Tmux == "" {
 		return nil
@@ -232,7 +232,8 @@ func flagFor(name string) string {
 	return ""
 }
 
-// fits refuses to resume a session of another target, because its history is about files and commands of that target.
+// fits returns an error if a session can't be resumed on the target name, because its history is about another target's
+// files and commands.
 func fits(name string, h sessions.Header, exec bool) error {
 	if h.Target == "" || h.Target == name {
 		return nil

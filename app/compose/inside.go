@@ -41,9 +41,9 @@ func (i *inside) auto(p *Program) bool {
 	return p.Options.Mode == action.ModeAuto
 }
 
-// hold returns the sandbox for a program that starts now, nil outside auto mode and on other targets. The program may
-// read the paths in show and write the paths in keep, even outside the workspace. server means that the program runs as
-// long as the session.
+// hold returns the sandbox for a program that starts now. It returns nil outside auto mode, and if the session's first
+// target is not this machine. The program may read the paths in show and write the paths in keep, even outside the
+// workspace. server means that the program runs as long as the session.
 func (i *inside) hold(p *Program, server bool, show, keep []string) (child.Holder, error) {
 	if p.Target != slash.ThisMachine || !i.auto(p) {
 		return nil, nil
@@ -81,7 +81,7 @@ func (i *inside) close() error {
 	return os.RemoveAll(i.temp)
 }
 
-// follow restarts the servers inside the sandbox when auto mode starts.
+// follow restarts MCP servers and language servers when auto mode starts, so that they run inside the sandbox.
 func (i *inside) follow(p *Program, rt *agent.Runtime) {
 	i.runtime.Store(rt)
 	auto := p.Options.Mode == action.ModeAuto
@@ -127,7 +127,7 @@ func (s starter) holdServer(one mcp.Server) (child.Holder, error) {
 	return s.p.inside.hold(s.p, true, show, keep)
 }
 
-// shownTo returns the files that command-line words name by absolute paths, except those with keys.
+// shownTo returns the files that command-line words name by absolute paths, except files with keys.
 func (s starter) shownTo(words ...string) (all []string) {
 	return slices.DeleteFunc(NamedFiles(words), func(path string) bool {
 		return slices.ContainsFunc(s.p.own().Files, func(file string) bool { return texts.Below(path, file) })

@@ -19,7 +19,8 @@ type journal struct {
 	frozen bool
 }
 
-// freeze blocks all later appends forever. They must not fail, because an error would end the running task.
+// freeze makes all later calls of Append block forever. They must not return an error, because it would end the running
+// task.
 func (j *journal) freeze() {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -43,8 +43,9 @@ func (p *Program) newServers(deferred *tools.Deferred, secret *redact.Redactor) 
 	}), nil
 }
 
-// addServers adds an editor's servers to those of the settings. A section without a program is about a server of the
-// project, which has lower priority.
+// addServers adds an editor's servers to the settings. A server in the settings has priority over the editor's server
+// of the same name, unless it has neither a command nor a URL. Such a section only changes options of a project's
+// server.
 func addServers(c *config.Config, all []config.MCPServer) {
 	c.MCP = slices.Clone(c.MCP)
 	for _, s := range all {
@@ -57,8 +58,8 @@ func addServers(c *config.Config, all []config.MCPServer) {
 	}
 }
 
-// serverClient returns the HTTP client for servers with URLs: it reaches public addresses, and hosts that the user
-// configured or trusted.
+// serverClient returns the HTTP client for servers with URLs. It connects only to public addresses and to the hosts of
+// configured or trusted servers.
 func serverClient(all []mcp.Server) *http.Client {
 	guarded := web.NewClient(web.Options{Proxy: proxies.FromEnvironment()})
 	return &http.Client{Transport: guarded.Transport(localServers(all)...)}

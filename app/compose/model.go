@@ -54,15 +54,15 @@ func patient(profile *config.Profile, recovery model.Recovery) {
 	}
 }
 
-// forever is a number of seconds that nobody waits for.
+// forever is a number of seconds that is longer than any wait.
 const forever = 1 << 31
 
-// fewParameters is the number of parameters below which models call tools badly, even if their server supports tools.
-// Tool calls are then text blocks.
+// fewParameters is the size below which models call tools badly, even if their server supports tools. Smaller models
+// write tool calls as text blocks.
 const fewParameters = 4e9
 
-// measured adds the context window that a local server reports, unless the profile sets a window. blocks is the reason
-// why tool calls must be text blocks according to the server, "" if they need not be.
+// measured adds the context window that a local server reports, unless the profile sets a window. blocks explains why
+// the model must write tool calls as text blocks, "" if nothing that the server reports requires it.
 func measured(profile config.Profile) (measured config.Profile, blocks string) {
 	base := onThisMachine(profile.BaseURL)
 	if base == "" {
@@ -81,8 +81,8 @@ func measured(profile config.Profile) (measured config.Profile, blocks string) {
 	return profile, ""
 }
 
-// inBlocks turns tool calls into text blocks if the profile sets it, if why gives another reason, or once the server
-// refuses tools.
+// inBlocks wraps a model so that it writes tool calls as text blocks: always if the profile says so or why gives a
+// reason, else once the server refuses tools. With native calls in the profile, it returns m.
 func inBlocks(m model.Model, profile config.Profile, why string) model.Model {
 	switch {
 	case profile.Calls == config.Native:
@@ -95,7 +95,7 @@ func inBlocks(m model.Model, profile config.Profile, why string) model.Model {
 	return blocks.Auto(m)
 }
 
-// onThisMachine returns a base URL with a loopback address for package local, "" for another machine.
+// onThisMachine returns the URL for package local of a server on this machine, "" if base is on another machine.
 func onThisMachine(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -104,7 +104,7 @@ func onThisMachine(base string) string {
 	return onLoopback(u)
 }
 
-// onLoopback returns the URL of a server on this machine for package local, "" for another machine.
+// onLoopback returns u as package local needs it, with a loopback address, or "" if u is on another machine.
 func onLoopback(u *url.URL) string {
 	at := *u
 	if at.Hostname() == "localhost" { // package local accepts addresses only
@@ -126,8 +126,8 @@ func Connect(profile config.Profile, recovery model.Recovery) (model.Model, erro
 	return reading(retry.New(m, recovery), profile, ""), nil
 }
 
-// reading wraps a model: it recognizes tool calls written as text, uses the context window that a local server has
-// loaded, and turns tool calls into text blocks, see inBlocks.
+// reading wraps a model so that tool calls written as text are recognized and, on a local server, the context window is
+// the one that the server has loaded. It also applies inBlocks.
 func reading(m model.Model, profile config.Profile, why string) model.Model {
 	if base := onThisMachine(profile.BaseURL); base != "" {
 		m = local.Watch(m, base)

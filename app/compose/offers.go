@@ -9,8 +9,8 @@ import (
 	"buddy/config"
 )
 
-// OffersOf lists all models: usable ones first, and of these the user's own first. With ask it queries the servers on
-// this machine, for at most [local.Limit].
+// OffersOf lists all models, usable models first, and among them the user's own first. With ask it queries the servers
+// on this machine, for at most [local.Limit].
 func OffersOf(ctx context.Context, c config.Config, index config.Index, ask bool) []Offer {
 	active := config.Demo
 	if c.Active != nil {
@@ -39,7 +39,7 @@ func OffersOf(ctx context.Context, c config.Config, index config.Index, ask bool
 	return append(usable, slices.DeleteFunc(all, func(o Offer) bool { return o.Usable })...)
 }
 
-// offerOf is Describe for one of the user's profiles. With ask it queries a local server about the active profile.
+// offerOf is Describe for one of the user's profiles. With ask, it queries the local server of the active profile.
 func offerOf(p config.Profile, from string, active, ask bool) Offer {
 	why := ""
 	if active && ask {

@@ -26,7 +26,7 @@ func tidied(p *Program, c sessions.Collected, err error) {
 	}
 }
 
-// looksPerLimit is the number of checks by outputLimit while a session prints as many bytes as the limit allows.
+// looksPerLimit sets how often outputLimit checks: each time a session has printed this fraction of the limit.
 const looksPerLimit = 8
 
 // outputLimit keeps full outputs within their limit while a session prints.
@@ -36,7 +36,7 @@ type outputLimit struct {
 	looking atomic.Bool // a check is running
 }
 
-// see counts the output of a command.
+// see counts the output of a command, and removes old outputs when it is time for a check.
 func (l *outputLimit) see(env event.Envelope) {
 	r, ok := env.Payload.(event.ToolResult)
 	if !ok || r.FullOutput == nil {

@@ -19,8 +19,8 @@ import (
 	"buddy/sessions"
 )
 
-// own returns buddy's own files on this machine: the folders of settings and state, the files with keys, and the files
-// that the model may use. It also recognizes the program.
+// own returns the policy's information about buddy itself on this machine: the folders of settings and state, the files
+// with keys, the files among them that the model may use, and how to recognize the program.
 func (p *Program) own() policy.Own {
 	state := filepath.Join(xdg.StateHome, "buddy")
 	skills := filepath.Join(xdg.ConfigHome, "buddy", string(extensions.Skill))

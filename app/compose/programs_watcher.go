@@ -87,8 +87,8 @@ func (w *programs) watch(watcher *fswatch.Watcher, watched map[string]bool) {
 	}
 }
 
-// RereadExtensions returns a function that does once what [Program.WatchExtensions] does after a change. It misses
-// plugin files that were written in place.
+// RereadExtensions returns a function that reloads extensions once, like [Program.WatchExtensions] after a change, for
+// programs that don't watch. It does not notice plugin files that were written in place.
 func (p *Program) RereadExtensions() func() {
 	programs := newPrograms(p)
 	return func() {

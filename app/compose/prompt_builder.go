@@ -33,7 +33,8 @@ func (t promptBuilder) forModel(m model.Info) (string, *tools.Registry) {
 }
 
 // unofferedTo returns the tools that are not offered to a model of a family: the edit tools that it is not trained on
-// and, with the short list, rarely used ones. All can still be called. The window is in tokens; 0 is unknown.
+// and, if the family gets the short list of tools, rarely used tools. The model can still call them. The window is in
+// tokens; 0 is unknown.
 func unofferedTo(family limits.Family, window int) []string {
 	var names []string
 	switch family.Edit {

@@ -37,8 +37,8 @@ func ReadSettings(f *Options) Reading {
 	return r
 }
 
-// RulesLive reports whether changed rules may apply while tools run: only if the policy asks about every change to
-// their files in all modes except "all". Otherwise the model could write its own rule.
+// RulesLive reports whether changed rules may apply at once, even while tools run. They may if the policy asks the user
+// about every change to the settings files in all modes except "all". Otherwise the model could write its own rule.
 func RulesLive(explicit string) bool {
 	return !slices.ContainsFunc(config.Sources(explicit, nil), func(s config.Source) bool {
 		real, err := filepath.EvalSymlinks(s.Path)

@@ -14,8 +14,8 @@ import (
 // recoveryDir returns the folder for the old content of files that are overwritten in place.
 func recoveryDir() fs.Recovery { return fs.Recovery(filepath.Join(xdg.StateHome, "buddy", "recovery")) }
 
-// recoverFiles restores files of a target that an ended process left half written, and publishes an event for each.
-// prefix is the target's name in paths, "" for the first target.
+// recoverFiles restores the files that an earlier process left half written on a target, and publishes an event for
+// each. prefix is the target's name in paths, "" for the first target.
 func (p *Program) recoverFiles(files *file.Workspace, prefix string) {
 	ctx, done := context.WithTimeout(context.Background(), findTime)
 	defer done()

@@ -12,18 +12,18 @@ import (
 	"buddy/sessions"
 )
 
-// unneeded holds frequent event types that a runtime does not need to resume a session. All other types are decoded.
+// unneeded lists frequent event types that are skipped when a session is resumed.
 var unneeded = map[string]bool{
 	event.Type(event.ContextUsage{}): true, event.Type(event.RequestStarted{}): true, event.Type(event.ResponseFinished{}): true,
 	event.Type(event.TurnFinished{}): true,
 }
 
-// bulky is the length in bytes from which a result is read only if the model still sees it.
+// bulky is the length in bytes of a line from which a tool result's text is read only if the model still sees it.
 const bulky = 2 << 10
 
-// replayOf reads the events of a stored session that a runtime needs. Results that a compaction has removed from the
-// conversation come without their text. The runtime is the same as with all events, and a long session loads in a
-// fraction of the time. damage names the lines that can't be read, "" for none.
+// replayOf reads the events from which a runtime resumes a stored session. Large results that a compaction has removed
+// from the conversation come without their text. The resumed runtime is the same as with all events, but a long session
+// loads in a fraction of the time. damage describes unreadable lines, "" for none.
 func replayOf(j *sessions.Journal) (events []event.Envelope, damage string, err error) {
 	r := replayed{convs: map[int]*conversation.Recall{0: {History: history.New("")}}}
 	n := 1 // the header
@@ -55,7 +55,7 @@ func (s *skipped) add(line int, err error) {
 	s.last = line
 }
 
-// String describes all of them in one line.
+// String describes all skipped lines in one line of text.
 func (s *skipped) String() string {
 	switch s.count {
 	case 0:
@@ -66,10 +66,10 @@ func (s *skipped) String() string {
 	return fmt.Sprintf("skipped %d lines of the session file, from line %d to line %d; the first: %v", s.count, s.first, s.last, s.why)
 }
 
-// reader reads a full line.
+// reader reads an event whose line was only partly decoded.
 type reader = func() (event.Envelope, error)
 
-// replayed collects events.
+// replayed collects the events for a runtime.
 type replayed struct {
 	events []event.Envelope
 	convs  map[int]*conversation.Recall // by working branch, with short results
@@ -77,7 +77,7 @@ type replayed struct {
 	turn   int                          // the highest turn of skipped events
 }
 
-// read handles the next line.
+// read skips the next line, or adds its event, shortened where possible.
 func (r *replayed) read(j *sessions.Journal, l sessions.Line) error {
 	if unneeded[l.Type] {
 		r.turn = max(r.turn, l.Turn)
@@ -103,8 +103,8 @@ func (r *replayed) read(j *sessions.Journal, l sessions.Line) error {
 	return nil
 }
 
-// shortResult returns a bulky result without its text, but with the files it is about. It reads only the start of the
-// line.
+// shortResult returns a bulky result without its text, but with the files that the model has seen in it. It decodes
+// only the start of the line.
 func shortResult(l sessions.Line) (event.Envelope, bool) {
 	if len(l.Raw) < bulky || l.Type != event.Type(event.ToolResult{}) {
 		return event.Envelope{}, false
@@ -171,8 +171,8 @@ func (r *replayed) add(env event.Envelope) {
 	}
 }
 
-// complete reads the results that the model still sees. It appends an event with the last numbers, from which the
-// runtime continues to count.
+// complete reads the full results that the model still sees. It appends an event with the last numbers of events and
+// turns, from which the runtime continues to count.
 func (r *replayed) complete(last uint64) error {
 	needed := make(map[string]bool)
 	for _, h := range r.convs {

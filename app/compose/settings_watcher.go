@@ -14,8 +14,8 @@ import (
 	"buddy/config"
 )
 
-// settle is the time that files have to be quiet before they are read: editors write, rename and remove in several steps.
-// The timer runs once after a change and never when idle.
+// settle is the time without changes after which changed files are read, because editors save a file in several steps.
+// The timer runs only after a change.
 const settle = 100 * time.Millisecond
 
 // watched holds the files whose changes matter.
@@ -25,7 +25,7 @@ type watched struct {
 }
 
 // WatchSettings calls changed once at the start and after each change of the settings files, and of the files in the
-// folder themes, if any, until ctx ends. It costs nothing while nothing changes.
+// folder themes unless it is "", until ctx ends. It costs nothing while nothing changes.
 func WatchSettings(ctx context.Context, f *Options, themes string, changed func()) error {
 	return watchFiles(ctx, func() watched { return watchedFiles(f, themes) }, changed)
 }
@@ -46,8 +46,8 @@ func watchedFiles(f *Options, themes string) watched {
 	return w
 }
 
-// places returns what to watch: folders, because editors replace files. With kqueue, which opens every file of a
-// watched folder, a settings file in the working directory is watched alone, because the folder may be large.
+// places returns the paths to watch. They are folders, because editors replace files. The exception is a settings file
+// in the working directory on systems with kqueue, which would open every file of that folder.
 func (w watched) places() []string {
 	places := []string{w.themes}
 	cwd, _ := os.Getwd() // if unknown, no file is in it

@@ -97,8 +97,8 @@ func enter(s *Setup, cwd string) (elsewhere bool, err error) {
 	return true, nil
 }
 
-// openStore returns the sessions of a working directory and notices for the user, after moving sessions that an older
-// program or other settings left elsewhere.
+// openStore returns the session store of a working directory, and notices for the user. It first moves sessions to the
+// store that an older program or other settings left elsewhere.
 func openStore(cwd string, c config.Config) (store sessions.Store, notices []string, err error) {
 	store, notice, err := sessions.Dir(cwd, sessions.Location(c.Sessions.Location))
 	if err != nil {
@@ -126,7 +126,7 @@ func openStore(cwd string, c config.Config) (store sessions.Store, notices []str
 	return store, notices, nil
 }
 
-// MovedHint returns how to bring the sessions of a project from its former folder.
+// MovedHint tells the user how to get the sessions of a project that has moved here from another folder.
 func MovedHint(from string) string {
 	return fmt.Sprintf("this project was in %s; to bring its sessions here: buddy sessions adopt %s", from, action.Quote([]string{from}))
 }
@@ -180,8 +180,8 @@ func (s *Setup) Stored() bool {
 // firstEvents is the number of events that the first frame of a stored session is drawn from.
 const firstEvents = 200
 
-// View opens the session's file for reading and reads its end. The caller closes it. It refuses a session of another
-// target.
+// View opens the session's file for reading and reads its end. The caller closes the file. A session of another target
+// is an error.
 func (s *Setup) View() (*sessions.Journal, sessions.Part, error) {
 	j, err := s.Store.View(s.ID)
 	if err != nil {
@@ -197,7 +197,8 @@ func (s *Setup) View() (*sessions.Journal, sessions.Part, error) {
 	return j, tail, nil
 }
 
-// Resumed returns the event with which the runtime resumes a session, as far as it is known before the start.
+// Resumed returns the event that the runtime will publish for a resumed session, with the fields that are known before
+// the runtime starts.
 func (s *Setup) Resumed(h sessions.Header) event.SessionResumed {
 	info := s.modelInfo()
 	return event.SessionResumed{

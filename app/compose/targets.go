@@ -72,8 +72,8 @@ func (p *Program) openOther(ctx context.Context, t *target.Target) (*target.Sess
 	return p.open(t, env, tmux.Options{Session: p.ID + "-" + t.Name, Short: true, Known: p.tmuxNames[t.Name]}, p.Journal.resumed())
 }
 
-// open opens a target for the session. Nothing starts there. p.Targets is nil when the first target is opened. named
-// holds the name of the tmux session; resumed means that earlier processes may have used it.
+// open opens a target for the session without starting anything there. When it opens the first target, p.Targets is
+// still nil. named holds the name of the tmux session; resumed means that earlier processes may have used it.
 func (p *Program) open(t *target.Target, env target.Environment, named tmux.Options, resumed bool) (*target.Session, error) {
 	exe, err := os.Executable()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"buddy/features/tryfirst"
 )
 
-// tryFirst returns the part that tries commands before they are approved. It is nil if no person could decide about
-// their changes, and on other targets.
+// tryFirst returns the session part that tries commands before they are approved. It returns nil on other targets, and
+// in sessions without a user, who would have to decide about the commands' changes.
 func (p *Program) tryFirst(f *Options, target string) *tryfirst.Part {
 	if f.Headless || target != slash.ThisMachine || p.ID == "" {
 		return nil

@@ -84,7 +84,7 @@ func WorksFor(dir, cwd string) bool {
 	return main == "" || main == cwd
 }
 
-// trustsFolder reports whether the person trusts a folder with its present settings.
+// trustsFolder reports whether the user trusts a folder with its present settings.
 func trustsFolder(dir string) bool {
 	print, err := config.Fingerprint(dir)
 	if err != nil {

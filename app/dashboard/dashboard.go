@@ -23,7 +23,7 @@ import (
 	"buddy/views/words"
 )
 
-// The limits of a row. What exceeds them is left out.
+// Limits of a row. Waits, tasks and text that exceed them are left out.
 const (
 	maxWaits = 32      // approvals and questions
 	maxText  = 1 << 10 // bytes of a title, a folder or a question
@@ -33,7 +33,7 @@ const (
 	MaxLine = 256 << 10
 )
 
-// Group is a part of the list.
+// Group is a group of sessions in the list.
 type Group string
 
 // The groups, in the order of the list.
@@ -66,17 +66,17 @@ type Session struct {
 	Options json.RawMessage `json:"-"`
 }
 
-// Kind is the kind of answer that a session waits for.
+// Kind is the kind of request that waits for the user.
 type Kind string
 
-// The kinds of waits.
+// The kinds of requests.
 const (
 	Approval Kind = "approval"
 	Question Kind = "question"
 	Plan     Kind = "plan"
 )
 
-// Wait is an approval, a question or a plan that a person has to answer.
+// Wait is an approval, a question or a plan that waits for the user's answer.
 type Wait struct {
 	ID    string `json:"id"`
 	Kind  Kind   `json:"kind"`
@@ -85,7 +85,7 @@ type Wait struct {
 	Since int64  `json:"since_unix_ms"`
 }
 
-// Key identifies the session in a list with those of other machines.
+// Key identifies the session among the sessions of all machines.
 func (s Session) Key() string { return s.Machine + "/" + s.ID }
 
 // Does describes in a few words what the session does or waits for.
@@ -143,7 +143,7 @@ func Count(all []Session, g Group) (n int) {
 	return n
 }
 
-// Fold keeps the row of one session up to date. [Begin] makes it.
+// Fold computes a session's row from its events. [Begin] makes a Fold.
 type Fold struct {
 	s     Session
 	tasks map[int]event.TaskKind // running ones
@@ -151,7 +151,7 @@ type Fold struct {
 	fails bool                   // whether the task main failed
 }
 
-// Begin returns the fold of a session after its greeting.
+// Begin returns a Fold that starts from the greeting of a session's host.
 func Begin(id string, hello client.Hello) *Fold {
 	f := &Fold{s: Session{ID: id, Folder: hello.Cwd, Target: hello.Target}, tasks: make(map[int]event.TaskKind)}
 	if d := hello.About; d != nil {

@@ -24,8 +24,9 @@ const (
 	askTime   = 10 * time.Second // for a session to send its open requests
 )
 
-// Ask returns the oldest open request of a session. The dialog about it needs the whole request, which a table does not
-// hold. Only a person at a terminal may answer; the session decides whether this process is one.
+// Ask returns the oldest open request of a session. It asks the session's host, because the dialog needs the whole
+// request, and a table's row holds only a part of it. Only a person at a terminal may answer; the session decides
+// whether this process is one.
 func Ask(ctx context.Context, id string) (*dashboard.Asked, error) {
 	c, err := host.Look(id)
 	if err != nil {

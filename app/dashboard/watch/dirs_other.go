@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// dirs would watch folders without inotify; other systems have no such limit.
+// dirs does nothing: only Linux has a limit on inotify instances.
 type dirs struct {
 	changed chan os.Signal
 	open    map[string]int

@@ -108,7 +108,7 @@ func ended(err, bad error, said string) error {
 	return errors.New("the connection has ended; open the dashboard again to connect")
 }
 
-// take applies a line of another machine.
+// take applies a line from another machine to the table.
 func (t *Table) take(name string, m *machine, line []byte) error {
 	s, err := dashboard.Read(name, line)
 	if err != nil {

@@ -66,7 +66,7 @@ type row struct {
 }
 
 // Open starts to watch the sessions of this user on this machine and, over ssh, on others, until ctx ends or Close.
-// once means that the list is read once, after Await. Other machines then list their sessions only once.
+// once means that the caller reads the list only once, after Await, so that other machines need not report changes.
 func Open(ctx context.Context, machines []string, once bool) *Table {
 	t := &Table{once: once, changed: make(chan struct{}, 1), rows: make(map[string]*row), machines: make(map[string]*machine), notes: make(map[string]string)}
 	t.ctx, t.cancel = context.WithCancel(ctx)
@@ -98,7 +98,7 @@ func (t *Table) Close() {
 // Changed returns a channel that receives a value after changes.
 func (t *Table) Changed() <-chan struct{} { return t.changed }
 
-// Await waits until the sessions and the machines that were there at the start have answered, or ctx ends.
+// Await waits until the sessions and machines that Open found have answered, or ctx ends.
 func (t *Table) Await(ctx context.Context) {
 	done := make(chan struct{})
 	go func() { t.first.Wait(); close(done) }()
@@ -126,14 +126,14 @@ func (t *Table) Sessions() []dashboard.Session {
 	return all
 }
 
-// Notes returns what people have to know about the list, such as a machine that can't be reached.
+// Notes returns notes for the user about the list, such as a machine that can't be reached.
 func (t *Table) Notes() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Sorted(maps.Values(t.notes))
 }
 
-// note sets or, with "", removes what people have to know about a source.
+// note sets the note about a source, or removes it if text is "".
 func (t *Table) note(source, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -193,8 +193,8 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// scan connects to the hosts of new sockets, and drops rows whose socket is gone. watch starts to watch a folder. The
-// result is whether a folder in which hosts make sockets is watched.
+// scan connects to the hosts of new sockets, and drops rows whose socket is gone. It calls watch for the folders in
+// which hosts make sockets, and reports whether at least one of them is watched.
 func (t *Table) scan(watch func(name string) error, first bool) (watched bool) {
 	for _, base := range pane.Bases(os.Getenv) {
 		_ = os.Mkdir(base, 0o700) // otherwise the first session makes it, unseen; socket.Dial checks who listens
@@ -228,7 +228,7 @@ func (t *Table) scan(watch func(name string) error, first bool) (watched bool) {
 	return watched
 }
 
-// noted connects to the hosts whose sockets are in other folders, and calls done.
+// noted connects to the hosts whose sockets are recorded to be in other folders. Then it calls done.
 func (t *Table) noted(done func()) {
 	defer done()
 	all, silent := host.Noted(socket.Paths(os.Getenv))
