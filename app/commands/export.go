@@ -14,8 +14,8 @@ import (
 	"buddy/sessions"
 )
 
-// export writes a session to a file for others to read, and returns what the person reads about it. The path "" stands
-// for a file in the working directory named after the session. Keys and texts that look like keys are removed.
+// export writes a session to a file that can be shown to others, without keys and texts that look like keys. It returns
+// a message for the user. If path is "", the file is in the working directory and named after the session.
 func export(s *compose.Setup, id string, as sessions.ExportFormat, path string, force bool) (string, error) {
 	if path == "" {
 		path, force = fmt.Sprintf("buddy-%s.%s", id, as), true // may replace an earlier export of the same session

@@ -26,7 +26,7 @@ func tidied(p *Program, c sessions.Collected, err error) {
 	}
 }
 
-// looksPerLimit sets how often outputLimit checks: each time a session has printed this fraction of the limit.
+// looksPerLimit is how many times outputLimit checks while a session prints as many bytes as the limit allows.
 const looksPerLimit = 8
 
 // outputLimit keeps full outputs within their limit while a session prints.

@@ -32,8 +32,8 @@ const (
 	debugKept = 10       // logs that are kept
 )
 
-// Log is the destination of slog.Debug. It contains no text of the person, of the model or of tools, and texts that
-// look like secrets are removed. Any goroutine may use it; a nil Log does nothing.
+// Log is the destination of slog.Debug. Text from the user, the model or tools is not logged, and texts that look like
+// secrets are removed. Any goroutine may use a Log. A nil Log does nothing.
 type Log struct {
 	path string
 	hide atomic.Pointer[redact.Redactor]
@@ -82,7 +82,7 @@ func (d *Log) Path() string {
 	return d.path
 }
 
-// forgetDebug makes room for one more log. Files that can't be removed stay.
+// forgetDebug removes the oldest logs, so that there is room for one more. Errors are ignored.
 func forgetDebug(dir string) {
 	logs, _ := filepath.Glob(filepath.Join(dir, "*.log"))
 	slices.Sort(logs) // the oldest first
@@ -142,8 +142,8 @@ func Follow(events <-chan event.Envelope) {
 	}
 }
 
-// factsOf returns the log's attributes of an event, without text of the person, of the model or of tools. ok is false
-// for events that are not logged.
+// factsOf returns the attributes to log of an event, without text from the user, the model or tools. ok is false for
+// events that are not logged.
 func factsOf(e event.Event) (attrs []slog.Attr, ok bool) {
 	switch p := e.(type) {
 	case event.RequestStarted:

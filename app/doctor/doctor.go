@@ -35,7 +35,7 @@ import (
 	"buddy/views/markup"
 )
 
-// Health is the state of something checked.
+// Health is the result of a check.
 type Health string
 
 // The states of a [Finding].
@@ -53,11 +53,11 @@ type Finding struct {
 	Do    string `json:"do,omitempty"` // how to fix it
 }
 
-// AnswerTime limits how long the doctor waits for a model.
+// AnswerTime limits how long AskModel waits for the model's answer.
 const AnswerTime = 30 * time.Second
 
-// Examine makes all checks. Before a slow check it prints a message to say. ask means that the model is asked for a
-// word.
+// Examine makes all checks. Before a slow check it prints a message to say. With ask, it also sends a short request to
+// the model.
 func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) []Finding {
 	c, _, notices, err := compose.LoadConfig(f)
 	all := append([]Finding{checkSettings(c, notices, err)}, checkMachine(ctx, c)...)
@@ -121,7 +121,7 @@ func checkLanguages(f *compose.Options) []Finding {
 	return []Finding{{"lsp", Fine, text, ""}}
 }
 
-// Text returns the report for people.
+// Text returns the report in the form shown to the user.
 func Text(all []Finding) string {
 	var b strings.Builder
 	for _, one := range all {
@@ -280,7 +280,7 @@ func checkClipboard(getenv func(string) string) Finding {
 	return Finding{"clipboard", Fine, "through the terminal (OSC 52), if the terminal allows it", ""}
 }
 
-// CheckModel checks the model that a start would use. ask means that the model is also asked for a word.
+// CheckModel checks the model with which a session would start. With ask, it also sends a short request to the model.
 func CheckModel(ctx context.Context, c config.Config, ask bool) []Finding {
 	switch {
 	case c.Active == nil && c.Problem == "":
@@ -307,7 +307,7 @@ func CheckModel(ctx context.Context, c config.Config, ask bool) []Finding {
 	return all
 }
 
-// AskModel sends one real request.
+// AskModel sends a short request to the model and reports whether it answers.
 func AskModel(ctx context.Context, p config.Profile) Finding {
 	ctx, stop := context.WithTimeout(ctx, AnswerTime)
 	defer stop()

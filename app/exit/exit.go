@@ -25,12 +25,12 @@ type Error struct {
 
 func (e Error) Error() string { return e.Text }
 
-// Usage returns an error about wrong arguments; a hint to the help follows its text.
+// Usage returns an error about wrong arguments. When it is printed, a hint to the command's help follows.
 func Usage(format string, args ...any) error {
 	return Error{BadUsage, fmt.Sprintf(format, args...), true}
 }
 
-// Failure returns err with the exit code of a failure, unless err has a code.
+// Failure returns err with the exit code of a failure. It returns nil, and an err that already has a code, unchanged.
 func Failure(err error) error {
 	if _, coded := errors.AsType[Error](err); coded || err == nil {
 		return err

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// UntilEnded returns a context that ends when the program is ended from outside: by SIGTERM, or by SIGHUP because its
-// terminal was closed, unless nohup ignores SIGHUP. The cause of the context is [BySignal]'s error. stop restores the
-// signals.
+// UntilEnded returns a context that ends on SIGTERM, and on SIGHUP, which closing the terminal sends, unless nohup has
+// made the program ignore it. The cause of the context is the error that [BySignal] returns. stop ends the handling of
+// the signals.
 func UntilEnded() (ctx context.Context, stop func()) {
 	signals := []os.Signal{syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

@@ -18,7 +18,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// room limits the events waiting for their reader; more are lost.
+// room is the number of events that can wait for a watcher's reader. Further events are lost.
 const room = 256
 
 // Watcher reports changes in the folders added to it.
@@ -30,7 +30,7 @@ type Watcher struct {
 	lost   chan struct{}
 }
 
-// place is a folder as a watcher named it.
+// place is a folder that a watcher watches, with the name that was passed to Add.
 type place struct {
 	watcher *Watcher
 	name    string
@@ -65,7 +65,8 @@ func New() (*Watcher, error) {
 	return w, nil
 }
 
-// Add watches a folder, or the present destination of a link. A removed folder has to be added again.
+// Add watches a folder, or the folder to which a link leads now. A folder that was removed and made again has to be
+// added again.
 func (w *Watcher) Add(name string) error {
 	name = filepath.Clean(name)
 	folder, err := filepath.EvalSymlinks(name)
@@ -125,7 +126,7 @@ func forward(system *fsnotify.Watcher) {
 	}
 }
 
-// dispatch passes an event to the watchers that added the folder in which it happened, or the folder that it is about.
+// dispatch passes an event about a path to the watchers of the path and to the watchers of its parent folder.
 func dispatch(system *fsnotify.Watcher, e fsnotify.Event) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -140,7 +141,7 @@ func dispatch(system *fsnotify.Watcher, e fsnotify.Event) {
 	}
 }
 
-// lose signals to all watchers that events were lost.
+// lose tells all watchers that events were lost.
 func lose(system *fsnotify.Watcher) {
 	all.mu.Lock()
 	defer all.mu.Unlock()

@@ -26,8 +26,8 @@ import (
 // changesTime is the least time between two updates of a dashboard. No timer runs while nothing changes.
 const changesTime = 50 * time.Millisecond
 
-// Dashboard shows the live sessions of this machine and, over ssh, of others, until the user leaves. If the user
-// attaches to a session, the session replaces the dashboard until the user leaves the session.
+// Dashboard shows the live sessions of this machine and, over ssh, of other machines, until the user leaves. If the
+// user attaches to a session, the session replaces the dashboard until the user leaves the session.
 func Dashboard(f *compose.Options, machines []string) error {
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return exit.Failure(err)
@@ -88,7 +88,7 @@ func Dashboard(f *compose.Options, machines []string) error {
 	}
 }
 
-// attachFrom shows the session that was chosen in a dashboard, until the user leaves it.
+// attachFrom shows the session that the user has chosen in the dashboard, until the user leaves it.
 func attachFrom(f *compose.Options, s *screen.Screen, table *watch.Table, one dashboard.Session) error {
 	if one.Machine != "" {
 		return visitMachine(s, table, one)
@@ -135,7 +135,7 @@ func enterFolder(f *compose.Options, n slash.Next) (*compose.Options, error) {
 	return &options, nil
 }
 
-// liveSessions returns the source of a dashboard. open returns a table and a function that closes the table.
+// liveSessions returns the functions that a dashboard calls. open returns a table and a function that closes the table.
 func liveSessions(ctx context.Context, open func() (*watch.Table, func()), here string) ui.LiveSessions {
 	var table *watch.Table
 	home, _ := os.UserHomeDir() // "" if unknown
@@ -178,7 +178,7 @@ func liveSessions(ctx context.Context, open func() (*watch.Table, func()), here 
 	}
 }
 
-// live returns the source of the dashboard that the screen of a session opens.
+// live returns the functions for a dashboard that is opened from a session's screen.
 func (w *window) live(ctx context.Context) ui.LiveSessions {
 	l := liveSessions(ctx, func() (*watch.Table, func()) {
 		t := watch.Open(ctx, nil, false)

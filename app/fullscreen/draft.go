@@ -9,7 +9,7 @@ import (
 	"buddy/sessions"
 )
 
-// draft is the unsent text of this screen, as stored. UI goroutine only.
+// draft is the stored copy of the unsent text in this screen's prompt. UI goroutine only.
 type draft struct {
 	file    *sessions.Draft
 	text    string      // as in the file
@@ -18,11 +18,11 @@ type draft struct {
 	timer   *time.Timer // until the text is saved; nil if nothing changed
 }
 
-// otherScreenTime limits how long after its start a screen adopts the draft that another screen leaves when it ends. A
+// otherScreenTime is the time after its start in which a screen takes over the draft of another screen that ends. A
 // draft that is left later stays in its file.
 const otherScreenTime = 30 * time.Second
 
-// loadDraft shows the draft that an earlier screen of the session left.
+// loadDraft puts the draft that an earlier screen of the session left into the prompt.
 func (w *window) loadDraft(ctx context.Context, file *sessions.Draft) {
 	show := func(text string) {
 		w.draft.text = text
@@ -33,9 +33,9 @@ func (w *window) loadDraft(ctx context.Context, file *sessions.Draft) {
 	w.awaitOtherScreen(ctx, show)
 }
 
-// loadUnsent adds the unsent text of an ended process in this folder to the history, not to the prompt, where text
-// typed before the first frame would be joined to it and sent. Its file stays until other text is typed or the screen
-// ends.
+// loadUnsent adds the text that an ended process in this folder left unsent to the history. It is not put into the
+// prompt, because text typed before the first frame would be appended to it and sent. The file with the text stays
+// until other text is typed or the screen ends.
 func (w *window) loadUnsent(ctx context.Context, file *sessions.Draft) {
 	lines := w.lines.Load()
 	show := func(text string) {
@@ -51,8 +51,8 @@ func (w *window) loadUnsent(ctx context.Context, file *sessions.Draft) {
 	w.awaitOtherScreen(ctx, show)
 }
 
-// awaitOtherScreen shows the draft of a screen that is still ending when this screen starts, unless this screen has a
-// text by then.
+// awaitOtherScreen waits for a screen that is still ending when this screen starts, and calls show with its draft,
+// unless this screen has text of its own by then.
 func (w *window) awaitOtherScreen(ctx context.Context, show func(text string)) {
 	if w.draft.text != "" {
 		return
@@ -74,8 +74,8 @@ func (w *window) awaitOtherScreen(ctx context.Context, show func(text string)) {
 	})
 }
 
-// draftChanged saves the draft a second later, but an empty draft at once, because sent or deleted text must not return
-// when this process is killed.
+// draftChanged saves the draft after a second. An empty draft is saved at once, because sent or deleted text must not
+// reappear after this process is killed.
 func (w *window) draftChanged() {
 	w.draft.touched = true
 	switch {

@@ -27,7 +27,8 @@ func lookAround(ctx context.Context) machine {
 	return m
 }
 
-// introduce shows the welcome of a screen without a model: at once without findings about this machine, then with them.
+// introduce shows the welcome text if no model is configured: at once, and again when the search for models and tmux on
+// this machine has ended.
 func (w *window) introduce(ctx context.Context) {
 	problem := ""
 	if len(w.setup.Config.Models) > 0 {
@@ -41,8 +42,8 @@ func (w *window) introduce(ctx context.Context) {
 	})
 }
 
-// firstRun returns what is missing and what this machine has. problem is the error in the settings; m is nil while the
-// machine has not been checked yet.
+// firstRun returns the content of the first screen: what is missing, and what was found on this machine. problem is the
+// error in the settings. m is nil until the machine has been checked.
 func firstRun(problem string, m *machine) ui.First {
 	f := ui.First{Missing: problem}
 	if m != nil {
@@ -61,8 +62,8 @@ func firstRun(problem string, m *machine) ui.First {
 	return f
 }
 
-// offer returns the offer of the first screen if exactly one server was found and it has models: use is the model that
-// Enter selects, words describes the offer. For several models, use is "" and words offers a choice. Without an offer,
+// offer returns what the first screen offers on Enter if exactly one model server was found. If the server has one
+// model, use is the model and words offers to use it. If it has several, use is "" and words offers a choice. Otherwise
 // both are "".
 func offer(servers []local.Server) (use, words string) {
 	if len(servers) != 1 {

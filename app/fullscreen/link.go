@@ -20,18 +20,19 @@ import (
 )
 
 const (
-	// pace is the interval of streamed text: slightly longer than the screen's, so that each batch is drawn at once and
-	// none waits for a timer. That saves a sixth of the CPU of a streaming answer.
+	// pace is the interval at which streamed text arrives. It is slightly longer than the interval between two draws, so
+	// that each batch is drawn at once instead of waiting for a timer, which saves a sixth of the CPU while an answer is
+	// streamed.
 	pace = 36 * time.Millisecond
 
-	// endTime limits how long the session may take to end. If it is still starting when it has to end, startTime limits
-	// how long it may still take to start.
+	// endTime limits how long the session may take to end. startTime limits the wait for a session that is still starting
+	// when it has to end.
 	endTime   = compose.CloseTime + 5*time.Second
 	startTime = time.Second
 )
 
-// link connects a window to its session, which starts after the first frame and may be lost. Commands sent before it
-// has started are queued. Any goroutine may use it.
+// link connects a window to its session. The session starts after the first frame; commands sent before are queued. If
+// the session's host dies, the link starts another. Any goroutine may use a link.
 type link struct {
 	ctx     context.Context // ends with the window
 	cancel  context.CancelFunc
@@ -149,8 +150,8 @@ func (l *link) follow(session client.Session, batches <-chan []event.Envelope) {
 	}
 }
 
-// notStored returns the prompts in sent without those that the session has stored after the event with the number
-// after. A dead session may have stored prompts without reporting it.
+// notStored returns the prompts in sent that a dead session has not stored. It searches the events with numbers above
+// after, which the session may have stored without reporting them.
 func notStored(store sessions.Store, id string, after uint64, sent []string) []string {
 	if len(sent) == 0 {
 		return nil
@@ -177,8 +178,8 @@ func (l *link) pass(c event.Command) {
 	l.session.Send(c)
 }
 
-// accepted records that the session has accepted or rejected the prompt that was sent first. A prompt of another screen
-// at the same moment is too rare to distinguish. The caller holds l.mu.
+// accepted removes the oldest prompt from sent if an event accepts or rejects a prompt. It does not check that the
+// prompt came from this screen, because prompts from two screens at the same moment are rare. The caller holds l.mu.
 func (l *link) accepted(e event.Event) {
 	refused, isError := e.(event.Error)
 	_, submitted := e.(event.PromptSubmitted)
@@ -202,7 +203,8 @@ func (l *link) last() uint64 {
 	return l.after
 }
 
-// failure returns why there is no session, nil if there is a session or that is not known yet.
+// failure returns the error with which the start of the session failed, nil if the session has started or is still
+// starting.
 func (l *link) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,7 +212,7 @@ func (l *link) failure() error {
 }
 
 // send sends a command to the session, or queues it until the session has started. If the session's host has died, send
-// restarts the session; an event.Continue has no other effect then. UI goroutine only.
+// first starts another host, and drops an event.Continue, which only asks for that. UI goroutine only.
 func (l *link) send(c event.Command) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -243,7 +245,7 @@ func (l *link) send(c event.Command) {
 	}
 }
 
-// byItself reports whether the screen sends such a command without the user.
+// byItself reports whether the screen sends a command of this type on its own, without an action of the user.
 func byItself(c event.Command) bool {
 	switch c.(type) {
 	case event.WatchPanes, event.FitPane:
@@ -252,7 +254,7 @@ func byItself(c event.Command) bool {
 	return false
 }
 
-// await waits until the session has started or ctx ends, and returns the session; nil if there is none.
+// await waits until the session has started or ctx ends, and returns the session, nil if there is none.
 func (l *link) await(ctx context.Context) client.Session {
 	l.mu.Lock()
 	there := l.there
@@ -269,7 +271,7 @@ func (l *link) await(ctx context.Context) client.Session {
 	return l.session
 }
 
-// ask sends a request to the session once it has started.
+// ask waits until the session has started, sends it a request and returns the reply.
 func ask[R any](l *link, ctx context.Context, q client.Request) (R, error) {
 	session := l.await(ctx)
 	if session == nil {
@@ -311,7 +313,7 @@ func (l *link) run(now slash.Now, words []string) (show.Answer, error) {
 	return ask[show.Answer](l, l.ctx, client.Run{Words: words, Now: &now})
 }
 
-// close ends the session, for a reason that hooks get, and returns the messages to print.
+// close ends the session and returns the messages to print. reason is passed to hooks.
 func (l *link) close(kill bool, reason string) []string {
 	l.mu.Lock()
 	ended := l.ended

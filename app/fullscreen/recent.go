@@ -18,8 +18,9 @@ import (
 // maxRecent limits the sessions that the first screen offers.
 const maxRecent = 3
 
-// lookAtFolder shows the sessions to resume, and whether there is an instruction file, once they are known. known means
-// that the first screen already shows the demo or a missing model.
+// lookAtFolder looks up this folder's sessions and instruction file in the background, and then offers the recent
+// sessions and shows examples. known means that the first screen already shows other text: that the demo answers, or
+// that a model is missing.
 func (w *window) lookAtFolder(ctx context.Context, known bool) {
 	w.loop.Go(func() {
 		all, err := slash.SavedIn(w.setup.Store).List()
@@ -37,8 +38,8 @@ func (w *window) lookAtFolder(ctx context.Context, known bool) {
 	})
 }
 
-// recent returns the sessions that the first screen offers, running ones first, without those of buddy exec and those
-// that can't be opened.
+// recent returns the sessions that the first screen offers, running sessions first. Sessions of buddy exec and sessions
+// that can't be opened are left out.
 func recent(all []slash.SavedSession, current string, running map[string]string, now time.Time) []ui.Recent {
 	var found []ui.Recent
 	all = slices.DeleteFunc(slices.Clone(all), func(s slash.SavedSession) bool { return s.ID == current || s.Exec || s.Problem != "" })

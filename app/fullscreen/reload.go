@@ -13,16 +13,16 @@ import (
 	"buddy/themes"
 )
 
-// settings holds the theme and keys in use, to apply changes while the program runs; rules belong to the session. Only
-// the UI goroutine uses it.
+// settings holds the theme and keys in use, so that changes are applied while the program runs. Changed rules are
+// applied by the session's host. Only the UI goroutine uses it.
 type settings struct {
 	flags *compose.Options
 	now   config.Config // with the theme and keys in use
 	wrong string        // the theme error shown last; "" for none
 }
 
-// apply applies a reading, or changes nothing if it has an error. It reports errors in a theme; the session reports
-// errors in the settings.
+// apply applies the theme and keys of a reading. It changes nothing if the reading has an error, which the session's
+// host reports. warning is an error in the theme.
 func (s *settings) apply(u *ui.UI, r compose.Reading) (notice, warning string) {
 	if r.Err != nil {
 		return "", ""
@@ -58,7 +58,7 @@ func (s *settings) apply(u *ui.UI, r compose.Reading) (notice, warning string) {
 	return notice, ""
 }
 
-// newTheme returns the theme to change to and its name; nil for no change.
+// newTheme returns the theme to change to and its name. The theme is nil if it has not changed.
 func (s *settings) newTheme(u *ui.UI, r compose.Reading) (name string, t *themes.Theme, err error) {
 	c := coloursOf(s.flags, r.Config)
 	if name = r.Config.UI.Theme; name != s.now.UI.Theme && s.flags.Theme == "" {

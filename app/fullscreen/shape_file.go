@@ -35,7 +35,7 @@ func loadShape(path string) (s ui.Shape) {
 	return s
 }
 
-// saveShape writes an arrangement, readable only for its owner.
+// saveShape writes an arrangement to a file that only its owner can read.
 func saveShape(path string, s ui.Shape) error {
 	data, err := json.Marshal(s)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"buddy/app/exit"
 )
 
-// notify passes to c the signals that other programs send. The terminal sends none while the screen is shown, because
-// in raw mode no key causes a signal. Signals ignored by nohup and the like stay ignored. SIGTSTP is not included: Go
-// could not return it to the kernel, which then would not stop this process together with an editor that Ctrl+Z stops.
+// notify passes SIGINT, SIGQUIT and SIGCONT to c. They come from other programs, because in raw mode no key causes a
+// signal. Ignored signals, such as by nohup, stay ignored. SIGTSTP must keep its default action, so that Ctrl+Z in an
+// editor also stops this process.
 func notify(c chan<- os.Signal) {
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGCONT} {
 		if !signal.Ignored(s) {
@@ -23,8 +23,8 @@ func notify(c chan<- os.Signal) {
 	}
 }
 
-// follow handles signals until stop is called. After SIGCONT it takes over the terminal again, because the shell had
-// it. Other signals end the screen, while the session keeps running.
+// follow handles signals until stop is called. After SIGCONT it takes the terminal back from the shell. Other signals
+// end the screen, while the session keeps running.
 func (w *window) follow(end context.CancelCauseFunc) (stop func()) {
 	notify(w.signals)
 	w.loop.Go(func() {
@@ -42,12 +42,12 @@ func (w *window) follow(end context.CancelCauseFunc) (stop func()) {
 	}
 }
 
-// regainTerminal sets the terminal's mode again and paints the whole screen, because the process was stopped without a
-// warning and the shell had the terminal.
+// regainTerminal sets the terminal's mode again and paints the whole screen, after the process was stopped and the
+// shell has used the terminal.
 func (w *window) regainTerminal() { _ = w.runOutside(func() error { return nil }) } // on an error the screen is gone
 
-// runInPlace runs a program in place of the screen. The terminal sends signals for keys to this process too, which
-// ignores them: they are for the program.
+// runInPlace runs a program in place of the screen. Signals that the terminal sends for keys are meant for the program,
+// so this process ignores them.
 func (w *window) runInPlace(run func() error) error {
 	return w.runOutside(func() error {
 		others := make(chan os.Signal, 1)

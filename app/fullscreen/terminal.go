@@ -24,8 +24,8 @@ func (w *window) copy(text string) {
 	})
 }
 
-// edit runs the user's editor on a text in place of the screen and returns the new text. It runs on the UI goroutine;
-// events wait.
+// edit runs the user's editor on a text in place of the screen and returns the new text. It blocks the UI goroutine, so
+// events are handled afterwards.
 func (w *window) edit(name, text string) (edited string, err error) {
 	err = w.runInPlace(func() (err error) {
 		edited, err = input.EditText(name, text, input.Editor())
@@ -44,8 +44,8 @@ func (w *window) openAt(path string, line int) error {
 	return w.runInPlace(func() error { return input.OpenAt(path, line, input.Editor()) })
 }
 
-// continueTime limits how long suspend waits for SIGCONT. The kernel does not stop a process that no shell could
-// continue; then no SIGCONT comes.
+// continueTime limits how long suspend waits for SIGCONT, which never comes if the kernel did not stop the process
+// because no shell could continue it.
 const continueTime = 300 * time.Millisecond
 
 // suspend stops this process, like Ctrl+Z elsewhere, until the shell continues it. The session keeps running.

@@ -33,7 +33,7 @@ func coloursOf(f *compose.Options, settings config.Config) ui.Colours {
 	return c
 }
 
-// LooksOf returns how the screen looks at its start. The command line takes precedence over the settings.
+// LooksOf returns the screen's initial theme and colours. The command line has priority over the settings.
 func LooksOf(f *compose.Options, settings config.Config, index config.Index) (ui.Looks, error) {
 	name, c := cmp.Or(f.Theme, settings.UI.Theme), coloursOf(f, settings)
 	t, err := c.Load(name)

@@ -36,7 +36,8 @@ import (
 	"buddy/views/markup"
 )
 
-// Run opens the full screen on the first session, new or resumed, and on others as long as the user changes to them.
+// Run opens the full screen and shows a new or resumed session. When the user changes to another session, it shows that
+// one.
 func Run(f *compose.Options, first slash.Next) error {
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return exit.Failure(err)
@@ -56,8 +57,8 @@ func Run(f *compose.Options, first slash.Next) error {
 	return sessionsFrom(f, s, first, &said, false)
 }
 
-// sessionsFrom shows a session, and others as long as the user changes to them. back keeps the screen for the dashboard
-// that follows.
+// sessionsFrom shows a session, and then each session that the user changes to. back means that the dashboard follows,
+// so that the screen stays open.
 func sessionsFrom(f *compose.Options, s *screen.Screen, n slash.Next, said io.Writer, back bool) error {
 	options := *f
 	for n.Again = true; n.Again; options.Cleared = n.Resume == "" {
@@ -79,7 +80,8 @@ func sessionsFrom(f *compose.Options, s *screen.Screen, n slash.Next, said io.Wr
 	return nil
 }
 
-// oneSession runs the screen until the user leaves the session, which stays visible until the next one appears.
+// oneSession shows a session until the user leaves it, and returns where the user goes next. The session stays visible
+// until another one is drawn.
 func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n slash.Next, said io.Writer, back bool) (slash.Next, error) {
 	setup, err := compose.NewSetup(f, d.Name, n.Resume)
 	if err != nil {
@@ -162,7 +164,7 @@ func folderOf(f *compose.Options, d *compose.Destination) string {
 	return dir
 }
 
-// stored is an earlier session: its file, for reading, and its end.
+// stored holds the file of a stored session, opened for reading, and the session's last events.
 type stored struct {
 	file *sessions.Journal // nil if the session is new
 	tail sessions.Part
@@ -261,8 +263,8 @@ func (w *window) send(c event.Command) {
 	w.link.send(c)
 }
 
-// mayOpen returns a function that reports whether the terminal may open a file that an answer links to. The file must
-// be in the workspace, and the workspace on this machine.
+// mayOpen returns a function that reports whether the terminal may open a file to which an answer links. It may if the
+// file is in the workspace and the workspace is on this machine.
 func (w *window) mayOpen() func(path string) bool {
 	if w.far {
 		return input.Inside("")
@@ -279,7 +281,7 @@ func (w *window) home() string {
 	return home
 }
 
-// run runs a slash command: early commands here, others in the session.
+// run runs a slash command: in this process if it works before the session has started, else in the session's host.
 func (w *window) run(ctx context.Context, now slash.Now, words []string) (show.Answer, error) {
 	if c, ok := slash.Find(words[0]); !ok || !c.Early {
 		return w.link.run(now, words)
@@ -311,8 +313,8 @@ func (w *window) leave(n slash.Next) {
 	w.loop.Quit()
 }
 
-// end ends the session with the screen, and prints what keeps running. After a signal or without a terminal it only
-// detaches, and the session keeps running.
+// end ends the session, and prints what keeps running. If the user detaches, or after a signal or the loss of the
+// terminal, it leaves a stored session running and prints how to attach again.
 func (w *window) end(ctx context.Context, said io.Writer) {
 	gone := ctx.Err() != nil || w.loop.Failure() != nil
 	w.next.Detach = (w.next.Detach || gone) && w.setup.Stored() // otherwise there is nothing to come back to
@@ -357,7 +359,7 @@ func (w *window) attention() ui.Attention {
 	return a
 }
 
-// show shows the known part of the session before it runs, such as the end of a stored session.
+// show shows what is known before the session has started, such as the end of a stored session.
 func (w *window) show(ctx context.Context, r stored) {
 	s := w.setup
 	switch {

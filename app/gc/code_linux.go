@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropCode returns the memory pages of the program's own file to the kernel. A resting process needs few of them, and
-// the kernel maps those in use again from its cache, which takes a microsecond for 64 KiB.
+// dropCode returns the memory pages of the program's own file to the kernel. An idle process needs few of these pages,
+// and the kernel maps a used page again from its cache, which takes a microsecond for 64 KiB.
 func dropCode() {
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -30,9 +30,8 @@ func dropCode() {
 // mapping is a range of addresses.
 type mapping struct{ start, end uintptr }
 
-// untouched returns the mappings that hold only the unchanged contents of a file, from the text of /proc/self/smaps.
-// Changes that a linker or debugger wrote into a mapping would be lost with its pages, even if the mapping is read-only
-// now.
+// untouched reads /proc/self/smaps and returns the read-only mappings of a file whose memory was never changed. Changes
+// that a linker or debugger had written into a mapping would be lost with its pages.
 func untouched(smaps io.Reader, file string) (all []mapping) {
 	var m mapping // the latest, if it is a read-only mapping of the file
 	for lines := bufio.NewScanner(smaps); lines.Scan(); {

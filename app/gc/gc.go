@@ -21,18 +21,19 @@ const (
 	// RestAfter is the idle time before memory is returned to the system.
 	RestAfter = 1500 * time.Millisecond
 
-	// restSpare limits the bytes that may be allocated without a garbage collection in addition to those in use, while
-	// resting and in the first RestAfter of work.
+	// restSpare is the number of bytes that can be allocated, on top of the memory in use, before a garbage collection
+	// runs during a rest and in the first RestAfter of work.
 	restSpare = 32 << 20
 
-	// startTime is the duration of the start, startLimit its memory limit without any garbage collection.
+	// startTime is how long the collector stays off at the start of the program, unless more than startLimit bytes are
+	// used.
 	startTime  = 300 * time.Millisecond
 	startLimit = 128 << 20
 )
 
-// QuickStart keeps the garbage collector off for the first 300 ms. With the small heap of a starting program, it would
-// run over and over. That costs 2 to 5 of the 25 ms until the first frame and a tenth of the CPU, or a fifth for an
-// exec with a short answer. Call QuickStart before anything else.
+// QuickStart keeps the garbage collector off for the first 300 ms, because it would run over and over on the small heap
+// of a starting program. That would take 2 to 5 of the 25 ms until the first frame and a tenth of the CPU, or a fifth
+// in buddy exec with a short answer. Call QuickStart before anything else.
 func QuickStart() {
 	limit := debug.SetMemoryLimit(startLimit)
 	percent := debug.SetGCPercent(-1)
@@ -42,8 +43,8 @@ func QuickStart() {
 	})
 }
 
-// Rest returns memory to the system while the process is idle, and turns the garbage collector off, which would wake
-// the process every two minutes for nothing.
+// Rest returns memory to the system while the process is idle. It also turns the garbage collector off, which would
+// wake an idle process every two minutes for nothing.
 type Rest struct {
 	last   atomic.Int64 // Unix nanoseconds of the last activity
 	asleep atomic.Bool
@@ -56,8 +57,8 @@ type Rest struct {
 	limit   int64
 }
 
-// NewRest returns a Rest that is awake. The caller makes its timer, running for [RestAfter], and passes it to Pause and
-// Wake.
+// NewRest returns a Rest that is awake. The caller starts a timer with the duration [RestAfter], calls Pause when it
+// fires, and passes it to Pause and Wake.
 func NewRest() *Rest {
 	r := &Rest{armed: true}
 	r.Touch()
@@ -65,17 +66,18 @@ func NewRest() *Rest {
 }
 
 // Touch records activity, and reports whether the owner of the timer should call Wake. It does not turn the collector
-// on itself, which would delay a key by a millisecond.
+// on, because that would delay the handling of a key by a millisecond.
 func (r *Rest) Touch() (asleep bool) {
 	r.last.Store(time.Now().UnixNano())
 	return r.asleep.Load()
 }
 
-// Busy records with 1 the start of work that does not call Touch, and with -1 its end. No rest starts in between; an
-// earlier rest ends only when the owner of the timer calls Wake. Any goroutine may call it.
+// Busy must be called with 1 at the start of work that does not call Touch, and with -1 at its end. No rest starts in
+// between, but a rest that has already started ends only with Wake. Any goroutine may call Busy.
 func (r *Rest) Busy(works int32) { r.busy.Add(works) }
 
-// Pause is called when timer has fired. It rests, or restarts timer for the remaining time if there was activity.
+// Pause must be called when timer has fired. It starts a rest, or restarts timer for the remaining time if there was
+// activity.
 func (r *Rest) Pause(timer *time.Timer) {
 	if r.busy.Load() > 0 {
 		r.Touch()

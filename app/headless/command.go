@@ -13,7 +13,7 @@ import (
 	"buddy/views/markup"
 )
 
-// instead maps commands of a session to their counterparts for exec. Other commands have no counterpart.
+// instead maps slash commands that exec can't run to the command lines that replace them.
 var instead = map[string]string{
 	"approve": "buddy exec --approve MODE", "plan": "buddy exec --approve plan", "goal": "buddy exec --check COMMAND or --verdict", "loop": "buddy exec --every INTERVAL", "timeout": "buddy exec --timeout",
 	"model": "buddy exec --model NAME", "target": "buddy exec --ssh HOST or --container NAME", "session": "buddy exec --resume ID, and buddy sessions", "clear": "each buddy exec starts a session",
@@ -22,7 +22,7 @@ var instead = map[string]string{
 	"trust": "buddy trust", "mcp": "buddy mcp", "memory": "buddy memory", "remember": "buddy memory add TEXT", "find": "buddy sessions search TEXT", "workflow": "buddy workflow",
 }
 
-// wordsOnly returns an error for a goal that is a command.
+// wordsOnly returns an error if the prompt is a goal and starts with a slash command.
 func (o Options) wordsOnly(prompt string) error {
 	if _, _, ok := slash.Split(prompt); ok && o.goal() {
 		return exit.Usage("a goal is plain text, and %s is a command (put a space in front to send it as text)", typed(prompt))
@@ -33,14 +33,14 @@ func (o Options) wordsOnly(prompt string) error {
 // typed returns the command of a prompt as it was typed.
 func typed(prompt string) string { return markup.Shorten(strings.Fields(prompt)[0], 40) }
 
-// extensions holds a session's commands for prompts that start with a slash.
+// extensions finds a session's custom commands and prompts of MCP servers, for prompts that start with a slash.
 type extensions struct {
 	commands func(context.Context) []event.CustomCommand
 	prompt   func(ctx context.Context, words []string) (string, error) // returns the text of an MCP server's prompt; nil if there are none
 }
 
-// meant returns the command for a prompt that starts with a slash, or its answer if nothing is left to do. Any other
-// prompt is returned unchanged.
+// meant returns the runtime command for a prompt that starts with a slash, or the answer if the prompt needs no
+// runtime. Any other command is returned unchanged.
 func meant(ctx context.Context, first event.Command, from extensions) (c event.Command, answer string, err error) {
 	if loop, ok := first.(event.StartLoop); ok {
 		c, answer, err := meant(ctx, loop.Prompt, from)
@@ -94,7 +94,7 @@ func meant(ctx context.Context, first event.Command, from extensions) (c event.C
 	return nil, "", exit.Usage("unknown command %s%s; buddy exec /help lists the commands; put a space in front to send it as text", typed(submit.Text), slash.DidYouMean(all, name))
 }
 
-// helpText lists the slash commands of exec.
+// helpText lists the slash commands that work in exec.
 func helpText(custom []event.CustomCommand) string {
 	var b strings.Builder
 	for _, name := range slash.InExec {
@@ -110,7 +110,8 @@ func helpText(custom []event.CustomCommand) string {
 // listTime limits how long a host may take to list its commands.
 const listTime = 10 * time.Second
 
-// listed waits for the list of a session's commands, which the session does not send if all commands are off.
+// listed waits for the event with a session's custom commands. It gives up after listTime, because a session whose
+// custom commands are all disabled sends no such event.
 func listed(ctx context.Context, batches <-chan []event.Envelope) []event.CustomCommand {
 	late := time.After(listTime)
 	for {

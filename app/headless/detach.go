@@ -19,9 +19,9 @@ import (
 // startTime limits how long a session may take to start and to accept its prompt.
 const startTime = time.Minute
 
-// Detach starts a session that works on a prompt in its own process, and returns its id as soon as the prompt is
-// stored. If the session to resume is running, it gets the prompt as if a screen had sent it. With once.ID, the session
-// gets the same prompt only once: earlier describes the session if it has the prompt already.
+// Detach starts a session that works on a prompt in its own process, and returns the session's id as soon as the prompt
+// is stored. A running session to resume gets the prompt as if a screen had sent it. With once.ID, the same prompt is
+// sent only once, however often Detach is called: earlier describes the state of a session that has the prompt already.
 func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.File) (id, earlier string, err error) {
 	prompt, err := ReadPrompt(args, stdin, nil, once, stderr)
 	if err != nil {
@@ -73,8 +73,8 @@ type detached struct {
 	session *host.Process
 }
 
-// start starts or joins the session's process and sends a prompt. If the process does not accept prompts from this one,
-// start returns the result of refused instead.
+// start starts the session's process, or joins a running one, and sends the prompt. If a running process does not
+// accept prompts from this process, start returns the result of refused.
 func (d *detached) start(ctx context.Context, begin event.Command, refused func(client.Hello) error) error {
 	var err error
 	if d.session, err = host.Start(d.options, d.store, d.resume, true); err != nil {
@@ -109,8 +109,8 @@ func (d *detached) start(ctx context.Context, begin event.Command, refused func(
 	return nil
 }
 
-// last returns the number of the last stored event of a session to resume, which its process knows only after the first
-// subscription.
+// last returns the number of the last stored event of a session to resume. It is read from the file, because the
+// session's process knows it only after the first subscription.
 func (d *detached) last() uint64 {
 	if !d.resume {
 		return 0
@@ -123,8 +123,8 @@ func (d *detached) last() uint64 {
 	return j.Info().LastSeq
 }
 
-// resolvePrompt returns the command of a prompt in a session that has just started, or why the session does not accept
-// it. A new session is then ended, because nobody would attach to it.
+// resolvePrompt returns the command to send for a prompt, or an error if the session has no such command. After an
+// error it ends a new session, because nobody would attach to it.
 func resolvePrompt(ctx context.Context, session *host.Process, begin event.Command, batches <-chan []event.Envelope, resumed bool) (event.Command, error) {
 	c, answer, err := meant(ctx, begin, extensions{commands: func(ctx context.Context) []event.CustomCommand { return listed(ctx, batches) }})
 	if err == nil && c == nil {
@@ -143,7 +143,7 @@ func resolvePrompt(ctx context.Context, session *host.Process, begin event.Comma
 	return c, err
 }
 
-// keyOf returns the key of a prompt, "" if it has none.
+// keyOf returns the key that identifies a prompt sent with --id, "" for other prompts.
 func keyOf(c event.Command) string {
 	submit, _ := c.(event.Submit)
 	return submit.Key

@@ -19,14 +19,14 @@ import (
 	"buddy/texts"
 )
 
-// begunTime limits how long another process that has just started the session may take to send the prompt.
+// begunTime limits the wait for another process that has just started the session to send the prompt.
 const begunTime = 5 * time.Second
 
-// maxLost limits how often a start is repeated because the session's process ended meanwhile.
+// maxLost limits how often a start is repeated because the session's process has ended in the meantime.
 const maxLost = 3
 
-// startOnce starts the session unless its exchange for the prompt has finished. If a crash interrupted the exchange,
-// the session continues it. earlier describes a session that has the prompt already.
+// startOnce starts the session unless it has already finished the prompt. If a crash interrupted the work on the
+// prompt, the session continues it. earlier describes the state of a session that has the prompt already.
 func (d *detached) startOnce(ctx context.Context, begin event.Command) (earlier string, err error) {
 	submit, _ := begin.(event.Submit) // a goal has no id
 	if submit.Key, err = promptKey(submit); err != nil {
@@ -66,7 +66,7 @@ func (d *detached) lost() bool {
 	return d.session != nil && errors.Is(d.session.Err(), socket.ErrGone)
 }
 
-// repeat sends a prompt that the session has already: the session continues it if a crash interrupted it.
+// repeat sends a prompt that the session has already, so that the session continues work that a crash has interrupted.
 func (d *detached) repeat(ctx context.Context, begin event.Command, batches <-chan []event.Envelope) error {
 	go func() {
 		for range batches { //nolint:revive // the session does not wait for a reader
@@ -77,7 +77,7 @@ func (d *detached) repeat(ctx context.Context, begin event.Command, batches <-ch
 	return exit.Failure(err)
 }
 
-// promptKey returns the key of a prompt, which is the same for the same text and pictures.
+// promptKey returns a key that identifies a prompt by its text and pictures.
 func promptKey(p event.Submit) (string, error) {
 	text, err := texts.JSON(p)
 	if err != nil {
@@ -87,8 +87,9 @@ func promptKey(p event.Submit) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// join handles a running process that accepts no prompt from this one. Another start may be about to send the prompt;
-// if that start was killed, join ends the process. again means that the caller has to try again.
+// join handles a running session that accepts no prompt from this process. An idle session may have been started by
+// another process that is about to send the prompt. If no prompt comes, that process was killed, and join ends the
+// session. again means that the caller must try again.
 func (d *detached) join(ctx context.Context, hello client.Hello) (again bool, err error) {
 	id := d.options.Session
 	if hello.Journal != d.store.File(id) {
@@ -136,7 +137,7 @@ type progress struct {
 	outcome event.Outcome
 }
 
-// readRun reads from a session's file what the session has done for the prompt with a key.
+// readRun reads the progress on the prompt with the given key from a session's file.
 func readRun(store sessions.Store, id, key string) (r progress, err error) {
 	if _, err := os.Lstat(store.File(id)); errors.Is(err, fs.ErrNotExist) {
 		return r, nil

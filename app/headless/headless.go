@@ -114,8 +114,8 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 	return l.exit(outcome, stored)
 }
 
-// composeOnce composes a program for one prompt: on a reachable target, with the limits of the command line, in a
-// writable session.
+// composeOnce composes the program for one prompt, with the limits of the command line. It returns an error if the
+// target can't be reached or the session is read-only.
 func composeOnce(f *compose.Options, once Options, d *compose.Destination, schema *answerSchema, stderr *os.File) (*compose.Program, error) {
 	if err := d.Reach(once.Said(stderr)); err != nil {
 		return nil, err
@@ -151,7 +151,8 @@ func (l *line) exit(outcome event.Outcome, stored bool) error {
 	return exit.Error{Code: exit.Failed}
 }
 
-// bounds holds the limits of a whole exec; the runtime's limits are for one exchange.
+// bounds holds the limits of a whole exec, which may have several exchanges. The runtime's limits apply to each
+// exchange.
 type bounds struct {
 	end   <-chan time.Time
 	cost  model.Money // 0 for no limit
@@ -159,7 +160,7 @@ type bounds struct {
 	hit   string // the message about the exceeded limit
 }
 
-// line prints a session as lines.
+// line runs a prompt in a session and prints its events and answer.
 type line struct {
 	plain.Remarks
 	program   *compose.Program
@@ -178,7 +179,7 @@ type line struct {
 	cut       bool          // the model's output limit cut the answer, which continues in the next message
 }
 
-// follow handles events until there is an answer, or none can come any more.
+// follow handles events until the answer is complete or can no longer come, and returns the outcome.
 func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal) event.Outcome {
 	cancelled := false
 	var late <-chan time.Time // set when a cancelled task does not end
@@ -210,7 +211,7 @@ func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal)
 	}
 }
 
-// stop cancels the task because of a limit.
+// stop cancels the task because a limit was reached. why is the message about the limit.
 func (l *line) stop(why string) {
 	l.limits.hit = why
 	l.program.Live.Send(event.Cancel{})
@@ -269,15 +270,16 @@ func (l *line) read(p event.ModelReading) {
 	}
 }
 
-// approve asks about a call, unless an earlier process asked, because the new prompt drops that approval.
+// approve asks the user about a call. It ignores approvals from before the prompt, which an earlier process left open
+// and the prompt withdraws.
 func (l *line) approve(p event.ApprovalAsked) {
 	if l.task != 0 {
 		go l.Approve(p)
 	}
 }
 
-// question answers a workflow's gate, and any other question with "there is nobody to ask". A plan becomes the answer
-// that exec prints.
+// question decides or asks about a workflow's gate. It answers any other question with "there is nobody to ask", and
+// keeps a plan as the answer that exec prints.
 func (l *line) question(q event.QuestionAsked) {
 	switch {
 	case q.Gate != "" && l.passGates && slices.Contains(q.Choices, event.GatePass):
@@ -295,8 +297,8 @@ func (l *line) question(q event.QuestionAsked) {
 	l.program.Live.Send(event.Answer{ID: q.ID, Nobody: true})
 }
 
-// handleParallel handles the required events of a subagent's conversation. The subagent's texts and calls are not
-// printed, because the remarks about its caller show its call and result.
+// handleParallel handles an event of a subagent's conversation. The subagent's texts and calls are not printed; the
+// main conversation shows its task and result.
 func (l *line) handleParallel(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.MetricsUsage:
@@ -320,8 +322,8 @@ func (l *line) submitted(task int, p event.PromptSubmitted) {
 	}
 }
 
-// spend adds the cost of requests. The runtime ends the first exchange at the limit; later tries for a better answer
-// end here.
+// spend adds the cost of requests. At the limit it stops the tries for a better answer; in the first exchange the
+// runtime enforces the limit.
 func (l *line) spend(cost model.Money) {
 	l.limits.spent += cost
 	if max := l.limits.cost; l.answers > 0 && max > 0 && l.limits.spent >= max && l.limits.hit == "" {
@@ -329,7 +331,8 @@ func (l *line) spend(cost model.Money) {
 	}
 }
 
-// finish ends an exchange, unless its answer does not fit and the model may try again.
+// finish prints the result of an exchange. If the answer does not fit the schema, it asks the model to try again and
+// returns "".
 func (l *line) finish(o event.Outcome) event.Outcome {
 	if o == event.Completed && l.schema != nil {
 		value, err := l.schema.check(l.text)
@@ -354,7 +357,8 @@ func (l *line) finish(o event.Outcome) event.Outcome {
 	return o
 }
 
-// unfit asks for another answer, unless the tries are used up.
+// unfit asks the model for another answer and returns true. If the tries are used up or a limit was reached, it reports
+// the error and returns false.
 func (l *line) unfit(err error) (again bool) {
 	l.answers++
 	if l.limits.hit == "" && l.answers < schemaTries {
@@ -394,7 +398,7 @@ func (l *line) printJSON(env event.Envelope) {
 	l.note(err)
 }
 
-// note records the first error of stdout, and cancels the task because nobody reads its answer.
+// note records the first error of a write to stdout, and cancels the task, because nobody would read its answer.
 func (l *line) note(err error) {
 	if err != nil && l.broken == nil {
 		l.broken = err
@@ -402,7 +406,7 @@ func (l *line) note(err error) {
 	}
 }
 
-// answering handles the events of an answer.
+// answering handles the events about a model's answer.
 func (l *line) answering(e event.Event) {
 	switch p := e.(type) {
 	case event.ModelMessage:
@@ -412,7 +416,8 @@ func (l *line) answering(e event.Event) {
 	}
 }
 
-// message records an answer. A message that calls tools is not the last one, and is printed as a remark.
+// message records the model's text as the answer. Text that comes with tool calls is also printed to stderr, because it
+// is not the final answer.
 func (l *line) message(m event.ModelMessage) {
 	if m.Reasoning != "" {
 		l.Say("✎ %s", m.Reasoning)
@@ -426,7 +431,7 @@ func (l *line) message(m event.ModelMessage) {
 	}
 }
 
-// offer returns how to continue after a limit that applied only to this prompt.
+// offer tells the user how to continue after a limit that applied only to this prompt, "" for other outcomes.
 func (l *line) offer(o event.Outcome) string {
 	if o != event.MaxTurns && o != event.MaxCost {
 		return ""

@@ -75,7 +75,7 @@ func (o Options) Said(stderr io.Writer) io.Writer {
 	return stderr
 }
 
-// limit applies the limits of the command line.
+// limit sets the limits of the command line in a program.
 func (o Options) limit(p *compose.Program) {
 	to, goals := &p.Options, goal.Settings.In(&p.Config)
 	if o.MaxTurns != nil {

@@ -25,9 +25,9 @@ type request struct {
 	images []model.Image
 }
 
-// ReadPrompt returns the prompt: the argument, piped input, or both. With an argument, it does not wait for an open
-// pipe that sends nothing, which programs that start exec often leave. A message then reports this, even with --quiet,
-// because the text of a slow pipe is lost.
+// ReadPrompt returns the prompt: the argument, piped input, or both. With an argument, it does not wait for a pipe that
+// stays silent, because programs that start buddy exec often leave stdin open. It then prints a message even with
+// --quiet, because text that comes later is lost.
 func ReadPrompt(args []string, stdin *os.File, end <-chan time.Time, once Options, stderr io.Writer) (request, error) {
 	arg, given := "-", len(args) > 0
 	if given {
@@ -75,15 +75,14 @@ func ReadText(args []string, stdin *os.File, once Options, stderr io.Writer) (st
 	return r.text, err
 }
 
-// pipedIn reports whether stdin was set on purpose: a pipe or a file. A terminal, a socket and /dev/null have no text
-// for the prompt.
+// pipedIn reports whether stdin is a pipe or a file, which may hold text for the prompt.
 func pipedIn(stdin *os.File) bool {
 	fi, err := stdin.Stat()
 	return err == nil && (fi.Mode().IsRegular() || fi.Mode()&os.ModeNamedPipe != 0)
 }
 
-// readPipe reads stdin. If there is a prompt already, it does not wait for a silent pipe, and prints a message about
-// that.
+// readPipe reads stdin. beside means that there is also a prompt argument; then readPipe gives up on a silent pipe and
+// prints a message.
 func readPipe(stdin io.Reader, end <-chan time.Time, beside bool, once Options, stderr io.Writer) (string, error) {
 	var silent <-chan time.Time // nil is never
 	if beside {
@@ -97,7 +96,7 @@ func readPipe(stdin io.Reader, end <-chan time.Time, beside bool, once Options, 
 	return piped, err
 }
 
-// errSilent reports a stdin without input in time.
+// errSilent means that stdin had no input in time.
 var errSilent = errors.New("no input on stdin")
 
 // announced is a reader that closes the channel began when the first byte arrives.

@@ -17,7 +17,7 @@ import (
 	"buddy/views/markup"
 )
 
-// NoReview is the exit code if there is no result of a review, for any reason.
+// NoReview is the exit code of a review without a result, whatever the reason.
 const NoReview = exit.BadUsage
 
 // Review reviews the difference to a base. The result goes to stdout, everything else to stderr. The error has exit
@@ -80,10 +80,10 @@ func Review(f *compose.Options, once Options, base string, failOn event.Severity
 	return nil
 }
 
-// noReview gives an error an exit code that does not mean findings.
+// noReview returns err with the exit code NoReview, because the code of a failure would mean findings.
 func noReview(err error) error { return exit.Error{Code: NoReview, Text: err.Error()} }
 
-// reviewed waits for the result.
+// reviewed handles events until the review is finished, and returns its result.
 func (l *line) reviewed(events <-chan event.Envelope, interrupts <-chan os.Signal, end <-chan time.Time) (event.ReviewFinished, error) {
 	for {
 		select {

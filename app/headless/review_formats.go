@@ -29,7 +29,7 @@ const (
 // ReviewFormats lists the formats.
 var ReviewFormats = []ReviewFormat{ReviewText, ReviewJSON, ReviewGitHub, ReviewSARIF, ReviewJUnit}
 
-// fails reports whether a finding is at or above a severity; "" is above all.
+// fails reports whether a finding is at or above a severity. No finding is at or above the severity "".
 func fails(f event.Finding, at event.Severity) bool {
 	return at != "" && f.Severity.Rank() <= at.Rank()
 }
@@ -46,7 +46,7 @@ func reviewText(f event.Finding) string {
 	return markup.Plain(text)
 }
 
-// level returns the level of a severity as GitHub calls it; SARIF says note for notice.
+// level returns GitHub's name for a severity. SARIF uses the same names, except that it says note instead of notice.
 func level(s event.Severity) string {
 	switch s {
 	case event.SeverityMedium:
@@ -145,8 +145,8 @@ type (
 	}
 )
 
-// printJUnit prints a test case for each finding: a failure at or above a severity, otherwise a skipped one. A review
-// without findings is one test that passed.
+// printJUnit prints each finding as a test case, failed if the finding is at or above a severity, else skipped. A
+// review without findings is printed as one passed test case.
 func printJUnit(out io.Writer, at event.Severity, done event.ReviewFinished) error {
 	const class = "buddy.review"
 	s := junitSuite{Name: "buddy review"}

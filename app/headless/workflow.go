@@ -14,9 +14,9 @@ import (
 	"buddy/texts"
 )
 
-// RunWorkflow sends a command that starts or continues a run of a workflow. The run's outputs go to stdout, its
-// progress to stderr. Gates are asked on the terminal; without a terminal they are denied, unless everything is
-// approved.
+// RunWorkflow sends a command that starts or continues a workflow run. The run's outputs go to stdout, its progress to
+// stderr. The user decides about gates on the terminal. Without a terminal, gates are denied, except in the mode that
+// approves everything.
 func RunWorkflow(f *compose.Options, once Options, c event.Command, stdout, stderr *os.File) error {
 	var end <-chan time.Time // nil is never
 	if once.Timeout > 0 {
@@ -58,8 +58,8 @@ func onlyRuns(args string) error {
 	return exit.Usage("/workflow %s: exec runs, resumes and cancels workflows; buddy workflow list and buddy workflow runs list them", texts.Clip(args, 80))
 }
 
-// workflow prints how a run ended, and uses its outputs as the answer. It returns an outcome only for cancelling a
-// paused run, which has no task.
+// workflow prints how a run ended, and uses its outputs as the answer. It returns an outcome only when a paused run was
+// cancelled, because without a task no event with an outcome follows.
 func (l *line) workflow(p event.WorkflowChanged) event.Outcome {
 	l.Remark(p)
 	var outputs []string

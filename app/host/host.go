@@ -60,8 +60,9 @@ type Host struct {
 	alone   unattended
 }
 
-// Open opens a new session with the id options.Session, or with resume the stored one. If that fails, screens get the
-// error in the greeting. Nothing runs before the first screen subscribes, so that the screen misses no event.
+// Open opens a new session with the id options.Session, or with resume the stored session with that id. If that fails,
+// screens get the error in the greeting. Nothing runs before the first screen subscribes, so that the screen misses no
+// event.
 func Open(options *compose.Options, resume bool) *Host { return open(options, resume, nil) }
 
 // open is Open with a listener for screens of other processes; nil for none.
@@ -140,8 +141,7 @@ func (h *Host) Connect(ctx context.Context, at socket.Screen) client.Session {
 	return s
 }
 
-// Look connects a program without a user to the session. Unlike a screen, the program does not make the session count
-// as attended.
+// Look connects a program without a user to the session. The program does not count as an attached screen.
 func (h *Host) Look(_ context.Context, at socket.Screen) client.Session {
 	return &screen{host: h, looks: true, place: placeOf(at)}
 }
@@ -186,7 +186,7 @@ func (h *Host) describe() client.Description {
 	return d
 }
 
-// named returns the title and the start time of the session, zeros while it has no prompt.
+// named returns the title and the start time of the session, "" and 0 while it has no prompt.
 func (h *Host) named() (title string, began int64) {
 	var renamed string
 	var ok bool
@@ -194,7 +194,8 @@ func (h *Host) named() (title string, began int64) {
 	return h.naming.of(renamed, ok, func() (sessions.Entry, error) { return h.program.Store.Entry(h.program.ID) })
 }
 
-// leave detaches a screen and drops its watched panes and sizes.
+// leave detaches a screen. Panes that only this screen has watched are no longer watched, and pane sizes that it has
+// set are reset.
 func (h *Host) leave(s *screen) {
 	h.mu.Lock()
 	delete(h.screens, s)
@@ -219,10 +220,10 @@ func (h *Host) leave(s *screen) {
 
 func (h *Host) ended() bool { return h.ctx.Err() != nil }
 
-// watch requests the contents of all panes that a screen shows. The caller holds h.mu.
+// watch tells the runtime which panes the screens show, so that their contents are reported. The caller holds h.mu.
 func (h *Host) watch() { h.program.Live.Send(event.WatchPanes{IDs: h.watched()}) }
 
-// watched returns the panes that any screen shows. The caller holds h.mu.
+// watched returns the panes that at least one screen shows. The caller holds h.mu.
 func (h *Host) watched() []string {
 	var ids []string
 	for s := range h.screens {
@@ -235,7 +236,7 @@ func (h *Host) watched() []string {
 // fit gives a pane the size that a screen wants, or its default size. The caller holds h.mu.
 func (h *Host) fit(pane string) { h.program.Live.Send(h.sizeOf(pane)) }
 
-// sizeOf returns the size that a screen wants for a pane; zeros for its default. The caller holds h.mu.
+// sizeOf returns the size that a screen wants for a pane, or zeros for the pane's default size. The caller holds h.mu.
 func (h *Host) sizeOf(pane string) event.FitPane {
 	for s := range h.screens {
 		if size, ok := s.fits[pane]; ok {

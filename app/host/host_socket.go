@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// settle is the time that the folder of a removed socket has to be quiet before the socket is made again.
+	// settle is how long after the last change a removed socket is made again.
 	settle = 100 * time.Millisecond
-	// slowest limits the pause between two failed attempts to make a socket: each pause is twice the last one.
+	// slowest limits the pause between two attempts to make a socket, which doubles after each failed attempt.
 	slowest = time.Minute
 )
 
@@ -36,7 +36,7 @@ type hostSocket struct {
 	noted    string      // the recorded path
 }
 
-// openSocket returns the host's socket for the listener that the host was started with.
+// openSocket returns the hostSocket for the listener with which the host was started.
 func openSocket(h *Host, l *net.UnixListener) *hostSocket {
 	d := &hostSocket{host: h}
 	d.setListener(l)
@@ -56,7 +56,7 @@ func (d *hostSocket) path() string {
 	return d.listener.Addr().String()
 }
 
-// answers reports whether the path still leads to this host.
+// answers reports whether the socket file is still this host's.
 func (d *hostSocket) answers() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -98,7 +98,8 @@ func (d *hostSocket) keep(ctx context.Context, serve func(*net.UnixListener)) {
 	}
 }
 
-// again replaces the host's socket, whose file is gone. Errors are only logged, because keep tries again.
+// again makes a new socket and serves screens on it, because the old socket's file is gone. Errors are only logged,
+// because keep tries again.
 func (d *hostSocket) again(serve func(*net.UnixListener)) {
 	path, err := socket.Path(os.Getenv, d.host.flags.Session)
 	if err != nil {
@@ -139,7 +140,7 @@ func (d *hostSocket) note() {
 	}
 }
 
-// close removes the socket and its note.
+// close removes the socket and the record of its path.
 func (d *hostSocket) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

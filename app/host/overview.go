@@ -89,8 +89,8 @@ type naming struct {
 	began int64 // Unix milliseconds; 0 until the session's file has been read
 }
 
-// of returns the title and the start time of the session, zeros while it has no prompt. It reads the file only once,
-// because that may take long; renamed is a later title from an event, if ok.
+// of returns the title and the start time of the session, zeros while it has no prompt. It reads the session's file
+// only once, because that may take long. If ok is set, renamed is a newer title than the one in the file.
 func (n *naming) of(renamed string, ok bool, read func() (sessions.Entry, error)) (title string, began int64) {
 	n.mu.Lock()
 	title, began = n.title, n.began

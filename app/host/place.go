@@ -8,8 +8,8 @@ import (
 	"buddy/app/socket"
 )
 
-// placeOf returns a unique name of a screen, shown on other screens. Terminal and process come from the kernel; the
-// screen's own environment is used only for an IP address.
+// placeOf returns a unique name for a screen, which other screens show. The terminal and the process id in it come from
+// the kernel and can be trusted. Only the IP address comes from the screen's environment.
 func placeOf(s socket.Screen) string {
 	var parts []string
 	if s.Looks {

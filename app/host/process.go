@@ -30,11 +30,12 @@ const (
 	goodbye = 2 * time.Second
 )
 
-// Private keeps other processes of this user from reading this one, which will be a screen.
+// Private prevents other processes of this user from reading this process's memory. A screen calls it before it
+// connects.
 func Private() { socket.Private() }
 
-// order describes the session that a host runs. It is sent through a pipe, because other users can read command lines
-// and environments.
+// order describes the session that a host process has to run. The host gets it through a pipe, because other users can
+// read command lines.
 type order struct {
 	Options compose.Options `json:"options"`
 	Resume  bool            `json:"resume,omitempty"` // the session is stored; else it is new
@@ -45,8 +46,8 @@ type order struct {
 	Servers []config.MCPServer `json:"servers,omitempty"` // see [compose.Options]; screens don't get them
 }
 
-// Main runs a session in its own process and returns the exit code. [Start] starts it; the listener for screens and the
-// order come as open files.
+// Main is the main function of a host process, which [Start] starts. It runs the session until its end and returns the
+// exit code. The listener for screens and the order are inherited as open files.
 func Main() int {
 	if err := run(); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "buddy: "+markup.Plain(err.Error()))
@@ -124,8 +125,8 @@ func (h *Host) welcome(ctx context.Context, s socket.Screen) client.Session {
 	return h.Connect(ctx, s)
 }
 
-// terminalVariables refer to the user's terminal or desktop, and differ between screens, as in tmux's
-// update-environment.
+// terminalVariables lists environment variables about the user's terminal or desktop, which differ between screens.
+// They are the same as in tmux's update-environment.
 var terminalVariables = []string{
 	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY",
 	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "KRB5CCNAME",

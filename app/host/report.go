@@ -68,7 +68,7 @@ func forgetReports() {
 	}
 }
 
-// firstLine returns the first line of a report, which has the cause; "" if there is none.
+// firstLine returns the first line of a report, which names the cause of a crash, "" if there is no report.
 func firstLine(path string) string {
 	f, err := sessions.OpenPlain(path, os.O_RDONLY)
 	if err != nil {
@@ -79,8 +79,8 @@ func firstLine(path string) string {
 	return strings.TrimSpace(markup.Plain(line))
 }
 
-// shortenReport removes the middle of a report that is too long. A process that appends to it can continue; a line
-// written at the same instant may be lost.
+// shortenReport removes the middle of a report that is too long. Another process may append to the report; only a line
+// written at the same instant can be lost.
 func shortenReport(path string) error {
 	if info, err := os.Lstat(path); err != nil || info.Size() <= maxReport {
 		return err

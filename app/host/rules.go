@@ -13,8 +13,8 @@ import (
 	"buddy/texts"
 )
 
-// settings holds the configuration that the session uses, to apply changed rules at once and to tell which changes need
-// a restart. Screens handle themes and keys.
+// settings holds the configuration that the session uses. It is compared with changed settings files, to apply changed
+// rules at once and to name the changes that need a restart. Screens apply changed themes and keys.
 type settings struct {
 	began config.Config // at the start of the session
 	now   config.Config // with the rules in force
@@ -32,7 +32,7 @@ func newSettings(p *compose.Setup) *settings {
 	return s
 }
 
-// reloaded holds the result of a reading.
+// reloaded holds the result of applying changed settings.
 type reloaded struct {
 	notices []string
 	warning string
@@ -62,7 +62,7 @@ func rulesDiffer(a, b []config.Rule) bool {
 	return len(config.Changed(&config.Config{Rules: a}, &config.Config{Rules: b})) > 0
 }
 
-// news returns the notices about an applied reading.
+// news returns the notices about a reading that was applied.
 func (s *settings) news(r compose.Reading, rules, mended bool) []string {
 	var all []string
 	// A changed project file may ask for trust in other values of the same keys.
@@ -122,7 +122,8 @@ type unwatched struct {
 	read []func()
 }
 
-// readAtPrompts makes read run before each prompt, because the files can't be watched, and shows a notice once.
+// readAtPrompts makes read run before each prompt, because its files can't be watched, and shows a notice about that
+// once.
 func (h *Host) readAtPrompts(read func(), why error) {
 	h.unwatched.mu.Lock()
 	defer h.unwatched.mu.Unlock()

@@ -29,8 +29,8 @@ type Silent struct {
 	Err error
 }
 
-// Running describes the running sessions of this user in all folders, latest start first. Hosts that do not answer are
-// in silent.
+// Running describes the running sessions of this user in all folders, latest start first. silent holds the sessions
+// whose hosts do not answer.
 func Running(ctx context.Context) (all []client.Description, silent []Silent) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -60,8 +60,8 @@ func Running(ctx context.Context) (all []client.Description, silent []Silent) {
 	return all, silent
 }
 
-// sockets returns the sockets of this user's hosts, by session: those in the folders of this environment, and those
-// recorded next to their sessions. A recorded host may run without answering.
+// sockets returns the sockets of this user's hosts by session id, in the folders where this environment would put them
+// and where the sessions' records say. silent holds recorded hosts that run but do not answer.
 func sockets() (all map[string]string, silent []Silent) {
 	all = socket.Running(os.Getenv)
 	noted, silent := Noted(all)
@@ -69,7 +69,8 @@ func sockets() (all map[string]string, silent []Silent) {
 	return all, silent
 }
 
-// Noted returns the sockets recorded next to sessions, without those that are known. It reads all folders of sessions.
+// Noted returns the sockets that are recorded next to sessions, except for sessions in known. It reads the records in
+// all session folders.
 func Noted(known map[string]string) (all map[string]string, silent []Silent) {
 	all = make(map[string]string)
 	stores, _ := sessions.Folders() // sockets outside unreadable folders are still found
@@ -92,8 +93,9 @@ func Noted(known map[string]string) (all map[string]string, silent []Silent) {
 // returnTime limits how long a running host may take to make its socket again.
 const returnTime = 2 * time.Second
 
-// awaitNoted returns the socket of the recorded host of a session, "" if the host does not run. It waits for a host
-// whose socket was removed, because a session must have only one host.
+// awaitNoted returns the socket of a session's recorded host, "" if the host does not run. If the host runs and its
+// socket was removed, it waits until the host has made the socket again, because no second host may be started for the
+// session.
 func awaitNoted(store sessions.Store, id string, noted sessions.Host) (path string, err error) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -137,7 +139,7 @@ func dialToLook(path string) (*socket.Client, error) {
 }
 
 // Meant returns the running session whose id starts with id. "last" means the session that was started last, and ""
-// means the only one.
+// means the only running session.
 func Meant(ctx context.Context, id string) (client.Description, error) {
 	all, silent := Running(ctx)
 	return choose(id, all, silent)
@@ -213,8 +215,8 @@ func AwaitEnd(id string) {
 	}
 }
 
-// Short returns the start of a random id, for typing; [Meant] reports it if it is ambiguous. An id that a person chose
-// stays whole.
+// Short returns the start of a random id, which is easier to type. [Meant] returns an error if it is ambiguous. An id
+// that the user chose is not shortened.
 func Short(id string) string {
 	if first, rest, _ := strings.Cut(id, "-"); len(first) == 4 && len(rest) == 14 {
 		return first

@@ -160,8 +160,8 @@ func askProgram(ctx context.Context, p *compose.Program, q client.Request) (any,
 	return nil, fmt.Errorf("unknown request %q", client.Name(q))
 }
 
-// quits reports whether the session continues when this screen quits: nothing runs in it, and another screen is
-// attached.
+// quits reports whether quitting this screen must not end the session, because another screen is attached and nothing
+// runs.
 func (s *screen) quits() bool {
 	h := s.host
 	h.mu.Lock()

@@ -18,15 +18,15 @@ import (
 	"buddy/tmux/pane"
 )
 
-// Start starts a host process for a session and connects to it: a new session with the id options.Session, or the
-// stored one with that id. If the session runs already, Start joins it. Start returns at once; the greeting reports
-// whether the start succeeded. looks marks a program without a user.
+// Start starts a host process for a session and connects to it. The session has the id options.Session; it is new, or
+// with resume the stored session. If the session runs already, Start joins it. Start returns at once, and the greeting
+// reports whether the session has started. looks means that the caller is a program without a user.
 func Start(options *compose.Options, store sessions.Store, resume, looks bool) (*Process, error) {
 	return start(&Process{looks: looks}, options, store, resume)
 }
 
-// StartForEditor is Start for a program that shows the session in an editor. secret is the one of an earlier start of the
-// session by this program, "" for none.
+// StartForEditor is Start for a program that shows the session in an editor. secret is the Secret of the Process from
+// an earlier start of the session by this program, "" for none.
 func StartForEditor(options *compose.Options, store sessions.Store, resume bool, secret string) (*Process, error) {
 	return start(&Process{editor: true, earlier: secret}, options, store, resume)
 }
@@ -50,7 +50,7 @@ func start(p *Process, options *compose.Options, store sessions.Store, resume bo
 	}
 	err := p.launch(options, resume, note)
 	if errors.Is(err, unix.ECONNREFUSED) {
-		// The new process belongs to the terminal's foreground group for a moment, in which Ctrl+C kills it, too.
+		// For a moment the new process belongs to the terminal's foreground group, and Ctrl+C would kill it, too.
 		err = p.launch(options, resume, note)
 	}
 	if err != nil {
@@ -124,7 +124,7 @@ func (p *Process) dial(path string) error {
 	return nil
 }
 
-// Hello implements [client.Session]. The error includes the report of a host that died.
+// Hello implements [client.Session]. If the host has died, the error includes its report.
 func (p *Process) Hello(ctx context.Context) (client.Hello, error) {
 	hello, err := p.Session.Hello(ctx)
 	return hello, p.explained(err)
@@ -137,7 +137,7 @@ func (p *Process) Leave() {
 	}
 }
 
-// Err implements [client.Session]. The error includes the report of a host that died.
+// Err implements [client.Session]. If the host has died, the error includes its report.
 func (p *Process) Err() error { return p.explained(p.Session.Err()) }
 
 // explained adds the host's report to an error.

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// promptTime keeps a session without a prompt alive after its last screen has gone, because a prompt sent just
-	// before may still have to be handled.
+	// promptTime is how long a session without a prompt stays alive after its last screen has gone, because a prompt sent
+	// just before may still arrive.
 	promptTime = 2 * time.Second
 	notifyTime = 10 * time.Second // for notify_command
 	notifySize = 500              // bytes of the text for notify_command
@@ -90,8 +90,8 @@ func (h *Host) endIfUnattended() {
 // attended reports whether a screen is attached.
 func (h *Host) attended() bool { return h.present.Load() }
 
-// unattended handles an event that came without an attached screen: it runs notify_command, and limits the wait for an
-// approval.
+// unattended handles an event that happened while no screen was attached: it runs notify_command, and limits the wait
+// for an approval.
 func (h *Host) unattended(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.ApprovalAsked:
@@ -112,7 +112,7 @@ func (h *Host) unattended(env event.Envelope) {
 	}
 }
 
-// call runs notify_command. Untrusted text reaches it only in its environment.
+// call runs notify_command. Untrusted text is passed only in environment variables, never in the command line.
 func (h *Host) call(kind, text string) {
 	command := h.program.Config.UI.NotifyCommand
 	if command == "" {
@@ -131,14 +131,14 @@ func (h *Host) call(kind, text string) {
 	}
 }
 
-// visits returns the number of screens so far.
+// visits returns the number of screens that have been attached so far.
 func (h *Host) visits() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.alone.visits
 }
 
-// limit denies an approval after the configured time, unless a screen comes.
+// limit denies an approval after the configured time, unless a screen is attached until then.
 func (h *Host) limit(id string) {
 	minutes := h.program.Config.Sessions.ApprovalWait
 	if minutes == 0 {
@@ -149,7 +149,7 @@ func (h *Host) limit(id string) {
 	time.AfterFunc(wait, func() { h.denyIfUnattended(id, visits, wait) })
 }
 
-// denyIfUnattended denies an approval if no screen is attached and the number of screens so far is still visits.
+// denyIfUnattended denies an approval if no screen is attached, and none has been since visits was counted.
 func (h *Host) denyIfUnattended(id string, visits int, wait time.Duration) {
 	if h.visits() == visits && !h.attended() && !h.ended() && h.isOpen(id) {
 		h.program.Live.Send(event.AnswerApproval{ID: id, Decision: event.Deny, Reason: "nobody answered for " + wait.String(), Nobody: true})

@@ -62,8 +62,8 @@ func ClipboardTool(getenv func(string) string, look func(string) (string, error)
 	return nil
 }
 
-// feed runs a command that reads text. A process that it leaves behind to serve the clipboard has none of this
-// process's files open, so that nobody waits for it.
+// feed runs a command with text as its input. The command may leave a process behind that serves the clipboard. That
+// process inherits no open files, so that no reader waits for it to close them.
 func feed(ctx context.Context, command []string, text string) error {
 	c := searchpath.Command(ctx, command[0], command[1:]...)
 	c.Stdin = strings.NewReader(text)

@@ -18,7 +18,7 @@ import (
 // maxEdited limits the text read back from an editor, in bytes.
 const maxEdited = 8 << 20
 
-// LookAt runs an editor on a copy of a text, so that changes are discarded.
+// LookAt runs an editor on a copy of a text. Changes are discarded.
 func LookAt(name string, text io.Reader, editor string) error {
 	dir, err := os.MkdirTemp("", "buddy-look-")
 	if err != nil {
@@ -37,7 +37,7 @@ func LookAt(name string, text io.Reader, editor string) error {
 	return runEditor(editor, path)
 }
 
-// Editor returns the person's editor, a command that may have arguments.
+// Editor returns the command of the user's editor, which may have arguments.
 func Editor() string { return cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi") }
 
 // RunEditor runs an editor on a file and waits for it. Its error names the editor.
@@ -55,8 +55,8 @@ func start(editor string, args []string, stdin, stdout, stderr *os.File) error {
 	return nil
 }
 
-// OpenAt opens a file in an editor at a line, to edit it; 0 is the start. The path must be absolute, so that no editor
-// reads it as an option.
+// OpenAt opens a file in an editor at a line, to edit it. Line 0 is the start. The path must be absolute, so that no
+// editor takes it for an option.
 func OpenAt(path string, line int, editor string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("editor %q: %q is not an absolute path", editor, path)
@@ -87,7 +87,7 @@ func terminalOut() *os.File {
 	return os.Stdout
 }
 
-// runEditor is RunEditor on the terminal of the process.
+// runEditor is RunEditor on this process's terminal.
 func runEditor(editor, path string) error {
 	if err := RunEditor(editor, path, os.Stdin, terminalOut(), os.Stderr); err != nil {
 		return fmt.Errorf("%w; the text is unchanged", err)

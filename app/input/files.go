@@ -93,7 +93,8 @@ func (x *FileIndexes) Of(set *target.Set) *FileIndex {
 	return x.away[name]
 }
 
-// Request returns a function that finds the files that fit a query best; ok is false once there is a later request.
+// Request returns a function that finds the files that fit a query best. If Request has been called again by then, ok
+// is false.
 func (x *FileIndex) Request(query string) func() (paths []string, ok bool) {
 	n := x.last.Add(1)
 	return func() ([]string, bool) {
@@ -109,12 +110,12 @@ func (x *FileIndex) Request(query string) func() (paths []string, ok bool) {
 	}
 }
 
-// refresh reads as many names of files as the time allows.
+// refresh lists the files, as many as the limits allow.
 func (x *FileIndex) refresh() {
 	start := x.now()
 	enough := errors.New("enough")
 	x.paths = x.paths[:0]
-	// Unreadable folders are not offered.
+	// The error is ignored: files in unreadable folders are not offered.
 	_ = x.walk(func(rel string) error {
 		if len(x.paths) == filesMost || x.limit > 0 && x.now().Sub(start) > x.limit {
 			return enough

@@ -8,9 +8,9 @@ import (
 // maxInside limits the answers that Inside caches.
 const maxInside = 256
 
-// Inside returns a function that reports whether a file is in a folder, with symbolic links resolved on both sides. It
-// caches its answers, so only one goroutine may use it, and asks the file system only about names below the folder. A
-// folder "" has no files.
+// Inside returns a function that reports whether a file is in a folder, after resolving symbolic links in both paths.
+// For paths that do not start with the folder, it does not access the file system. For the folder "", it always returns
+// false. It caches its answers, so only one goroutine may use it.
 func Inside(folder string) func(path string) bool {
 	real, err := filepath.EvalSymlinks(folder)
 	if folder == "" || err != nil {

@@ -21,7 +21,7 @@ import (
 	"buddy/texts/searchpath"
 )
 
-// keepPictures limits the age of copies of pasted pictures. They are kept at all because a draft may name them.
+// keepPictures is how long copies of pasted pictures are kept, because a draft may name them.
 const keepPictures = 7 * 24 * time.Hour
 
 // maxPastedPath limits a text that may be a path, in bytes.
@@ -156,7 +156,7 @@ func pictureTool(getenv func(string) string, look func(string) (string, error)) 
 	return nil
 }
 
-// keepPicture copies a picture to a file that only the person can read and that a prompt can name, and removes old
+// keepPicture copies a picture to a file that only the user can read and that a prompt can name, and removes old
 // copies.
 func keepPicture(img model.Image) (path string, err error) {
 	dir := filepath.Join(xdg.StateHome, "buddy", "pictures")

@@ -79,7 +79,7 @@ const (
 	PaneGrid     Action = "pane-grid"
 	PaneAttach   Action = "pane-attach"
 	PaneKill     Action = "pane-kill"
-	// PaneBackground moves the command that the agent is waiting for to the background.
+	// PaneBackground makes the agent stop waiting for the running command, which continues in the background.
 	PaneBackground Action = "pane-background"
 
 	ItemUp     Action = "item-up"
@@ -97,7 +97,7 @@ const (
 	ReasonBack     Action = "reason-back"
 	ReasonRemember Action = "reason-remember"
 
-	// while the person types a secret
+	// while the user types a secret
 	SecretKeep   Action = "secret-keep"
 	SecretCancel Action = "secret-cancel"
 	AllowSimilar Action = "allow-similar"
@@ -158,7 +158,7 @@ const (
 	CloseChanges Action = "close-changes"
 )
 
-// row is an Entry in the form that the table uses.
+// row is an Entry as the table writes it, with keys as text.
 type row struct {
 	action Action
 	scopes []Scope

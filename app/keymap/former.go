@@ -19,8 +19,8 @@ var former = map[string]Action{
 	"zoom":          "", // its key opens now; full-screen is z everywhere
 }
 
-// Current returns bindings with the present names of actions. If both names of an action are bound, the present one
-// counts. notices explains, by old name, each replaced or removed action.
+// Current returns bindings with the present names of actions. If an action is bound by both its earlier and its present
+// name, the keys of the present name count. notices explains, by old name, each replaced or removed action.
 func Current(bindings map[string][]string) (current map[string][]string, notices map[string]string) {
 	for _, old := range slices.Sorted(maps.Keys(bindings)) {
 		now, ok := former[old]

@@ -20,8 +20,9 @@ import (
 // Scope names a place where keys apply: the focused pane, or an overlay.
 type Scope string
 
-// The scopes. Popup and Search are over the prompt, Finding and Selecting over the conversation, Typing over the panes,
-// Reason and Amend over the approval, Picker and those after it over everything. While visible, they get keys first.
+// The scopes. Popup and Search lie over the prompt, Finding and Selecting over the conversation, Typing over the panes,
+// Reason and Amend over the approval, and Picker and all scopes after it over everything. While visible, these get keys
+// first.
 const (
 	Global       Scope = "global"
 	Prompt       Scope = "prompt"
@@ -95,7 +96,7 @@ func Scopes() []Scope {
 	return all
 }
 
-// Title returns the scope's name for people.
+// Title returns the scope's name for the user.
 func (s Scope) Title() string {
 	for _, known := range scopes {
 		if known.scope == s {
@@ -116,8 +117,8 @@ func (s Scope) Chain() []Scope {
 	return []Scope{s, Global}
 }
 
-// shadows reports whether a scope may bind keys that have another meaning globally. Such a scope gets keys first, and
-// only for a while.
+// shadows reports whether a scope may bind keys that have another meaning in Global. It may if it is visible only for a
+// while and gets keys first.
 func (s Scope) shadows() bool {
 	switch s {
 	case Popup, Vi, Search, Finding, Selecting, Reason, Amend, Secret, Typing, Confirm, Leaving, Asking, Picker, Sessions, Board, Document, Naming:
@@ -164,7 +165,7 @@ func Default() *Map {
 	return m
 }
 
-// Press describes the meaning of a key in some scopes.
+// Press describes what a key does in the scopes that were passed to [Map.Lookup].
 type Press struct {
 	Scope  Scope  // the first scope that binds the key; "" if none does
 	Action Action // its action there; "" if no scope binds the key
