@@ -59,8 +59,8 @@ func (h *Host) scheduleEnd() {
 	h.alone.idle = time.AfterFunc(wait, h.endIfUnattended)
 }
 
-// endLater makes the session end with q once nothing runs in it, and ends its loop, which would start more. It returns
-// false if nothing runs now.
+// endLater makes the session end with q as soon as nothing runs in it. It stops a running loop, which would start more
+// work. It returns false if nothing runs now.
 func (h *Host) endLater(q client.Close) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

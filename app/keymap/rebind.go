@@ -12,20 +12,20 @@ import (
 	"buddy/app/fuzzy"
 )
 
-// BindError is an error in one action under [keys]. Action is the key below "keys" in the configuration, so that a
-// caller can add the file and line.
+// BindError is an error in the settings of an action's keys. Action is the setting's name in the [keys] section, from
+// which a caller can find the file and line.
 type BindError struct {
 	Action string
 	Err    error
 }
 
-// Error returns the key path, then the cause.
+// Error returns the setting's full name and the cause.
 func (e *BindError) Error() string { return "keys." + e.Action + ": " + e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *BindError) Unwrap() error { return e.Err }
 
-// Lost is a built-in key that an action lost because a person bound it to another action.
+// Lost is a built-in key that an action has lost because the user bound it to another action.
 type Lost struct {
 	Key    Key
 	Action Action // the action that had the key
@@ -33,9 +33,10 @@ type Lost struct {
 	Left   []Key  // the other keys of Action, after all losses
 }
 
-// Rebind changes the keys of actions. bindings maps action ids to key names; an empty list means no keys. A built-in
-// action loses a key that a binding wants; Rebind returns these losses, sorted. A key that answers an approval, or that
-// two bindings want, is an error. Rebind changes everything or, on an error (a *BindError), nothing.
+// Rebind sets the keys of actions. bindings maps action ids to key names; an empty list means no keys. If a key is a
+// built-in key of another action, that action loses it; Rebind returns these losses, sorted. It is an error to take a
+// key from an action that answers approvals, or to bind a key to two actions. On an error, which is a *BindError,
+// nothing has changed.
 func (m *Map) Rebind(bindings map[string][]string) ([]Lost, error) {
 	if len(bindings) == 0 {
 		return nil, nil
@@ -65,7 +66,7 @@ func entryOf(entries []Entry, a Action) int {
 	return slices.IndexFunc(entries, func(e Entry) bool { return e.Action == a })
 }
 
-// releaseShared removes built-in keys that bindings want from their entries, and indexes the rest.
+// releaseShared removes built-in keys from actions if bindings give them to other actions, and returns the new index.
 func releaseShared(entries []Entry, bindings map[string][]string) (lost []Lost, index map[Scope]map[Key]Action, err error) {
 	var c *conflict
 	for index, err = indexOf(entries); errors.As(err, &c); index, err = indexOf(entries) {
@@ -114,7 +115,7 @@ func parseKeys(e Entry, names []string) ([]Key, error) {
 	return keys, nil
 }
 
-// culprit returns which of two conflicting actions the bindings name.
+// culprit returns the action of a conflict that is named in bindings, and so has caused it.
 func culprit(err error, bindings map[string][]string) string {
 	c, ok := errors.AsType[*conflict](err)
 	if !ok {

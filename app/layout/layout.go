@@ -22,15 +22,15 @@ const (
 	count
 )
 
-// String returns a pane's name as people read it.
+// String returns a pane's name as it is shown.
 func (p Pane) String() string {
 	return [...]string{"Prompt", "Conversation", "Live", "Tasks"}[p]
 }
 
 const (
-	// DefaultSide is the column's share of the width, in percent.
+	// DefaultSide is the column's usual share of the width, in percent.
 	DefaultSide = 38
-	// WideSide replaces DefaultSide from wideWidth columns on.
+	// WideSide replaces DefaultSide on screens with at least wideWidth columns.
 	WideSide  = 42
 	wideWidth = 160
 
@@ -76,7 +76,7 @@ type Input struct {
 	Popup    Size // wanted, above the prompt; the zero Size is none
 }
 
-// Beside describes the contents of the column next to the conversation, and the person's choices about it.
+// Beside describes the contents of the column next to the conversation, and how the user wants it shown.
 type Beside struct {
 	Column bool // something is live, or its last picture is kept
 	Hidden bool // the strip shows instead of the column
@@ -127,13 +127,14 @@ func Of(in Input) Layout {
 // small reports whether there is room for conversation, status line and prompt only.
 func (in *Input) small() bool { return in.W < smallWidth || in.H < smallHeight }
 
-// narrow reports whether there is no column. A strip then shows what runs, and opens as a page over the conversation.
+// narrow reports whether the column is not shown, for lack of room or because the user has hidden it. Then a strip
+// shows what runs, and the column's contents open as a page in place of the conversation.
 func (in *Input) narrow() bool { return in.W < columnWidth || in.Hidden }
 
 // page reports whether the page that replaces the column is open.
 func (in *Input) page() bool { return in.Column && in.narrow() && in.Tab >= Live }
 
-// Narrow reports whether live contents replace the conversation when they show.
+// Narrow reports whether the column's contents replace the conversation when they are opened.
 func (in Input) Narrow() bool { return in.Column && in.narrow() }
 
 // chrome places everything above and below the panes, from the last row up. It returns the first row of the panes and
@@ -266,8 +267,8 @@ func (in Input) ColumnWidth() int {
 	return min(max((in.W*in.SideShare()+50)/100, leastSide), in.W-leastSide)
 }
 
-// column puts Live above the tasks. The tasks get the rows that they need, up to a third. If two boxes don't fit, only
-// the pane that was focused last shows.
+// column puts Live above the tasks. The tasks get the rows that they need, up to a third of all rows. If two boxes
+// don't fit, only one of them is shown: the tasks if they were focused last, else Live.
 func (l *Layout) column(in Input, r Rect) {
 	live := in.Live > 0 || in.Tasks == 0
 	switch {

@@ -1,6 +1,6 @@
 package layout
 
-// The least size of a box with one of several panes, borders included.
+// Smallest sizes of the boxes when several panes are shown, borders included.
 const (
 	tileWidth  = 40 // on the whole page
 	tileHeight = 7
@@ -18,9 +18,9 @@ const (
 	usualHeight = 24
 )
 
-// tiles returns the boxes of the panes in Live: two side by side if Live is wide enough, else one above the other. rows
-// counts the rows between header and prompt, independent of dock and tasks, so that panes stay in place when the dock
-// or the tasks change.
+// tiles returns the boxes of the panes in Live: two side by side if Live is wide enough, else two above each other.
+// rows is the number of rows between header and prompt. It includes the rows of dock and tasks, so that panes stay in
+// place when those change.
 func tiles(in Input, live Rect, rows int) []Rect {
 	switch {
 	case in.Live < 2 || live.Empty():
@@ -35,7 +35,7 @@ func tiles(in Input, live Rect, rows int) []Rect {
 	return nil
 }
 
-// grid returns the boxes of all panes, or of as many as fit, in the arrangement that shows most of each pane.
+// grid returns the boxes of as many panes as fit, in the arrangement that shows most of each pane.
 func grid(in Input, live Rect) []Rect {
 	w, h := narrowTile, lowTile
 	if in.Zoom {

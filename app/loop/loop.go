@@ -58,12 +58,12 @@ type Config[T any] struct {
 	// reused.
 	Apply func(batch []T) (changed bool)
 
-	// Key sees each key before the focused primitive does, including Ctrl-C, which has no other meaning. If it returns
-	// nil, the primitive does not get the key.
+	// Key gets each key before the focused primitive, including Ctrl-C, which does not end the loop. If it returns nil,
+	// the primitive does not get the key.
 	Key func(*tcell.EventKey) *tcell.EventKey
 
-	// On receives pastes, focus changes and the like. Without On.Paste the root's paste handler gets the text.
-	// On.Failed is called before the loop ends because the terminal is gone.
+	// On holds handlers of pastes, focus changes and the like. Without On.Paste, pasted text goes to the root's paste
+	// handler. If the terminal is gone, On.Failed is called before the loop ends.
 	On screen.Handlers
 
 	// Stop is called once, from another goroutine, when the loop should end. It stops the sender of Events and waits
@@ -103,8 +103,8 @@ func New[T any](cfg Config[T]) *Loop[T] {
 	return &Loop[T]{cfg: cfg, app: tview.NewApplication(), mail: newMailbox(), rest: gc.NewRest()}
 }
 
-// Run shows the loop until it ends, and restores the terminal. It returns the terminal error that ended the loop, nil
-// if the loop ended for another reason. Call it once.
+// Run runs the loop until it ends, and then restores the terminal. It returns the terminal error that ended the loop,
+// or nil if the loop ended for another reason. Call it once.
 func (l *Loop[T]) Run(ctx context.Context) error {
 	s := l.cfg.Screen
 	l.lease = s.Lend(l.handlers(), l.stays)
@@ -164,8 +164,8 @@ func (l *Loop[T]) paste(p screen.Paste) {
 	}
 }
 
-// HandOver ends the loop like Quit, but keeps the screen for another loop, which also gets the keys and pastes from now
-// on.
+// HandOver ends the loop like Quit, but keeps the screen open for another loop. Keys and pastes that arrive from now on
+// go to that loop.
 func (l *Loop[T]) HandOver() {
 	l.keep.Store(true)
 	l.mail.change(func(m *mail) { m.quit = true })
@@ -190,8 +190,8 @@ func (l *Loop[T]) Post(f func()) {
 	l.mail.change(func(m *mail) { m.posts = append(m.posts, f) })
 }
 
-// PostLazily runs f on the UI goroutine just before the next draw, at most 100 ms from now. It is for changes that can
-// wait, so that they need no draw of their own.
+// PostLazily runs f on the UI goroutine just before the next draw. If nothing else is drawn within 100 ms, it draws
+// then. It is for changes that can wait for a draw that is needed anyway.
 func (l *Loop[T]) PostLazily(f func()) {
 	l.mail.change(func(m *mail) { m.lazy = append(m.lazy, f) })
 	time.AfterFunc(lazyTime, func() { l.mail.change(func(m *mail) { m.late = true }) })
@@ -203,8 +203,8 @@ func (l *Loop[T]) SetTicking(on bool) { l.mail.setTicking(on) }
 // SetFocus focuses p. UI goroutine only, and not while drawing.
 func (l *Loop[T]) SetFocus(p tview.Primitive) { l.app.SetFocus(p) }
 
-// Suspend restores the terminal, runs f, for instance an editor, and takes the terminal again. It reports whether f
-// ran. Events wait meanwhile. UI goroutine only.
+// Suspend restores the terminal, runs f, which may use the terminal for an editor, and then takes the terminal back. It
+// reports whether f ran. Events are handled only afterwards. UI goroutine only.
 func (l *Loop[T]) Suspend(f func()) bool { return l.app.Suspend(f) }
 
 // Go runs f in a goroutine that restores the terminal before a panic is printed. Go does not wait for f.
@@ -215,8 +215,8 @@ func (l *Loop[T]) Go(f func()) {
 	}()
 }
 
-// Busy runs f, which takes long and allocates memory while the screen may be idle. Without Busy, Go would collect
-// garbage only at the memory limit, and then all the time. Any goroutine may call it.
+// Busy runs f, which takes long and allocates memory. It prevents the rest of an idle screen, in which garbage would be
+// collected only at the memory limit, and from then on all the time. Any goroutine may call Busy.
 func (l *Loop[T]) Busy(f func()) {
 	l.rest.Busy(1)
 	defer l.rest.Busy(-1)
@@ -229,7 +229,7 @@ func (l *Loop[T]) Stats() Stats {
 	return Stats{Draws: int(l.draws.Load()), Wakeups: int(l.wakeups.Load())}
 }
 
-// capture sees each key first, on the UI goroutine.
+// capture handles each key before tview does, on the UI goroutine.
 func (l *Loop[T]) capture(ev *tcell.EventKey) *tcell.EventKey {
 	if l.keep.Load() {
 		l.unread = append(l.unread, ev)
@@ -244,14 +244,14 @@ func (l *Loop[T]) capture(ev *tcell.EventKey) *tcell.EventKey {
 		}
 	}
 	if ev.Key() == tcell.KeyCtrlC {
-		// tview stops by itself when it gets back the event that it sent.
+		// tview would stop if it got back its own Ctrl-C event. It does not stop for a copy.
 		return tcell.NewEventKey(ev.Key(), ev.Rune(), ev.Modifiers())
 	}
 	return ev
 }
 
-// beforeDraw is tview's hook before each draw. The result true cancels the draw, because the pump does it later. tview
-// holds its lock during the call.
+// beforeDraw is called by tview before each draw, with tview's lock held. If it returns true, tview does not draw,
+// because the pump draws later.
 func (l *Loop[T]) beforeDraw(tcell.Screen) bool {
 	if !l.pumping {
 		if l.rest.Touch() {

@@ -12,7 +12,8 @@ type mail struct {
 	quit    bool
 }
 
-// mailbox passes requests to the pump. It never blocks, because the pump may be waiting for the goroutine that writes.
+// mailbox passes requests to the pump. Writing to it never blocks, because the pump may be waiting for the writing
+// goroutine.
 type mailbox struct {
 	mu   sync.Mutex // guards mail
 	mail mail
@@ -29,7 +30,7 @@ func (b *mailbox) change(f func(*mail)) {
 	b.signal()
 }
 
-// setTicking is called with each batch of events, so it signals changes only.
+// setTicking wakes the pump only if the value changes, because it is called with each batch of events.
 func (b *mailbox) setTicking(on bool) {
 	b.mu.Lock()
 	changed := b.mail.ticking != on

@@ -64,8 +64,8 @@ func (p *pump[T]) run() {
 // maxBatch limits the events gathered between two draws.
 const maxBatch = 32768
 
-// source returns the event channel, or nil while a draw is due anyway. Leaving the events in the channel until the draw
-// saves a wake-up for each. If the sender is too fast for the channel, events are received at once.
+// source returns the event channel, or nil while a draw is due. Events that stay in the channel until the draw need no
+// wake-up of their own. If the sender is too fast for the channel, events are received at once.
 func (p *pump[T]) source() <-chan T {
 	if !p.due.IsZero() && (!p.full || len(p.work.batch) >= maxBatch) {
 		return nil
@@ -83,7 +83,7 @@ func (p *pump[T]) receive(ev T, ok bool) {
 	p.schedule(eventGap)
 }
 
-// drain receives the events waiting in the channel.
+// drain receives all events that are waiting in the channel.
 func (p *pump[T]) drain() {
 	for len(p.work.batch) < maxBatch {
 		select {
@@ -128,7 +128,7 @@ func (p *pump[T]) setTicking(on bool) {
 	p.ticking = on
 }
 
-// schedule flushes now if the last flush is at least gap ago, else when gap has passed.
+// schedule flushes now if at least gap has passed since the last flush, else when it has passed.
 func (p *pump[T]) schedule(gap time.Duration) {
 	now := time.Now()
 	if at := p.last.Add(gap); at.After(now) {
@@ -202,7 +202,7 @@ func (p *pump[T]) quit() {
 	})
 }
 
-// end uses tview for the last time: nothing may be queued after Stop.
+// end flushes for the last time and stops tview, which must not be used afterwards.
 func (p *pump[T]) end() {
 	p.setTicking(false)
 	if !p.l.keep.Load() {

@@ -57,7 +57,7 @@ func write(dir string) error {
 	)
 }
 
-// escape keeps the help of a command and its subcommands from being read as Markdown, which the pages are made from.
+// escape escapes Markdown in the help of a command and its subcommands, because the pages are generated from Markdown.
 func escape(c *cobra.Command) {
 	plain := strings.NewReplacer("<", `\<`, "*", `\*`).Replace
 	c.Long = plain(c.Long)

@@ -10,10 +10,10 @@ import (
 	"buddy/views/words"
 )
 
-// Choice is the effect of an answer to an approval.
+// Choice is what the user chooses when asked for an approval.
 type Choice string
 
-// The choices, named by the letters that select them besides the numbers.
+// The choices. Their values are the letters that select them, as an alternative to the numbers.
 const (
 	Approve        Choice = "y"
 	AllowSimilar   Choice = "s"
@@ -34,8 +34,8 @@ type Answer struct {
 	Label  string
 }
 
-// Answers returns the answers to an approval as the full screen numbers them; edited means that the user has edited the
-// call.
+// Answers returns the answers to an approval in the order of their numbers, which are the same as on the full screen.
+// edited means that the user has edited the call.
 func Answers(a event.ApprovalAsked, edited bool) []Answer {
 	choices := map[event.Decision]Choice{event.Once: Approve, event.Similar: AllowSimilar, event.Try: TryFirst, event.Keep: Approve, event.Deny: DenyWithReason}
 	if a.Context.Tried != nil {
@@ -48,7 +48,7 @@ func Answers(a event.ApprovalAsked, edited bool) []Answer {
 	return all
 }
 
-// DecisionOf returns the decision of a choice that approves or tries, "" for others.
+// DecisionOf returns the decision for a choice that approves or tries the call, "" for other choices.
 func DecisionOf(a event.ApprovalAsked, c Choice) event.Decision {
 	if c == Approve && a.Context.Tried != nil {
 		return event.Keep
@@ -65,14 +65,14 @@ func Numbered(all []Answer) string {
 	return strings.Join(lines, "\n")
 }
 
-// letters are the keys that answer besides the numbers.
+// letters lists the choices that have a letter.
 var letters = []Choice{Approve, AllowSimilar, Deny, DenyWithReason, Amend, Explain, TryFirst, RunForReal}
 
-// always lists the choices that exist without a number.
+// always lists the choices that are valid even if no numbered answer has them.
 var always = []Choice{Deny, Amend, Explain}
 
-// Chosen returns the choice that a line makes, by number or letter. An empty line means no. The result "" means that
-// the line makes no choice.
+// Chosen returns the choice that a line selects by number or letter. An empty line means Deny. For any other line, the
+// result is "".
 func Chosen(all []Answer, letter func(Choice) string, line string) Choice {
 	line = strings.ToLower(strings.TrimSpace(line))
 	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(all) {
@@ -91,7 +91,8 @@ func Chosen(all []Answer, letter func(Choice) string, line string) Choice {
 	return letters[i]
 }
 
-// decide asks on the terminal until a line decides, and returns the answer. The error means that there is no terminal.
+// decide asks on the terminal until the user decides, and returns the answer. The error means that there is no
+// terminal.
 func (m *Remarks) decide(a event.ApprovalAsked) (answer event.AnswerApproval, hungUp bool, err error) {
 	all := Answers(a, false)
 	text := ApprovalText(a) + "\n" + Numbered(all)

@@ -19,7 +19,7 @@ import (
 	"buddy/views/words"
 )
 
-// ApprovalText returns an approval as text: everything that would run and all that a person must know about it, worded
+// ApprovalText returns an approval as text: everything that would run and all that the user must know about it, worded
 // as on the full screen. The text is as untrusted as the action.
 func ApprovalText(a event.ApprovalAsked) string {
 	var b strings.Builder
@@ -83,7 +83,7 @@ func effect(act action.Action) string {
 	return strings.Join(parts, "\n")
 }
 
-// triedLines returns the changes of a command that was tried, and the end of its output.
+// triedLines returns the changes that a tried command has made, and the end of its output.
 func triedLines(t *action.Tried) (lines []string) {
 	for l := range strings.Lines(words.TriedDiff(t)) {
 		lines = append(lines, strings.TrimSuffix(l, "\n"))
@@ -94,7 +94,7 @@ func triedLines(t *action.Tried) (lines []string) {
 	return lines
 }
 
-// to lists hosts, one per line.
+// to returns lines that name the hosts to which a connection is made.
 func to(hosts []string) string {
 	if len(hosts) == 0 {
 		return ""
@@ -118,7 +118,7 @@ func denial(p event.ApprovalAnswered) string {
 	return text
 }
 
-// QuestionText returns a question of the model or of a server, with one line for each choice.
+// QuestionText returns a question from the model, a server or a workflow, with one line for each choice.
 func QuestionText(q event.QuestionAsked) string {
 	text := "? " + q.Text
 	switch {
@@ -139,8 +139,8 @@ func QuestionText(q event.QuestionAsked) string {
 	return text
 }
 
-// Approve asks on the terminal of the process and waits for the person. Without a terminal it denies and prints the
-// question. Questions are asked one after another, and only text typed after a question answers it.
+// Approve asks on the terminal of the process and waits for the user's answer. Without a terminal it denies, and prints
+// the question. Questions are asked one after another, and text typed before a question does not answer it.
 func (m *Remarks) Approve(a event.ApprovalAsked) {
 	if m.Unattended {
 		m.Say("%s\n  denied: --approve auto never asks", ApprovalText(a))
@@ -161,7 +161,7 @@ func (m *Remarks) Approve(a event.ApprovalAsked) {
 	m.Send(answer)
 }
 
-// Gate asks the question that a workflow run waits for, as Approve does.
+// Gate asks about a workflow's gate, like Approve.
 func (m *Remarks) Gate(q event.QuestionAsked) {
 	reply, hungUp, err := m.onTerminal(QuestionText(q) + "\n" + hintOfGate(q))
 	switch {
@@ -179,7 +179,7 @@ func (m *Remarks) Gate(q event.QuestionAsked) {
 	}
 }
 
-// Plan asks about a plan, as Approve does. Without an answer the question stays open.
+// Plan asks about a plan, like Approve. On an error the plan still waits for an answer.
 func (m *Remarks) Plan(q event.QuestionAsked) error {
 	for {
 		reply, hungUp, err := m.onTerminal(QuestionText(q) + "\nNumber, or feedback: ")
@@ -195,7 +195,7 @@ func (m *Remarks) Plan(q event.QuestionAsked) error {
 	}
 }
 
-// hintOfGate explains how a line answers a gate.
+// hintOfGate tells the user how to answer a gate.
 func hintOfGate(q event.QuestionAsked) string {
 	if slices.Equal(q.Choices, event.GateChoices) {
 		return "Pass the gate? [y/N, or why not] "
@@ -203,7 +203,7 @@ func hintOfGate(q event.QuestionAsked) string {
 	return "Number: "
 }
 
-// choiceOf turns a line into the answer to a gate: yes, no, the number of a choice, or a text.
+// choiceOf returns the answer to a gate for a line: yes, no, the number of a choice, or any other text.
 func choiceOf(q event.QuestionAsked, line string) string {
 	line = strings.TrimSpace(line)
 	switch strings.ToLower(line) {
@@ -215,7 +215,7 @@ func choiceOf(q event.QuestionAsked, line string) string {
 	return numbered(q, line)
 }
 
-// numbered returns the choice with the number in the line, else the line.
+// numbered returns the choice whose number the line is, or the line if it is no such number.
 func numbered(q event.QuestionAsked, line string) string {
 	if n, err := strconv.Atoi(line); err == nil && n > 0 && n <= len(q.Choices) {
 		return q.Choices[n-1]

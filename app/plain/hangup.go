@@ -10,13 +10,14 @@ import (
 	"golang.org/x/term"
 )
 
-// HungUp reports whether a terminal was closed. The end of its input then was not typed by the user.
+// HungUp reports whether a terminal was closed. If so, the end of its input does not mean that the user has typed
+// Ctrl-D.
 func HungUp(tty *os.File) bool {
 	_, err := term.GetState(int(tty.Fd()))
 	return err != nil
 }
 
-// closed reports whether one of the files is a terminal that was closed; other files don't count.
+// closed reports whether one of the files is a closed terminal.
 func closed(files ...*os.File) bool {
 	return slices.ContainsFunc(files, func(f *os.File) bool {
 		_, err := term.GetState(int(f.Fd()))
@@ -24,5 +25,5 @@ func closed(files ...*os.File) bool {
 	})
 }
 
-// hangupTime limits the delay between the end of the terminal and SIGHUP.
+// hangupTime limits the wait for SIGHUP after the terminal was closed.
 const hangupTime = time.Second

@@ -56,8 +56,8 @@ func Ended(o event.Outcome) string {
 	return "failed"
 }
 
-// End returns the remaining message about an exchange that ended without an answer, "" if an error has explained its
-// failure.
+// End returns the message to print when an exchange has ended without an answer, "" if an error has already explained
+// the failure.
 func (m *Remarks) End(o event.Outcome) string {
 	blamed := m.blamed
 	m.blamed = false
@@ -121,8 +121,8 @@ func (m *Remarks) retry(p event.ModelRetry) {
 	m.Say("%s · %s in %.1f s", m.reworded(why), attempt, float64(p.WaitMS)/1000)
 }
 
-// context prints that the context starts to fill up, and that a model starts to summarise it. More urgent messages are
-// warnings.
+// context prints that the context starts to fill up, or that the model starts to summarise it. More urgent messages
+// come as warnings.
 func (m *Remarks) context(e event.Event) {
 	if p, ok := e.(event.ContextCompacting); ok {
 		if p.By == "summary" {
@@ -137,7 +137,7 @@ func (m *Remarks) context(e event.Event) {
 	m.health = p.Health
 }
 
-// printDirect prints messages to the person as they are.
+// printDirect prints events that are messages to the user.
 func (m *Remarks) printDirect(e event.Event) {
 	switch p := e.(type) {
 	case event.BudgetWarning:
@@ -205,7 +205,7 @@ type fate struct {
 	denied  string // why it does not run, "" if nobody denied it
 }
 
-// note changes the record of a call.
+// note updates the fate of a call.
 func (m *Remarks) note(call string, change func(*fate)) {
 	if m.fates == nil {
 		m.fates = make(map[string]fate)
@@ -215,7 +215,7 @@ func (m *Remarks) note(call string, change func(*fate)) {
 	m.fates[call] = f
 }
 
-// result prints how a call ended. A call that never started was not run, so it did not fail.
+// result prints how a call ended. An error of a call that never started is printed as "not run".
 func (m *Remarks) result(p event.ToolResult) {
 	was := m.fates[p.CallID]
 	delete(m.fates, p.CallID)
@@ -259,7 +259,7 @@ func (m *Remarks) Say(format string, args ...any) {
 	}
 }
 
-// Fail prints a message even with Quiet.
+// Fail prints a message, even with Quiet.
 func (m *Remarks) Fail(format string, args ...any) {
 	_, _ = fmt.Fprintln(m.Err, m.Prefix+markup.Plain(fmt.Sprintf(format, args...)))
 }

@@ -11,8 +11,8 @@ import (
 	"buddy/views/markup"
 )
 
-// RememberText asks whether to remember the reason of a denial, and shows the text to remember; "" if nothing can be
-// remembered.
+// RememberText returns the question whether to remember the reason of a denial, with the text to remember, or "" if
+// nothing can be remembered.
 func RememberText(m action.Memory, reason string) string {
 	taught := action.Taught(m.Begins, reason)
 	if len(m.Scopes) == 0 || taught == "" {
@@ -29,7 +29,8 @@ func RememberText(m action.Memory, reason string) string {
 	return text
 }
 
-// RememberChoice returns the scope that a line chooses, by number or name; any other line means "this time only".
+// RememberChoice returns the scope that a line selects by number or name. Any other line means that nothing is
+// remembered.
 func RememberChoice(m action.Memory, line string) string {
 	line = strings.ToLower(strings.TrimSpace(line))
 	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(m.Scopes) {

@@ -17,7 +17,7 @@ type Check struct {
 	State config.PartState
 }
 
-// CheckParts finds the parts of the project that dir belongs to, and whether each is trusted. c is the same as for
+// CheckParts finds the parts of the project that dir belongs to, and checks whether each is trusted. c is used as in
 // [Parts].
 func CheckParts(dir string, c config.Config) ([]Check, []Problem, error) {
 	dir, err := config.ResolveDir(dir)
@@ -47,7 +47,7 @@ func CheckParts(dir string, c config.Config) ([]Check, []Problem, error) {
 	return all, found.Problems, nil
 }
 
-// state returns whether the part is trusted.
+// state returns the trust in the part.
 func (c Check) state() TrustState {
 	switch {
 	case c.State.Trusted:
@@ -101,7 +101,7 @@ func (c Check) Diff() (string, error) {
 	return b.String(), err
 }
 
-// problem explains why a part does not run, and how to trust it; "" if it runs.
+// problem explains why the part does not run, with trust as a hint on how to trust it. It is "" if the part runs.
 func (c Check) problem(trust string) string {
 	switch {
 	case c.State.Err != nil:
@@ -114,7 +114,7 @@ func (c Check) problem(trust string) string {
 	return ""
 }
 
-// untrusted returns a sentence about subject that explains why the part does not run, with a hint on how to trust it;
+// untrusted explains why the part does not run, in a sentence that starts with subject and ends with hint, or returns
 // "" if the part is trusted.
 func (c Check) untrusted(subject, hint string) string {
 	switch c.state() {
@@ -129,7 +129,7 @@ func (c Check) untrusted(subject, hint string) string {
 	return subject + " is not trusted " + hint
 }
 
-// path returns the file that defines the part; for a language server it is the program.
+// path returns the file that defines the part, or a language server's program.
 func (c Check) path() string {
 	if filepath.IsAbs(c.File) {
 		return c.File

@@ -21,8 +21,9 @@ import (
 // copiesDir returns the folder with copies of a project's programs while they run.
 func copiesDir() string { return filepath.Join(xdg.StateHome, "buddy", "running") }
 
-// copied copies the files that a trusted part names, and returns the folder of the copies. It calls put to write the
-// paths of the copies into the part's command. It returns an error if the part is no longer trusted.
+// copied copies the files that a trusted part names, so that they can't change while they run, and returns the folder
+// of the copies. put has to replace the files in the part's command by the copies. It is an error if the part is no
+// longer trusted.
 func (p Part) copied(put func(*config.Copies) error) (dir string, err error) {
 	if err := os.MkdirAll(copiesDir(), 0o700); err != nil {
 		return "", err
@@ -46,12 +47,12 @@ func (p Part) copied(put func(*config.Copies) error) (dir string, err error) {
 	return dir, nil
 }
 
-// program splits a command into the program and its arguments.
+// program splits a command line into the program and its arguments.
 func program(all []string, err error) (string, []string, error) {
 	return all[0], all[1:], err
 }
 
-// SweepCopies removes the copies of killed processes.
+// SweepCopies removes copies that killed processes have left.
 func SweepCopies() {
 	entries, _ := os.ReadDir(copiesDir()) // usually there are none
 	for _, e := range entries {
@@ -62,8 +63,8 @@ func SweepCopies() {
 	}
 }
 
-// CheckedServer returns a server as it may start now. A server of the project's .mcp.json must be trusted, and runs from
-// copies of its files. A plugin's server must still be trusted, and runs from its own files. A server without a command
+// CheckedServer checks that a server of the project or of a plugin is still trusted, and returns the server to start. A
+// server from .mcp.json runs from copies of its files, a plugin's server from its own files. A server without a command
 // is returned unchecked.
 func (s *Source) CheckedServer(one mcp.Server) (mcp.Server, error) {
 	checks, _, err := s.check()
@@ -85,7 +86,8 @@ func (s *Source) CheckedServer(one mcp.Server) (mcp.Server, error) {
 	return one, err
 }
 
-// CheckedLanguageServer returns a language server if it is trusted now for a folder, running from copies of its files.
+// CheckedLanguageServer checks that a language server is still trusted in a folder, and returns the server to start,
+// which runs from copies of its files. A server that needs no trust is returned unchanged.
 func (s *Source) CheckedLanguageServer(one lsp.Server, root string) (lsp.Server, error) {
 	folders := []string{".", root}
 	for _, folder := range folders {
@@ -108,8 +110,8 @@ func (s *Source) CheckedLanguageServer(one lsp.Server, root string) (lsp.Server,
 	return one, nil
 }
 
-// ProgramPath returns the PATH for programs that a session starts itself: without the folders outside the workspace
-// that sandboxed commands may write to.
+// ProgramPath returns the PATH for programs that a session starts itself. It leaves out the folders outside the
+// workspace that sandboxed commands may write to.
 func ProgramPath(c config.Config) string {
 	return searchpath.Outside(os.Getenv("PATH"), c.Sandbox.Write...)
 }

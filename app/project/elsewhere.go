@@ -21,7 +21,7 @@ const (
 	maxElsewhere = 100     // servers of a project on another target that are listed
 )
 
-// Elsewhere reads the servers of the project from its target.
+// Elsewhere lists the MCP servers of a project on another target, which do not run.
 func Elsewhere(ctx context.Context, files *file.Workspace, target string) ([]mcp.Status, error) {
 	if _, err := files.Home(ctx); err != nil { // finds the root, too
 		return nil, err

@@ -74,8 +74,8 @@ func (x *Extensions) sources(ctx context.Context) ([]extensions.Source, error) {
 	return append(all, project, x.nested(chain[0])), nil
 }
 
-// nested returns the source of the skills found below the working directory. They come after the project's skills, so
-// that reading a file never changes the meaning of a name.
+// nested returns the source of the skills in folders below the working directory. They come after the project's skills,
+// because finding such a folder later must not change what a skill's name means.
 func (x *Extensions) nested(inside string) extensions.Source {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -86,7 +86,8 @@ func (x *Extensions) nested(inside string) extensions.Source {
 	return extensions.Source{Origin: extensions.Project, Files: x.There, Inside: inside, Roots: map[extensions.Kind][]string{extensions.Skill: roots}}
 }
 
-// LookBelow records which of some folders below the working directory hold skills, and reports whether any is new.
+// LookBelow records those of the given folders below the working directory that hold skills, and reports whether it has
+// found a new one.
 func (x *Extensions) LookBelow(ctx context.Context, dirs []string) (found bool, err error) {
 	for _, dir := range dirs {
 		for _, folder := range extensions.SkillFolders(dir) {
@@ -100,7 +101,7 @@ func (x *Extensions) LookBelow(ctx context.Context, dirs []string) (found bool, 
 	return found, nil
 }
 
-// IsFile reports whether a path in a text exists on the target.
+// IsFile reports whether a path exists on the target. It may start with ~/ or be relative to the working directory.
 func (x *Extensions) IsFile(ctx context.Context, name string) bool {
 	if x.There == nil {
 		return false
@@ -162,14 +163,14 @@ func (x *Extensions) Find(ctx context.Context, reserved func(string) bool, kinds
 	return items, append(problems, clashes...), failed
 }
 
-// Unnamed reads the extensions of a kind without resolving names: several may have the same name.
+// Unnamed reads the extensions of a kind without resolving their names, so that several may have the same name.
 func (x *Extensions) Unnamed(ctx context.Context, kind extensions.Kind) ([]extensions.Item, []extensions.Problem, error) {
 	items, problems, _, err := x.readKinds(ctx, kind)
 	return once(items), problems, err
 }
 
-// readKinds reads the extensions of some kinds, and returns the folders of this machine whose changes require another
-// read.
+// readKinds reads the extensions of some kinds. dirs are the folders on this machine that must be read again after a
+// change.
 func (x *Extensions) readKinds(ctx context.Context, kinds ...extensions.Kind) (items []extensions.Item, problems []extensions.Problem, dirs []string, failed error) {
 	sources, failed := x.sources(ctx)
 	for _, kind := range kinds {
@@ -185,7 +186,8 @@ func (x *Extensions) readKinds(ctx context.Context, kinds ...extensions.Kind) (i
 	return items, problems, dirs, failed
 }
 
-// once removes a project's items that are also the user's: a project in the home folder contains the user's files.
+// once removes the project's items whose files are also the user's, because a project in the home folder contains the
+// user's files.
 func once(items []extensions.Item) []extensions.Item {
 	person := make(map[string]bool)
 	for _, it := range items {
@@ -207,7 +209,7 @@ func (x *Extensions) LetPluginsAct(all []skill.Skill) {
 	}
 }
 
-// WatchedDirs returns the folders whose changes matter, and the start of the read that found them.
+// WatchedDirs returns the folders whose changes require another read, and when the read that found them began.
 func (x *Extensions) WatchedDirs() (dirs []string, began time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

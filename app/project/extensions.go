@@ -13,7 +13,7 @@ import (
 	"buddy/tools/file"
 )
 
-// TrustSkills lets a project's skills run commands if they are trusted unchanged.
+// TrustSkills lets those of a project's skills run commands that are trusted and unchanged.
 func TrustSkills(all []skill.Skill) error {
 	var failed error
 	for i := range all {
@@ -28,7 +28,8 @@ func TrustSkills(all []skill.Skill) error {
 	return failed
 }
 
-// skillPart returns the part to trust before a project's skill may run commands, and whether there is one.
+// skillPart returns the part to trust before a project's skill may run commands. ok is false if the skill needs no
+// trust.
 func skillPart(s skill.Skill) (config.Part, bool) {
 	if s.Origin != extensions.Project || !s.WantsTrust() {
 		return config.Part{}, false
@@ -62,7 +63,7 @@ func extensionParts(dir string) (found Found) {
 	return found
 }
 
-// extensionPart returns the part to trust before an extension is used; false if it needs no trust.
+// extensionPart returns the part to trust before an extension is used, and false if the extension needs no trust.
 func extensionPart(it extensions.Item) (Part, bool) {
 	p := Part{File: strings.TrimPrefix(it.File, it.Base+"/")}
 	if it.Kind == extensions.Style {

@@ -38,8 +38,8 @@ func (s *Source) Hooks() Hooks {
 	return found
 }
 
-// personal reports whether a hooks file named in the settings is the user's, and returns its path. A relative path is
-// one of the project's files.
+// personal reports whether a hooks file named in the settings is the user's, and returns its path. A relative path
+// names a file of the project.
 func personal(file string) (path string, ok bool) {
 	if rest, home := strings.CutPrefix(file, "~/"); home {
 		return filepath.Join(xdg.Home, rest), true
@@ -81,7 +81,7 @@ func unread(err error) string {
 	return err.Error()
 }
 
-// alsoHooks returns the project's additional hooks files from the settings, for [Parts].
+// alsoHooks returns the additional hooks files in the settings that are the project's, for [Parts].
 func alsoHooks(c config.Config) []string {
 	if !c.Hooks.Enabled {
 		return nil
@@ -89,8 +89,8 @@ func alsoHooks(c config.Config) []string {
 	return slices.DeleteFunc(slices.Clone(c.Hooks.Also), func(file string) bool { _, mine := personal(file); return mine })
 }
 
-// projectHooks adds the trusted hooks of the project, problems that explain why others do not run, and the check that
-// runs before each hook of the project or of a plugin.
+// projectHooks adds the trusted hooks of the project and, for the others, problems that explain why they do not run. It
+// also sets the check that is made before each run of a hook of the project or a plugin.
 func (s *Source) projectHooks(set *Hooks) {
 	plugins := &pluginTrust{source: s, known: make(map[string]trustedPlugin)}
 	set.Trusted = func(h hooks.Handler) (hooks.Handler, error) { return h, plugins.check(h.Origin) }
@@ -140,7 +140,7 @@ func (s *Source) projectHooks(set *Hooks) {
 	}
 }
 
-// hookMoments describes when the hooks of an event run. Hooks of other events never run.
+// hookMoments maps events to descriptions of when their hooks run. Hooks of other events never run.
 var hookMoments = map[hooks.Event]string{
 	"SessionStart": "runs when a session starts", "SessionEnd": "runs when a session ends", "UserPromptSubmit": "runs when you send a prompt",
 	"PreToolUse": "runs before a tool is used", "PermissionRequest": "runs before you are asked", "PostToolUse": "runs after a tool was used",

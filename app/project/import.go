@@ -77,8 +77,8 @@ func (e serverEntry) imported(name string) (i ImportedServer) {
 	return i
 }
 
-// importValues imports variables and headers. A value that is only an environment variable becomes a setting that names
-// the variable.
+// importValues imports environment variables and headers. If a value only refers to an environment variable, the
+// imported setting names the variable.
 func (e serverEntry) importValues(s *config.MCPServer, literal func(string) string) {
 	for _, key := range slices.Sorted(maps.Keys(e.Env)) {
 		if e.Env[key] == "${"+key+"}" {

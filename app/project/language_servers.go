@@ -61,9 +61,9 @@ func (s *Source) LanguageServers() []lsp.Server {
 	return append(all, plugins...)
 }
 
-// refuses explains why a server that runs the project's own code may not start in a folder, "" if it is trusted there
-// or in a parent within the same repository. The folder may be below the working directory or another workspace folder,
-// whose parts /trust does not list.
+// refuses explains why a server that runs the project's own code may not start in a folder. It returns "" if the server
+// is trusted in the folder or in a parent within the same repository. The explanation contains the command that trusts
+// the server, because /trust lists only the parts of the working directory's project.
 func (d *languageServer) refuses(root string, c config.Config) string {
 	checks, _, err := CheckParts(root, c)
 	if err != nil {
@@ -151,7 +151,7 @@ func (d *languageServer) onPath(where string) (string, error) {
 	return path, d.fits(path)
 }
 
-// fits explains why a program can't be the server, nil if it can.
+// fits returns an error if a program can't be used as the server.
 func (d *languageServer) fits(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -163,7 +163,8 @@ func (d *languageServer) fits(path string) error {
 			return fmt.Errorf("%s is TypeScript %d, which has no language server (TypeScript 7 has one)", path, major)
 		}
 	case "typescript-language-server":
-		// The server uses the TypeScript next to it. Otherwise it would run the project's TypeScript.
+		// The server must use the TypeScript that is installed next to it, because otherwise it would run the project's
+		// TypeScript.
 		own := filepath.Join(filepath.Dir(real), "..", "..", "typescript", "lib", "tsserver.js")
 		if _, err := os.Stat(own); err != nil {
 			return errors.New("it would run the project's own TypeScript: install typescript (5.9) next to the server")
@@ -197,8 +198,8 @@ func majorVersion(file string) int {
 // npmPrograms is the folder with the programs of a project's packages.
 const npmPrograms = "node_modules/.bin"
 
-// languageParts returns the language servers of a project folder that need trust: programs of the project, and servers
-// that run programs of the project.
+// languageParts returns the language servers of a project folder that need trust, because they are programs of the
+// project or run programs of the project.
 func languageParts(dir string, c config.Config) (found Found) {
 	_, err := os.Stat(filepath.Join(dir, npmPrograms))
 	packages := err == nil
@@ -227,7 +228,7 @@ func languageParts(dir string, c config.Config) (found Found) {
 	return found
 }
 
-// pathLeadsTo reports whether the PATH has dir, a folder below dir, or a relative folder.
+// pathLeadsTo reports whether the PATH contains dir, a folder below dir, or a relative folder.
 func pathLeadsTo(dir string) bool {
 	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(at string) bool {
 		real, err := filepath.EvalSymlinks(at)
@@ -240,8 +241,9 @@ func (d *languageServer) marks(dir string) bool {
 	return slices.ContainsFunc(d.Roots, func(name string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil })
 }
 
-// projectProgram returns the program of a server that needs trust in a folder, relative to the folder if it is inside.
-// packages means that the folder has npm programs; runs means that the server would run programs of the folder.
+// projectProgram returns the program of a server that needs trust in a folder, and false if the server needs none
+// there. A path inside the folder is relative. packages means that the folder has npm programs, runs that the server
+// would run the project's code.
 func projectProgram(def *languageServer, dir string, packages, runs bool) (string, bool) {
 	name := def.Command[0]
 	if strings.Contains(name, "/") {
@@ -275,8 +277,8 @@ func projectProgram(def *languageServer, dir string, packages, runs bool) (strin
 	return relativeTo(dir, path), true
 }
 
-// onPathFrom looks up a program in the PATH, and returns its path with the links of its folder resolved; "" if there is
-// none.
+// onPathFrom looks up a program in the PATH. It returns the program's path with the links in its folder resolved, "" if
+// the program is not found.
 func onPathFrom(name string) string {
 	path, err := exec.LookPath(name)
 	if err != nil && !errors.Is(err, exec.ErrDot) {

@@ -13,8 +13,8 @@ import (
 	"buddy/texts"
 )
 
-// Part is a part of the project that needs trust before it runs. Its Definition is JSON, and the command that runs is
-// read from it, so that the user sees what runs.
+// Part is a part of the project that needs trust before it runs. What runs is read from its Definition, so that it is
+// what the user has seen and trusted.
 type Part struct {
 	config.Part
 	Dir  string // absolute: the folder that the trust applies to
@@ -25,7 +25,7 @@ type Part struct {
 	lines []string // all texts of the definition, which may name files
 }
 
-// Problem is a file, or an entry of one, that was left out.
+// Problem is a file, or an entry in a file, that was left out.
 type Problem struct {
 	File   string
 	Reason string
@@ -42,8 +42,8 @@ type Found struct {
 // partCollectors find the parts of one folder, one function for each kind.
 var partCollectors = []func(dir string) Found{serverParts, hookParts, extensionParts}
 
-// Parts finds the parts of the project that dir, a result of ResolveDir, belongs to: those of the nearest folder first,
-// then plugins. c names additional hooks files and plugins. It starts nothing.
+// Parts finds the parts of the project that dir belongs to, those of the nearest folder first, and then plugins. dir
+// must be a result of ResolveDir. c names additional hooks files, language servers and plugins. Parts starts nothing.
 func Parts(dir string, c config.Config) Found {
 	collectors := slices.Clone(partCollectors)
 	for _, file := range alsoHooks(c) {
@@ -74,7 +74,8 @@ func (f *Found) leaveOut(file, format string, args ...any) {
 	f.Problems = append(f.Problems, Problem{File: file, Reason: fmt.Sprintf(format, args...)})
 }
 
-// read decodes a JSON file of the project and reports whether a valid one exists.
+// read decodes a JSON file of the project, and reports whether the file exists and is valid. It adds a problem if the
+// file is not valid.
 func (f *Found) read(dir, file string, into any) bool {
 	data, err := config.ReadProjectFile(dir, file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,8 +105,8 @@ func jsonReason(err error) string {
 	return err.Error()
 }
 
-// add adds a part whose definition is a JSON value. runs is the piece of the definition that is run; the files that its
-// texts name are the files of the part.
+// add adds a part whose definition is a JSON value. runs is the piece of the definition that is run. The part's files
+// are the files that the texts in runs name.
 func (f *Found) add(dir string, p Part, definition, runs any) {
 	p.Definition = canonical(definition)
 	p.lines = texts.InJSON(runs)
@@ -125,7 +126,7 @@ func canonical(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// decoded returns a JSON value with its numbers as they were written.
+// decoded decodes a JSON value and keeps its numbers as they were written.
 func decoded(raw json.RawMessage) any {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

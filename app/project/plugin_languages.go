@@ -26,8 +26,8 @@ type languageEntry struct {
 	Diagnostics *bool             `json:"diagnostics"`
 }
 
-// languageServersOf returns the language servers of plugins. The servers of an untrusted plugin have a Problem, and so
-// have all servers if reading the plugins failed.
+// languageServersOf returns the language servers of plugins. The servers of an untrusted plugin have a Problem. If
+// failed is not nil, all servers have it as their Problem.
 func languageServersOf(plugins []foundPlugin, failed error) (all []lsp.Server) {
 	for _, f := range plugins {
 		if f.Language.Empty() {

@@ -43,7 +43,7 @@ type foundPlugin struct {
 	state config.PartState
 }
 
-// off reports whether nothing of the plugin is used, not even its texts, because it changed since it was trusted or
+// off reports whether not even the plugin's texts are used, because the plugin has changed since it was trusted or
 // can't be trusted.
 func (f foundPlugin) off() bool { return f.state.Changed || f.state.Err != nil }
 
@@ -112,7 +112,7 @@ func personalPlugins(c config.Config) (dirs []string, err error) {
 	return dirs, err
 }
 
-// partOfPlugin returns the part to trust before anything of a plugin runs: all its files and contents.
+// partOfPlugin returns the part to trust before anything of a plugin runs. It covers all files of the plugin.
 func partOfPlugin(p plugin.Plugin, dir, file string) Part {
 	part := Part{Dir: dir, File: file, When: "provides the items listed below"}
 	part.Kind, part.Name = pluginKind, p.Name
@@ -155,8 +155,7 @@ func partOfPlugin(p plugin.Plugin, dir, file string) Part {
 	return part
 }
 
-// plugins returns the plugins of a session with their trust. If the project is on another machine, only the user's are
-// read.
+// plugins returns the plugins of a session with their trust. The plugins of a project on another machine are left out.
 func (s *Source) plugins() ([]foundPlugin, []Problem, error) {
 	dir := ""
 	if s.Away == "" {
@@ -173,7 +172,8 @@ func (s *Source) plugins() ([]foundPlugin, []Problem, error) {
 	return found, problems, nil
 }
 
-// PluginTexts returns the sources of the texts of plugins that are not off.
+// PluginTexts returns the sources of the plugins' extensions, except for plugins that are off. acts maps plugins to
+// whether they are trusted, so that their skills may run commands.
 func (s *Source) PluginTexts() (all []extensions.Source, acts map[string]bool, err error) {
 	found, _, err := s.plugins()
 	acts = make(map[string]bool)
@@ -193,7 +193,7 @@ func (s *Source) PluginTexts() (all []extensions.Source, acts map[string]bool, e
 	return all, acts, err
 }
 
-// PluginTrusted explains why a plugin can't be used, nil if it can.
+// PluginTrusted returns an error if a plugin can't be used.
 func (s *Source) PluginTrusted(name string) error {
 	found, _, err := s.plugins()
 	if err != nil {
@@ -259,8 +259,8 @@ func (s *Source) addPluginHooks(set *hooks.Set) error {
 	return err
 }
 
-// pluginTrust checks before each hook of a plugin that the plugin is trusted and unchanged. It reads all files only
-// when something may have changed. Any goroutine may use it.
+// pluginTrust checks, before a plugin's hook runs, that the plugin is trusted and unchanged. It reads the plugin's
+// files only when they may have changed. Any goroutine may use it.
 type pluginTrust struct {
 	source *Source
 
@@ -276,7 +276,7 @@ type trustedPlugin struct {
 	print string
 }
 
-// check returns why hooks of a plugin must not run any more, nil if they may.
+// check returns an error if the hooks of a plugin must no longer run.
 func (t *pluginTrust) check(from hooks.Origin) error {
 	stamp, sure, err := plugin.Stamp(from.Root)
 	if err != nil {
@@ -401,7 +401,7 @@ func (s *Source) serversOfPlugins() ([]mcp.Server, error) {
 	return all, err
 }
 
-// PluginFolders returns the folders of all plugins, trusted or not, and those that may contain plugins.
+// PluginFolders returns the folders of all plugins, trusted or not, and the folders in which plugins are looked for.
 func (s *Source) PluginFolders() (dirs []string) {
 	project := ""
 	if s.Away == "" && s.Config.Project.Dir != "" {

@@ -17,7 +17,7 @@ import (
 	"buddy/features/worktree"
 )
 
-// Source describes the origin of a session's parts.
+// Source reads the hooks, servers and plugins of a session, and checks their trust.
 type Source struct {
 	Config config.Config
 	// Away names the target of the project; "" is this machine. Programs of a project on another target do not run.

@@ -34,7 +34,8 @@ type serverEntry struct {
 	limits serverLimits
 }
 
-// serverLimits holds the limits of an entry. Programs name the limits differently; all known names are read.
+// serverLimits holds the limits that an entry sets on its server. Different programs use different names for them, and
+// all known names are read.
 type serverLimits struct {
 	off         bool
 	tools, deny []string
@@ -59,10 +60,10 @@ func (e *serverEntry) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// NotUnderstood is part of the problem of a server with unknown limits.
+// NotUnderstood is part of the Problem of a server with limits that buddy does not understand.
 const NotUnderstood = "the server is off, because buddy doesn't understand its limits"
 
-// read reads a setting that may limit the server, and returns why it is not understood; "" if it is.
+// read reads a setting that may limit the server. why explains why the setting is not understood, "" if it is.
 func (l *serverLimits) read(name string, value json.RawMessage) (why string) {
 	switch frontmatter.Plain(name) {
 	case "alwaysload", "alwaysallow", "autoapprove", "autoallow": // they allow calls, which is ignored here
@@ -89,7 +90,7 @@ func (l *serverLimits) read(name string, value json.RawMessage) (why string) {
 	return why
 }
 
-// truth returns whether the server is off after reading a setting. off is the value that turns the server off.
+// truth reads a setting that turns the server off if its value is off, and returns whether the server is off now.
 func (l *serverLimits) truth(value json.RawMessage, off bool) (bool, string) {
 	on, ok := frontmatter.Truth(strings.Trim(string(value), `"`))
 	if !ok {

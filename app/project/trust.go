@@ -29,8 +29,8 @@ const (
 	Untrustable TrustState = "can't be trusted"
 )
 
-// Item is something of the project that does nothing before the user trusts it: a hook, a server, the settings. All its
-// text is untrusted.
+// Item is a thing in the project that has no effect before the user trusts it, such as a hook, a server or the
+// settings. All its text is untrusted.
 type Item struct {
 	Kind  string // hook, mcp and so on; settings
 	Name  string
@@ -47,7 +47,7 @@ const SettingsKind = "settings"
 // Title returns the item in words: its kind and its name.
 func (i Item) Title() string { return i.Kind + " " + i.Name }
 
-// Waits reports whether the item could be trusted and is not.
+// Waits reports whether the item can be trusted and is not trusted yet.
 func (i Item) Waits() bool { return i.State == NotTrusted || i.State == Changed }
 
 // TrustFolder trusts the working directory. It returns a message if the session needs no change, or "" if a new session
@@ -111,7 +111,8 @@ func settingsItem(p config.Project) (Item, error) {
 	return one, err
 }
 
-// check is CheckParts for the working directory. Programs of a project on another machine do not run.
+// check is CheckParts for the working directory. It finds no parts if the project is on another machine, where they do
+// not run.
 func (s *Source) check() ([]Check, []Problem, error) {
 	if s.Away != "" {
 		return nil, nil, nil
@@ -119,7 +120,8 @@ func (s *Source) check() ([]Check, []Problem, error) {
 	return CheckParts(".", s.Config)
 }
 
-// SetTrust trusts items in their listed form, or ends the trust. A failure in one folder does not affect others.
+// SetTrust trusts items in the form in which they were listed, or ends their trust. A failure in one folder does not
+// affect other folders.
 func (s *Source) SetTrust(on bool, items []Item) error {
 	checks, _, err := s.check()
 	if err != nil {

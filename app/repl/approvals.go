@@ -18,10 +18,11 @@ import (
 	"buddy/views/words"
 )
 
-// A line answers only a question that was shown before the line was started. So a question is shown only when nothing
-// is typed: earlier text goes to the prompt, and only later text answers the question.
+// A line answers a question only if the question was shown before the user started the line. So a question is shown
+// only when nothing is typed: a line that was started earlier goes to the prompt.
 
-// question returns the request to answer next; its id is "" if there is none, or if plain.Remarks asks about it.
+// question returns the approval or question that a line should answer next. The id is "" if there is none, or if
+// plain.Remarks asks for the answer.
 func (r *repl) question() wants {
 	switch {
 	case len(r.state.Approvals) > 0 && r.con.tty: // otherwise remarks.Approve asks
@@ -32,7 +33,7 @@ func (r *repl) question() wants {
 	return wants{}
 }
 
-// put shows a question unless it is shown already. It returns false while typed input is pending: that line belongs to
+// put shows a question unless it is shown already. It returns false if the user has started a line, which belongs to
 // the prompt and must be read first.
 func (r *repl) put(w wants) bool {
 	if w == r.shown {
@@ -80,7 +81,7 @@ func announce(r *repl, w wants) {
 	}
 }
 
-// turnAway stops reading a line when another question must be answered first, unless the line was started.
+// turnAway stops reading a line when another question must be answered first, unless the user has started the line.
 func turnAway(r *repl) {
 	if !r.reading || !r.con.tty {
 		return
@@ -108,12 +109,12 @@ func offered(r *repl, a event.ApprovalAsked) string {
 	return text
 }
 
-// asks returns the prompt for an approval.
+// asks returns the prompt of the line that answers an approval.
 func asks(r *repl, a event.ApprovalAsked) string {
 	return fmt.Sprintf("Answer (1-%d, Enter for no): ", len(plain.Answers(a, r.edited.id == a.ID)))
 }
 
-// actions maps choices to actions, whose keys the user may have changed.
+// actions maps choices to the actions whose keys select them, because the user may have changed these keys.
 var actions = map[plain.Choice]keymap.Action{
 	plain.Approve: keymap.Approve, plain.AllowSimilar: keymap.AllowSimilar, plain.Deny: keymap.Deny,
 	plain.DenyWithReason: keymap.DenyWithReason, plain.Amend: keymap.AmendCall, plain.Explain: keymap.Explain,
@@ -129,7 +130,7 @@ func chosen(r *repl, a event.ApprovalAsked, line string) keymap.Action {
 	return act
 }
 
-// approval handles a line that answers an approval. none means that no line could be read, which denies the approval.
+// approval handles a line that answers an approval. none means that no line could be read; then the approval is denied.
 func (r *repl) approval(id, line string, none bool) {
 	i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id })
 	if i < 0 {
@@ -167,7 +168,7 @@ func (r *repl) approval(id, line string, none bool) {
 	}
 }
 
-// because denies a call for a reason, or first asks whether to remember the reason.
+// because denies a call with a reason. If the reason can be remembered, it first asks the user whether to do so.
 func because(r *repl, id, reason string) {
 	i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id })
 	if i >= 0 && r.con.tty && !r.eof {
@@ -180,7 +181,8 @@ func because(r *repl, id, reason string) {
 	r.command(event.AnswerApproval{ID: id, Decision: event.Deny, Reason: reason})
 }
 
-// remember denies a call and stores the reason in the scope that a line names, if any.
+// remember denies a call with the reason given before, and has the reason remembered in the scope that a line selects,
+// if any.
 func remember(r *repl, id, line string) {
 	c := event.AnswerApproval{ID: id, Decision: event.Deny, Reason: r.reason}
 	if i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id }); i >= 0 {
@@ -190,11 +192,11 @@ func remember(r *repl, id, line string) {
 	r.command(c)
 }
 
-// edited holds the text with which the user has replaced the text of a call or plan.
+// edited holds the text to which the user has changed a call or plan.
 type edited struct{ id, text string }
 
-// editable returns the editable text of a call, and a function that returns the arguments for a changed text; nil if
-// there is none.
+// editable returns the text of a call that the user can edit, and a function that turns the edited text into arguments.
+// The function is nil if the call can't be edited.
 func editable(r *repl, a event.ApprovalAsked) (text string, put func(string) (string, bool)) {
 	c := state.CallOf(&r.state, a)
 	if c == nil || !r.con.tty || a.Context.Tried != nil {
@@ -223,8 +225,7 @@ func approve(r *repl, a event.ApprovalAsked) {
 	}
 }
 
-// amend opens the command or the file's text in the user's editor. The result is shown for approval; it does not run by
-// itself.
+// amend opens a call's command or file text in the user's editor. The edited call is shown for approval again.
 func amend(r *repl, a event.ApprovalAsked) {
 	text, _ := editable(r, a)
 	name := "command.sh"
@@ -265,7 +266,7 @@ func (r *repl) answer(id, line string) {
 	}
 }
 
-// editPlan opens a plan in the user's editor. The result is sent as the answer.
+// editPlan opens a plan in the user's editor, and sends the edited plan as the answer.
 func editPlan(r *repl, q event.QuestionAsked) {
 	changed, err := input.EditText("plan.md", q.Text, input.Editor())
 	r.shown = wants{} // text typed in the meantime answers nothing
@@ -279,7 +280,7 @@ func editPlan(r *repl, q event.QuestionAsked) {
 	}
 }
 
-// unused explains why a line answered nothing, and keeps the line for the prompt.
+// unused explains why a line was not used as an answer, and adds the line to the input history.
 func unused(r *repl, line, why string) {
 	if line = strings.TrimSpace(line); len(line) > 1 && !slash.Private(line) {
 		r.con.earlier = append(r.con.earlier, line)

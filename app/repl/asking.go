@@ -30,7 +30,7 @@ type typedLine struct {
 	err  error
 }
 
-// wants is the purpose of a line.
+// wants describes what the next line is for.
 type wants struct {
 	kind wanted
 	id   string // of the approval, or the account of the API key
@@ -84,8 +84,8 @@ func (r *repl) ask() {
 	}()
 }
 
-// reread shows the prompt of a line that is still being read when the work ends. If a question was asked meanwhile, the
-// next line of a pipe answers it.
+// reread updates the line that is being read after an event. When the work has ended, it shows the line's prompt. In a
+// pipe, it makes the line the answer to a question that has been asked in the meantime.
 func reread(r *repl) {
 	if !r.con.tty && r.wants.kind == aPrompt {
 		if w := r.question(); w.id != "" && r.put(w) {
@@ -104,7 +104,7 @@ func reread(r *repl) {
 	}
 }
 
-// turn returns the purpose and the prompt of the next line, "" for none.
+// turn returns the purpose and the prompt of the next line. The prompt is "" if no line is to be read now.
 func (r *repl) turn() (wants, string) {
 	working := prompt(r.program.Targets.Current())
 	switch r.wants.kind {
@@ -148,7 +148,7 @@ func (r *repl) sendQueued() bool {
 	return true
 }
 
-// prompt returns the prompt, with the target of commands unless it is this machine.
+// prompt returns the prompt for a target. It names the target unless that is this machine.
 func prompt(name string) string {
 	if name != slash.ThisMachine {
 		return markup.Plain(draw.BeforePrompt(name)) + "> "
@@ -188,7 +188,7 @@ func (r *repl) typedIn(l typedLine) {
 	}
 }
 
-// submit handles a prompt or a command.
+// submit handles a line that is a prompt or a command: it sends the line, or queues it while the agent works.
 func (r *repl) submit(text string) {
 	if !r.con.tty && r.state.Running() != nil && !atOnce(text, pipeImmediate) {
 		r.ahead = append(r.ahead, text)

@@ -16,7 +16,7 @@ import (
 	"buddy/views/markup"
 )
 
-// own holds the commands about printed output and typed lines, which plain mode runs itself.
+// own holds the commands that plain mode runs itself, because they are about printed output or typed lines.
 var own map[string]func(r *repl, args string) error
 
 func init() { // not an initializer, which would be a cycle: /edit may run these commands
@@ -32,8 +32,8 @@ func init() { // not an initializer, which would be a cycle: /edit may run these
 // immediate holds the commands that run at once while the agent works or asks.
 var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/goal", "/loop", "/status", "/context", "/bg", "/review", "/help", "/workflow runs", "/workflow status", "/workflow cancel"}
 
-// pipeImmediate holds the immediate commands that also run at once when they come from a pipe. The other lines of a
-// pipe wait for the work, so that they can build on it.
+// pipeImmediate holds the immediate commands that run at once even if they come from a pipe. All other lines from a
+// pipe wait until the work is done, because they may depend on its result.
 var pipeImmediate = []string{"/ps", "/kill", "/timeout", "/approve", "/status"}
 
 // atOnce reports whether a line is one of the given commands.
@@ -127,7 +127,7 @@ func runWith(r *repl, secret string, words []string) {
 	})
 }
 
-// printAnswer prints the answer of a command, or runs its next step.
+// printAnswer prints a command's answer, or takes the next step that the answer asks for.
 func printAnswer(r *repl, words []string, answer show.Answer) {
 	if answer.List != nil {
 		r.listed[words[0]] = answer.List.Rows
@@ -175,8 +175,8 @@ func openFile(r *repl, a show.Answer) {
 }
 
 // withRowIDs replaces row numbers in words by the ids of the rows in the list that the same command printed last, and
-// "all" by the ids of all rows that were shown in full. Numbers are row numbers only directly after the command, or
-// after a verb that takes an ID or a NAME: later words are the user's text.
+// "all" by the ids of all rows that were shown in full. It does so only directly after the command, or after a verb
+// that takes an ID or a NAME, because later words are the user's text.
 func withRowIDs(r *repl, words []string) []string {
 	rows := r.listed[words[0]]
 	c, _ := slash.Find(words[0])
@@ -219,7 +219,7 @@ func lineHelp(r *repl, _ string) error {
 	return nil
 }
 
-// completions returns completions other than buddy's own commands.
+// completions finds completions other than the names of buddy's own commands.
 type completions struct {
 	custom func() []event.CustomCommand
 	files  func(query string) []string // and resources, after an @
@@ -241,8 +241,8 @@ func completionsOf(r *repl, files *input.FileIndexes) completions {
 	}
 }
 
-// completeWord returns the completion of a command name, a file after an @ or an argument, and the choices. before is
-// the text before the word.
+// completeWord completes a word: a command name, a file after an @, or an argument. It returns the completed word, and
+// the choices if there are several. before is the text before the word.
 func completeWord(from completions, word, before string) (becomes string, choices []string) {
 	choices = choicesFor(from, word, before)
 	if len(choices) == 0 {

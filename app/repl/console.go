@@ -18,8 +18,8 @@ import (
 	"buddy/views/markup"
 )
 
-// console is a terminal or pipe that is read line by line. Output while a line is typed goes above that line. Only one
-// goroutine at a time may call read.
+// console is a terminal or pipe that is read line by line. Output that arrives while a line is typed appears above the
+// line. Only one goroutine at a time may call read.
 type console struct {
 	in       *os.File
 	lines    *bufio.Reader // buffers in if it is not a terminal
@@ -37,7 +37,7 @@ type console struct {
 	typedAhead
 }
 
-// drawn holds the last row of a console.
+// drawn describes what is shown in a console's last row.
 type drawn struct {
 	line  *lineEditor // nil if no line is edited here
 	mode  *term.State // of the terminal before editing
@@ -62,7 +62,7 @@ func dumb() bool {
 	return name == "" || name == "dumb"
 }
 
-// maxLine limits a line that is not edited here, in bytes.
+// maxLine limits a line that does not come from the line editor, in bytes.
 const maxLine = input.MaxPrompt
 
 // read returns a line, io.EOF at the end, or errInterrupt. Lines that were pasted together or end in a backslash form
@@ -121,7 +121,7 @@ func continued(prompt string, again bool) string {
 	return prompt
 }
 
-// joined joins the lines of one input. All lines but the last end in a backslash.
+// joined reads lines with next until a line does not end in a backslash, and joins them into one input.
 func (c *console) joined(next func(again bool) (line string, err error)) (string, error) {
 	var all []string
 	for size := 0; ; {
@@ -178,7 +178,7 @@ func (c *console) edited(t *lineEditor) (string, error) {
 	}
 }
 
-// use applies the typed bytes, up to the end of the line.
+// use passes the typed bytes to the line editor, up to the end of the line.
 func (c *console) use(t *lineEditor) (done bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -228,7 +228,8 @@ func (c *console) edit(t *lineEditor) (err error) {
 	return nil
 }
 
-// fitting returns a prompt that leaves room to type. A prompt that is too long is printed on a row above instead.
+// fitting returns the prompt, or a short one if the prompt would leave no room to type. It then prints the prompt on a
+// row above.
 func (c *console) fitting(prompt string) string {
 	if markup.Width([]byte(prompt)) <= c.columns()-minTyping {
 		return prompt
@@ -250,7 +251,8 @@ func (c *console) restore() {
 	c.line = nil
 }
 
-// show writes to the terminal of the edited line; if it is gone, reading ends.
+// show writes to the terminal on which lines are edited. Errors are ignored, because reading fails, too, if the
+// terminal is gone.
 func (c *console) show(text string) { _, _ = io.WriteString(c.echo, text) }
 
 func (c *console) columns() int {
@@ -281,7 +283,8 @@ func (c *console) print(to *os.File, text string) {
 	}
 }
 
-// write writes text, and records the first error of writing the model's answer. The caller holds c.mu.
+// write writes text, and records the first error of a write to c.out, where the model's answers go. The caller holds
+// c.mu.
 func (c *console) write(to *os.File, text string) {
 	if _, err := io.WriteString(to, text); err != nil && to == c.out && c.broken == nil {
 		c.broken = err

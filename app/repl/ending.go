@@ -14,7 +14,7 @@ import (
 	"buddy/texts"
 )
 
-// ending holds how a repl ends.
+// ending holds whether and how a repl ends.
 type ending struct {
 	over       bool
 	next       slash.Next
@@ -25,8 +25,8 @@ type ending struct {
 	ended      error // from outside; the session is left as it is
 }
 
-// noLine handles an error of reading a line. It returns false at the end of input if a request waits for an answer; the
-// caller then gives an answer.
+// noLine handles an error of reading a line. It returns false if the input has ended while a request waits for an
+// answer, which the caller has to give.
 func (r *repl) noLine(l typedLine, was wants) bool {
 	switch {
 	case errors.Is(l.err, errYield): // another question must be answered first
@@ -47,7 +47,7 @@ func (r *repl) noLine(l typedLine, was wants) bool {
 	return true
 }
 
-// endOfInput quits when the work is done.
+// endOfInput handles the end of the input. It quits, after a pipe's end only when the work is done.
 func (r *repl) endOfInput() {
 	if r.eof = !r.con.tty || r.state.Running() == nil; !r.eof {
 		r.submit("/quit")
@@ -67,14 +67,15 @@ func (r *repl) endOfInput() {
 	}
 }
 
-// inBackground reports whether a parallel task runs that ends by itself.
+// inBackground reports whether a background task or a subagent is running.
 func inBackground(s *state.State) bool {
 	return slices.ContainsFunc(s.Tasks, func(t *state.Task) bool {
 		return (t.Kind == event.BackgroundTask || t.Kind == event.SubagentTask) && t.State != state.TaskDone
 	})
 }
 
-// interrupt cancels the running task. If there is none, or if it was interrupted before, interrupt quits.
+// interrupt handles Ctrl-C: it cancels the running task, if any. A second Ctrl-C quits. Without a terminal, Ctrl-C
+// quits at once if no task runs.
 func (r *repl) interrupt() {
 	t := r.state.Running()
 	switch {

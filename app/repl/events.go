@@ -34,8 +34,8 @@ func (r *repl) apply(env event.Envelope) {
 	}
 }
 
-// printSubagent prints only the important events of a subagent's conversation, because the lines of its caller show its
-// call and result.
+// printSubagent prints only the important events of a subagent's conversation, because the main conversation shows its
+// task and result.
 func printSubagent(r *repl, env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.ApprovalAsked:
@@ -147,7 +147,8 @@ func (s *streamed) rest(whole string) string {
 	return whole
 }
 
-// startOver marks a printed partial answer as void.
+// startOver tells the user to ignore the part of an answer that was printed before the request failed. mine means that
+// the answer belongs to the main conversation.
 func (r *repl) startOver(mine bool) {
 	if mine && r.text.printed > 0 {
 		r.printLine("(ignore the partial answer above; the model starts again)")
@@ -162,7 +163,7 @@ func ofAgent(tasks []*state.Task, task int) bool {
 	return slices.ContainsFunc(tasks, func(t *state.Task) bool { return t.ID == task && t.Kind == event.SubagentTask })
 }
 
-// message prints the rest of an answer, or the whole answer of a parallel task.
+// message prints the part of an answer that was not streamed, or the whole answer of a parallel task.
 func (r *repl) message(branch int, m event.ModelMessage) {
 	text := m.Message.Content
 	if branch == 0 {
@@ -240,7 +241,7 @@ func (r *repl) finished(p event.TaskFinished) {
 	}
 }
 
-// mode prints the new approval mode, except the usual one at the start.
+// mode prints the new approval mode. It does not print ask mode at the start of a session.
 func (r *repl) mode(p event.ModeChanged) {
 	if p.Mode == action.ModeAsk && len(r.state.Blocks) == 0 {
 		return

@@ -30,14 +30,15 @@ type lineEditor struct {
 	complete func(word, before string) (becomes string, choices []string)
 }
 
-// errInterrupt is Ctrl-C while a line is read, errEdit the request to continue in an editor.
+// errInterrupt means that Ctrl-C was pressed while a line was read, errEdit that the user wants to edit the line in an
+// editor.
 var (
 	errInterrupt = errors.New("interrupted")
 	errEdit      = errors.New("to be edited")
 )
 
-// key handles a key. done reports that the input is complete, or has ended with err. note is to be shown above the
-// line.
+// key handles a key. done means that the input is complete or, with an error, was given up. note is a text to show
+// above the line.
 func (t *lineEditor) key(ev *tcell.EventKey) (done bool, note string, err error) {
 	if t.keys.Lookup(ev, keymap.Global).Action == keymap.Interrupt {
 		return true, "", errInterrupt
@@ -103,7 +104,7 @@ func (t *lineEditor) extend() string {
 	return strings.Join(choices, "  ")
 }
 
-// row draws the line on the cursor's row of a terminal with a number of columns.
+// row returns the bytes that draw the line on the cursor's row of a terminal with the given number of columns.
 func (t *lineEditor) row(columns int) string {
 	wide := markup.Width([]byte(t.prompt))
 	shown, cursor := "", 0
@@ -117,7 +118,7 @@ func (t *lineEditor) row(columns int) string {
 	return text
 }
 
-// finished returns the finished line to leave on the terminal: all of it, if it is short enough.
+// finished returns the bytes that leave the finished input on the terminal: all its lines, if they are few.
 func (t *lineEditor) finished(columns int) string {
 	const most = 20 // lines
 	text := t.editor.Text()
@@ -200,8 +201,8 @@ const (
 	maxAnswer   = 4 << 10 // bytes of a terminal's reply
 )
 
-// decodeEscape decodes an escape sequence, or a key with Alt. Esc alone waits for the next byte, since Esc has no
-// meaning here.
+// decodeEscape decodes an escape sequence, or a key with Alt. A single Esc byte waits for the next byte, since the Esc
+// key has no meaning here.
 func decodeEscape(p []byte) (press, int) {
 	switch {
 	case len(p) == 1:
@@ -238,8 +239,8 @@ func decodeAlt(p []byte) (press, int) {
 	return k, n + 1
 }
 
-// answerLength returns the length of a terminal's reply, up to the byte that ends or interrupts it; 0 if it is
-// incomplete.
+// answerLength returns the length of a terminal's reply, up to the byte that ends or interrupts it, or 0 if the reply
+// is incomplete.
 func answerLength(p []byte) int {
 	for i, b := range p[2:min(len(p), maxAnswer)] {
 		switch i += 2; {

@@ -14,9 +14,9 @@ import (
 	"buddy/views/markup"
 )
 
-// The commands in this file print the contents of the full screen's panes and dialogs.
+// The commands in this file print what the full screen shows in panes and dialogs.
 
-// lookBack reads the session and prints the result of show.
+// lookBack reads the whole session from its file and prints the text that show returns for it.
 func (r *repl) lookBack(what string, show func(*past) (string, error)) {
 	r.runBeforeNext(func() func() {
 		all, err := readPast(r.program.Journal.Range)
@@ -42,7 +42,7 @@ func lineFind(r *repl, text string) error {
 	return nil
 }
 
-// lineOutput prints the end of an output, and the names of the files with the whole output.
+// lineOutput prints the end of a call's output and, if the output was cut, the names of the files that hold all of it.
 func lineOutput(r *repl, args string) error {
 	r.lookBack("/output", func(all *past) (string, error) {
 		c, err := slash.CallBack(state.Newest(all.state.Blocks), args)
@@ -126,7 +126,8 @@ func (c *console) copy(text string) (string, error) {
 	return message + " through " + strings.Join(ways, " and "), nil
 }
 
-// edit opens a text in the user's editor, and handles the result as a line typed for the same purpose.
+// edit opens a text in the user's editor, and handles the edited text as if it had been typed as a line. was is the
+// line's purpose.
 func (r *repl) edit(was wants, text string) {
 	r.wants = was
 	if !r.con.tty {

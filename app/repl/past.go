@@ -18,8 +18,8 @@ import (
 	"buddy/views/words"
 )
 
-// past is a whole session, to look back on. It is read on demand, because plain mode keeps no blocks of an earlier
-// process.
+// past holds a whole session. It is read on demand, because plain mode does not keep the blocks of earlier processes in
+// memory.
 type past struct {
 	state state.State
 	out   map[string]string // by call id: the end of the call's output
@@ -79,7 +79,7 @@ func (a *past) find(text string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// heading describes a block; for a call, it describes the action.
+// heading describes a block. The heading of a call describes its action.
 func heading(b *state.Block) string {
 	if b.Call != nil {
 		return markup.Shorten(wordsOf(b.Call).Line(), maxHeading)
@@ -90,7 +90,7 @@ func heading(b *state.Block) string {
 	}[b.Kind]
 }
 
-// text returns the searchable text of a block, which is the result for a call.
+// text returns the searchable text of a block. For a call, that is its result.
 func (a *past) text(b *state.Block) string {
 	if b.Call == nil {
 		return string(b.Text)
@@ -132,7 +132,7 @@ func excerpt(text string, look func([]byte) int) string {
 	return out.String()
 }
 
-// around cuts off the start of a line if the match comes much later.
+// around cuts off the start of a line if the match at at is far from the start.
 func around(line string, at int) string {
 	before := []rune(strings.ToValidUTF8(line[:at], ""))
 	if cut := len(before) - foundWidth/2; cut > 0 {

@@ -30,7 +30,7 @@ import (
 // repl is a session on a terminal that is read line by line, or on pipes: for screen readers, terminals without cursor
 // movement, and scripts. It uses the same events as the full screen. Only the goroutine of run accesses it.
 //
-// While the agent works, lines are read as well, but the prompt shows only once something is typed. Some commands then
+// Lines are read even while the agent works, but then the prompt is shown only after something is typed. Some commands
 // run at once; other lines are queued until the work is done.
 type repl struct {
 	program *compose.Program
@@ -53,32 +53,32 @@ type repl struct {
 	ending
 }
 
-// holding stops reading lines until a command has had its effect.
+// holding keeps the next line from being read until a command has had its effect.
 type holding struct {
 	held     bool
 	holds    int // count so far
 	released func(event.Event) bool
 }
 
-// until holds until released returns true for an event.
+// until starts to hold, until released returns true for an event.
 func (h *holding) until(released func(event.Event) bool) {
 	h.held, h.released = true, released
 	h.holds++
 }
 
-// release ends the holding if released accepts the event.
+// release stops holding if released returns true for the event.
 func (h *holding) release(e event.Event) {
 	if h.held && h.released != nil && h.released(e) {
 		h.held = false
 	}
 }
 
-// Wanted reports whether the full screen is impossible on these files.
+// Wanted reports whether plain mode is needed, because the full screen is impossible with these files.
 func Wanted(stdin, stdout *os.File) bool {
 	return !term.IsTerminal(int(stdin.Fd())) || !term.IsTerminal(int(stdout.Fd())) || dumb()
 }
 
-// Run runs sessions line by line: the first one, new or resumed, and others as long as the user changes to them.
+// Run runs a new or resumed session line by line. When the user changes to another session, it runs that one.
 func Run(f *compose.Options, first slash.Next, stdin, stdout, stderr *os.File) error {
 	con := newConsole(stdin, stdout, stderr)
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
@@ -120,8 +120,7 @@ func Run(f *compose.Options, first slash.Next, stdin, stdout, stderr *os.File) e
 	return con.unwritten()
 }
 
-// piped returns the error of the process if its prompts came from a pipe that has ended, and the last prompt failed;
-// else nil.
+// piped returns the error to exit with if the prompts came from a pipe that has ended and the last prompt failed.
 func (r *repl) piped() error {
 	switch {
 	case !r.eof || r.con.tty:
@@ -280,7 +279,8 @@ func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts
 	}
 }
 
-// works reports whether the user is waiting for the agent.
+// works reports whether the user can only wait: the agent is working and no question is open, or a command has not had
+// its effect yet.
 func (r *repl) works() bool {
 	return r.wait.held || r.state.Running() != nil && r.wants.kind == aPrompt
 }
@@ -299,13 +299,13 @@ func (r *repl) spin() {
 	}
 }
 
-// releaseSoon ends the holding after a moment, because not every command has a visible effect.
+// releaseSoon stops holding after holdTime, because not every command has an effect that can be seen in an event.
 func (r *repl) releaseSoon() {
 	n := r.wait.holds
 	time.AfterFunc(holdTime, func() { r.post(func() { r.wait.held = r.wait.held && r.wait.holds != n }) })
 }
 
-// command sends a command to the runtime and holds until its effect.
+// command sends a command to the runtime. No line is read before the command has had its effect.
 func (r *repl) command(c event.Command) {
 	wait := leadsTo(c, r.state.Running() != nil)
 	if wait == nil {
@@ -343,8 +343,8 @@ func startsLoop(working bool) func(event.Event) bool {
 	}
 }
 
-// leadsTo returns a function that recognizes the effect of a command, nil if unknown. working reports whether a task
-// runs when the command is sent.
+// leadsTo returns a function that recognizes the event with a command's effect, nil if no event is known. working means
+// that a task runs when the command is sent.
 func leadsTo(c event.Command, working bool) func(event.Event) bool {
 	switch c := c.(type) {
 	case event.Submit, event.Continue:
@@ -395,8 +395,7 @@ func undone(e event.Event) bool {
 	return false
 }
 
-// post runs f on the goroutine of run, unless the session is over. It waits until run receives f, so f must not call
-// post.
+// post makes run call f on its goroutine, unless the session is over. post may wait for run, so f must not call post.
 func (r *repl) post(f func()) {
 	select {
 	case r.later <- f:
@@ -420,8 +419,8 @@ func (r *repl) change(id string) error {
 	return nil
 }
 
-// runBeforeNext runs work in the background, and the function that work returns on run's goroutine. No line is read
-// before that. If the session ends first, the result is dropped.
+// runBeforeNext runs work in the background, and then, on run's goroutine, the function that work returns. No line is
+// read before that function has run. If the session ends first, the function is not run.
 func (r *repl) runBeforeNext(work func() func()) {
 	r.wait.until(func(event.Event) bool { return false })
 	r.runBackground(func() func() {
@@ -430,7 +429,7 @@ func (r *repl) runBeforeNext(work func() func()) {
 	})
 }
 
-// runBackground is runBeforeNext, but lines are read meanwhile.
+// runBackground is like runBeforeNext, but lines are read in the meantime.
 func (r *repl) runBackground(work func() func()) {
 	go func() {
 		r.post(work())

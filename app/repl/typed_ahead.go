@@ -15,7 +15,7 @@ import (
 	"buddy/views/markup"
 )
 
-// typedAhead holds the typed bytes that are not used yet.
+// typedAhead holds the typed bytes that have not been used yet.
 type typedAhead struct {
 	ahead   []byte   // lines end as Enter does: with \r where lines are edited here, else \n
 	lined   int      // the number of unread bytes that the terminal itself took as lines
@@ -25,11 +25,12 @@ type typedAhead struct {
 	woken   *os.File // the reader's end
 }
 
-// errYield is returned in place of a line that was not started, when another question must be answered first.
+// errYield means that reading a line was stopped before the user started the line, because another question must be
+// answered first.
 var errYield = errors.New("another question must be answered first")
 
-// attend allows the next line to be read, after a yield. A quiet line shows no prompt until something is typed or
-// reveal is called.
+// attend must be called before a line is read, because it ends the effect of an earlier yield. quiet means that no
+// prompt is shown until something is typed or reveal is called.
 func (c *console) attend(quiet bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +40,7 @@ func (c *console) attend(quiet bool) {
 	}
 }
 
-// reveal shows the prompt of a quiet line.
+// reveal shows a prompt for a line that is read quietly.
 func (c *console) reveal(prompt string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +55,7 @@ func (c *console) reveal(prompt string) {
 	c.loud()
 }
 
-// loud ends the quiet reading of a line. The caller holds c.mu.
+// loud ends the quiet reading of a line and shows its prompt. The caller holds c.mu.
 func (c *console) loud() {
 	if !c.quiet {
 		return
@@ -68,7 +69,7 @@ func (c *console) loud() {
 	}
 }
 
-// yield stops reading a line and returns true, unless the line was started.
+// yield stops reading a line and returns true, unless the user has started the line.
 func (c *console) yield() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +85,7 @@ func (c *console) yield() bool {
 	return true
 }
 
-// hasTyped reports whether something was typed while no line was read.
+// hasTyped reports whether the user has typed something that no line has used yet.
 func (c *console) hasTyped() bool {
 	if !c.tty {
 		return false
@@ -97,8 +98,8 @@ func (c *console) hasTyped() bool {
 
 func (c *console) waiting() int { return pane.Waiting(c.in) }
 
-// gather reads all typed bytes. A terminal that edits lines itself returns an unfinished line only in raw mode. The
-// caller holds c.mu.
+// gather reads all typed bytes. It switches to raw mode, because outside it a terminal does not return an unfinished
+// line. The caller holds c.mu.
 func (c *console) gather() {
 	if c.line == nil {
 		c.lined = c.waiting()
@@ -118,7 +119,7 @@ func (c *console) gather() {
 	}
 }
 
-// fetch waits for typed bytes and reads them, or returns errYield.
+// fetch waits for typed bytes and reads them. It returns errYield if yield is called first.
 func (c *console) fetch() error {
 	if err := c.await(); err != nil {
 		return err
@@ -137,7 +138,7 @@ func (c *console) fetch() error {
 	return err
 }
 
-// await waits until something can be read.
+// await waits until something can be read. It returns errYield if yield is called first.
 func (c *console) await() error {
 	files := []*os.File{c.in}
 	if c.woken != nil {
@@ -161,7 +162,8 @@ func (c *console) await() error {
 	}
 }
 
-// poll reports which files can be read without waiting, after at most limit milliseconds; -1 waits until one can.
+// poll waits until one of the files can be read, at most limit milliseconds unless limit is -1, and reports which of
+// them can be read.
 func poll(limit int, files ...*os.File) (ready []bool, err error) {
 	fds := make([]unix.PollFd, len(files))
 	for i, f := range files {
@@ -179,8 +181,8 @@ func poll(limit int, files ...*os.File) (ready []bool, err error) {
 	return ready, err
 }
 
-// typed appends bytes from the terminal. Lines that the terminal took itself end in a different byte than Enter in raw
-// mode. The caller holds c.mu.
+// typed appends bytes from the terminal to c.ahead. It unifies line ends, because outside raw mode a line ends in
+// another byte than Enter sends in raw mode. The caller holds c.mu.
 func (c *console) typed(p []byte) {
 	n := min(c.lined, len(p))
 	c.lined -= n
@@ -222,7 +224,7 @@ func (c *console) terminalLine(prompt string) (string, error) {
 	}
 }
 
-// leave ends the row of an unanswered prompt.
+// leave ends or clears the row of a prompt that is given up.
 func (c *console) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,7 +237,7 @@ func (c *console) leave() {
 	}
 }
 
-// cut removes the first line of the typed bytes, if it is complete.
+// cut returns the first line of the typed bytes, and removes it if it is complete.
 func (c *console) cut() (line string, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
