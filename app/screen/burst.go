@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// burstRunes is the number of characters from which one read is a paste. Even a fast typist types only about 12 a
-	// second, and a read returns the bytes since the last read.
+	// burstRunes is the number of characters in one read that make it a paste. A read returns the bytes since the last
+	// read, and even a fast typist types only about 12 characters a second.
 	burstRunes = 8
 
 	// burstPause is the longest pause between two reads of one paste.
@@ -24,8 +24,8 @@ type burst struct {
 	last time.Time        // time of the last read of a paste
 }
 
-// length returns the length of the paste at the start of p, 0 if the bytes are typed. A single line end at the end is
-// Enter, because programs that type for a user send it right after their text.
+// length returns the length of the paste at the start of p, 0 if the bytes were typed. A single line end after the text
+// counts as Enter, because programs that type for a user send it right after their text.
 func (b *burst) length(p []byte) int {
 	if b.now == nil {
 		return 0

@@ -7,7 +7,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// frame holds the cells and the cursor being drawn, and those that the terminal shows. Only the UI goroutine uses it.
+// frame holds the cells and the cursor of the frame being drawn and of the frame that the terminal shows. Only the UI
+// goroutine uses it.
 type frame struct {
 	w, h        int
 	back, front []cell        // being drawn, and shown
@@ -23,7 +24,7 @@ type frame struct {
 	blank    cell
 }
 
-// cursor holds the wanted and the shown position of the cursor; -1, -1 is hidden.
+// cursor holds the wanted and the shown position of the cursor. At -1, -1 it is hidden.
 type cursor struct {
 	x, y           int
 	shownX, shownY int
@@ -33,8 +34,8 @@ func newFrame() frame {
 	return frame{ink: newInk(), cursor: cursor{x: -1, y: -1, shownX: -1, shownY: -1}}
 }
 
-// fit sets the size of the frame to that of the terminal. cut means that the terminal had another size in between and
-// may have lost cells.
+// fit sets the size of the frame to the terminal's size. cut means that the terminal had another size since the last
+// frame and may have lost cells.
 func (f *frame) fit(w, h int, cut bool) {
 	if w != f.w || h != f.h {
 		f.resize(w, h)
@@ -68,7 +69,7 @@ func (f *frame) shown() {
 	copy(f.front, f.back)
 }
 
-// forward writes the difference to the shown frame, and reports whether there was any.
+// forward writes the cells that differ from the shown frame, and reports whether anything has changed.
 func (f *frame) forward(o *output) (changed bool) {
 	for y := range f.h {
 		if f.forwardRow(o, y) {
@@ -84,7 +85,8 @@ func (f *frame) forward(o *output) (changed bool) {
 	return changed
 }
 
-// forwardRow is forward for one row. A cell that is covered by a wide text is written only when that text disappears.
+// forwardRow is forward for one row. A cell under the right half of a wide text is not written until that text
+// disappears.
 func (f *frame) forwardRow(o *output, y int) (changed bool) {
 	back, front := f.row(f.back, y), f.row(f.front, y)
 	if o.wraps && y == f.h-1 {
@@ -119,7 +121,7 @@ func invalidate(front []cell, x int, c, old cell) {
 	}
 }
 
-// encoded returns the sequences of a style, encoded on first use.
+// encoded returns the sequences that select a style. They are encoded when the style is first used.
 func (f *frame) encoded(style uint32) *encodedStyle {
 	l := &f.ink.encoded[style]
 	if !l.known {
@@ -128,8 +130,8 @@ func (f *frame) encoded(style uint32) *encodedStyle {
 	return l
 }
 
-// gap returns the n characters on the screen from x, y on; nil unless all are ASCII in the style of the cell before,
-// without a link. Called on the UI goroutine while a frame is written.
+// gap returns the n shown characters from x, y on. It returns nil unless all are ASCII and have the same style as the
+// cell before them, without a link. It is called on the UI goroutine while a frame is written.
 func (f *frame) gap(x, y, n int) []byte {
 	if x < 1 || y < 0 || y >= f.h || x+n > f.w {
 		return nil
@@ -162,7 +164,7 @@ func (f *frame) fill(c cell) {
 	}
 }
 
-// settle blanks the frame if a Clear is still pending.
+// settle carries out a delayed Clear.
 func (f *frame) settle() {
 	if f.clearing {
 		f.clearing = false
@@ -191,7 +193,7 @@ func (f *frame) set(x, y int, text uint32, width int, style tcell.Style) {
 	}
 }
 
-// part removes the wide text whose right half is x, y.
+// part removes the wide text whose right half is at x, y, if any.
 func (f *frame) part(x, y int) {
 	if x == 0 {
 		return
@@ -201,7 +203,7 @@ func (f *frame) part(x, y int) {
 	}
 }
 
-// over returns a style that takes missing colours from a cell.
+// over returns a style with its missing colours taken from a cell.
 func (f *frame) over(c *cell, style tcell.Style) tcell.Style {
 	if fg, bg, _ := style.Decompose(); fg == tcell.ColorNone || bg == tcell.ColorNone {
 		oldFg, oldBg, _ := f.ink.styles[c.style].Decompose()
@@ -221,7 +223,7 @@ func seeThrough(style tcell.Style) bool {
 	return fg == tcell.ColorNone || bg == tcell.ColorNone
 }
 
-// setRunes is set for text that may not be clean.
+// setRunes is set for text that has not been cleaned.
 func (f *frame) setRunes(x, y int, primary rune, combining []rune, style tcell.Style) {
 	if primary == 0 && len(combining) == 0 {
 		if c := f.at(x-1, y); c != nil && c.width == 2 {
@@ -234,7 +236,7 @@ func (f *frame) setRunes(x, y int, primary rune, combining []rune, style tcell.S
 		return
 	}
 	if c := f.at(x, y); c != nil {
-		// Most cells keep their content, so their text is clean already.
+		// Most cells keep their text, which was cleaned when it was first set.
 		if old := &f.front[y*f.w+x]; old.width > 0 && f.ink.is(old.text, primary, combining) {
 			f.set(x, y, old.text, int(old.width), style)
 			return

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// ErrNotTerminal reports that there is no terminal to show a screen on. The program should then work without a screen,
-// or name a command that does.
+// ErrNotTerminal means that there is no terminal to show a screen on. The program should then work without a screen, or
+// name a command that does.
 var ErrNotTerminal = errors.New("not a terminal")
 
 // console is the terminal that the program was started in.

@@ -14,13 +14,13 @@ const (
 	// carrier is the code of a key event that carries another event past tview.
 	carrier tcell.Key = 20000
 
-	// backgroundTime limits how long an answer to AskBackground is accepted. A later answer is still removed from the
-	// input.
+	// backgroundTime is how long after AskBackground an answer is accepted. A later answer is ignored, but still kept out
+	// of the input.
 	backgroundTime = 200 * time.Millisecond
 )
 
-// Handlers receive the events that tview does not pass on. [Lease.Deliver] calls all but Failed on the UI goroutine, in
-// order with the keys. Any may be nil.
+// Handlers receive the special events, which tview does not pass on. [Lease.Deliver] calls all handlers except Failed
+// on the UI goroutine, in order with the keys. A handler may be nil.
 type Handlers struct {
 	// Paste receives a complete paste.
 	Paste func(Paste)
@@ -35,8 +35,8 @@ type Handlers struct {
 	Failed func(error)
 }
 
-// inbox holds the events for PollEvent. Special events travel between the keys as carrier keys: each carrier in events
-// has a call, which runs in order with the keys.
+// inbox holds the events for PollEvent. A special event is queued between the keys as a carrier key, so that the call
+// that handles it runs in order with the keys.
 type inbox struct {
 	events *queue
 	size   atomic.Pointer[[2]int] // columns and rows of the next frame
@@ -60,7 +60,7 @@ func (in *inbox) setHandlers(h Handlers) {
 	in.handlers = h
 }
 
-// deliver runs the call of a carrier.
+// deliver makes the call that belongs to a carrier key.
 func (in *inbox) deliver(ev *tcell.EventKey) {
 	in.mu.Lock()
 	call, h := in.calls[ev], in.handlers
@@ -87,7 +87,7 @@ func (in *inbox) paste(p Paste) {
 	in.pastes = append(in.pastes, p)
 }
 
-// filter handles an event of tcell.
+// filter queues an event of tcell, or handles it if it is a special event.
 func (in *inbox) filter(ev tcell.Event) {
 	switch ev := ev.(type) {
 	case *tcell.EventKey:
@@ -155,8 +155,8 @@ func (in *inbox) answered(reply string) {
 	})
 }
 
-// resized sends tview the terminal's new size. The next frame is painted in full even if the size is that of the last
-// frame, because the terminal may have cut cells in between.
+// resized sends tview the terminal's new size. The next frame is painted in full even if it has the same size as the
+// last one, because the terminal may have had another size in between and lost cells.
 func (in *inbox) resized(cols, rows int) {
 	in.size.Store(&[2]int{cols, rows})
 	if in.cut.Swap(true) {
@@ -218,15 +218,15 @@ func (s *Screen) PollEvent() tcell.Event { return s.inbox.events.pop(s.life.stop
 // HasPendingEvent reports whether PollEvent would return at once.
 func (s *Screen) HasPendingEvent() bool { return s.inbox.events.len() > 0 }
 
-// Lend lends the screen to one user, whose handlers receive special events from now on, including queued ones. Call it
-// before Init, and for each further user. The lease's PollEvent ends with the lease's Fini or with the screen. The
-// lease's Fini also ends the screen, unless kept returns true.
+// Lend lends the screen to a user, such as a loop. From now on h receives the special events, including queued ones.
+// Call Lend before Init, and for each further user. The lease's PollEvent returns nil after Fini of the lease or of the
+// screen. The lease's Fini also ends the screen, unless kept returns true.
 func (s *Screen) Lend(h Handlers, kept func() bool) *Lease {
 	s.inbox.setHandlers(h)
 	return &Lease{Screen: s, kept: kept, quit: make(chan struct{})}
 }
 
-// Lease is the screen for one user.
+// Lease is the screen as lent to one user; see [Screen.Lend].
 type Lease struct {
 	*Screen
 	kept func() bool
@@ -234,8 +234,8 @@ type Lease struct {
 	quit chan struct{}
 }
 
-// Deliver runs the handler of the special event that ev carries and returns true, or false for an ordinary key. Call it
-// first in tview's input capture.
+// Deliver calls the handler of the special event that ev carries and returns true. For an ordinary key it returns
+// false. Call it first in tview's input capture.
 func (l *Lease) Deliver(ev *tcell.EventKey) bool {
 	if ev.Key() != carrier {
 		return false

@@ -14,11 +14,10 @@ type cell struct {
 	width uint8  // 0 if the shown content is unknown
 }
 
-// manyInks limits the styles and texts that an ink keeps in addition to one for each cell, before unused ones are
-// dropped.
+// manyInks is how many more styles and texts than cells an ink keeps before it drops unused ones.
 const manyInks = 4096
 
-// ink gives numbers to texts and styles. The number of a text of one rune is that rune.
+// ink gives numbers to texts and styles. The number of a text with a single rune is the rune's value.
 type ink struct {
 	styles   []tcell.Style
 	encoded  []encodedStyle // of styles; encoded on first use
@@ -106,7 +105,7 @@ func (k *ink) is(text uint32, primary rune, combining []rune) bool {
 	return sameText(k.string(text), primary, combining)
 }
 
-// ascii avoids an allocation for each ASCII character.
+// ascii maps ASCII characters to strings, to avoid an allocation for each of them.
 var ascii = func() (t [utf8.RuneSelf]string) {
 	for i := range t {
 		t[i] = string(rune(i))

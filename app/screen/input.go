@@ -94,7 +94,7 @@ func (in *input) feed(p []byte) {
 	}
 }
 
-// typed handles an unmarked paste or else one byte, and returns the rest of p.
+// typed handles the unmarked paste at the start of p, or else one key or byte, and returns the rest of p.
 func (in *input) typed(p []byte) []byte {
 	n := in.burst.length(p)
 	switch {
@@ -130,7 +130,7 @@ func (in *input) give(b byte) {
 	}
 }
 
-// cutLetter replaces an incomplete character.
+// cutLetter passes on an incomplete character as U+FFFD.
 func (in *input) cutLetter() {
 	in.out = append(in.out, bytes.Repeat(unreadable, len(in.letter))...)
 	in.letter = in.letter[:0]

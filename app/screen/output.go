@@ -1,9 +1,8 @@
 package screen
 
 const (
-	// smallFrame is the size in bytes of a frame that a terminal shows at once, so that it needs neither synchronized
-	// output nor a hidden cursor. It is the size of a line of text; a terminal reads some thousand bytes before it
-	// paints.
+	// smallFrame is the largest size in bytes of a frame that is written without synchronized output and without hiding
+	// the cursor. It is about a line of text; a terminal reads some thousand bytes before it paints.
 	smallFrame = 160
 
 	syncBegin  = "\x1b[?2026h"
@@ -13,8 +12,8 @@ const (
 	linkEnd    = "\x1b]8;;\x1b\\"
 )
 
-// output encodes cells for the terminal and omits what the terminal already has: it moves the cursor and sends colours
-// only when they differ. A key takes 10–40 bytes.
+// output encodes cells for the terminal. It moves the cursor and sends colours only if they differ from the terminal's,
+// so that the frame after a key takes only 10–40 bytes.
 type output struct {
 	body  []byte // of the frame being written
 	cols  int    // width of the terminal
@@ -30,8 +29,8 @@ type output struct {
 	shown, wantShown cursorState
 	drawn            bool // the cell before the cursor was just written in the current style
 
-	// gap returns the text of n cells from x, y on if it may be written again in the style of the cell before them,
-	// else nil. The function itself may be nil.
+	// gap returns the text of the n cells from x, y on, or nil if it can't be written again in the style of the cell
+	// before them. The function may be nil.
 	gap func(x, y, n int) []byte
 }
 
@@ -50,7 +49,7 @@ const (
 	cursorShown
 )
 
-// unknown differs from the sgr of every encodedStyle.
+// unknown is the value of sgr if the terminal's colours are not known. No encodedStyle has it.
 const unknown = "unknown"
 
 // reset marks the terminal's state as unknown.
@@ -132,11 +131,11 @@ func (o *output) cell(x, y int, text string, width int, l *encodedStyle) {
 	o.drawn = true
 	o.at.x += width
 	o.at.sure = o.at.sure && len(text) == 1 && text[0] < 0x80
-	// Terminals differ after a wide text and at the edge.
+	// Terminals move the cursor differently after a wide text and at the right edge.
 	o.at.known = width == 1 && o.at.x < o.cols
 }
 
-// cursor sets the position of the cursor after the frame; outside of the screen it is hidden.
+// cursor sets the position of the cursor after the frame. Outside of the screen it is hidden.
 func (o *output) cursor(x, y int) {
 	inside := x >= 0 && y >= 0 && x < o.cols
 	if inside {
@@ -180,10 +179,11 @@ func (o *output) move(x, y int) {
 	o.drawn = false
 }
 
-// shortGap limits the cells that are written again instead of skipped, because skipping them takes three or four bytes.
+// shortGap limits the unchanged cells that are written again instead of being skipped, because skipping takes three or
+// four bytes.
 const shortGap = 3
 
-// between returns the shown text between the cursor and x if writing it again is shorter than a move.
+// between returns the shown text between the cursor and x if writing it again is shorter than a cursor move, else nil.
 func (o *output) between(at place, x int) []byte {
 	if x-at.x > shortGap || !o.drawn || o.gap == nil || o.link != "" {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// queue passes events from tcell's goroutines to the reader of PollEvent. It is unlimited, because a full queue would
-// keep tcell from ending, and only typing and mouse moves fill it.
+// queue passes events from tcell's goroutines to the caller of PollEvent. Its length is not limited, because a full
+// queue would keep tcell from ending. Only typing and mouse moves fill it.
 type queue struct {
 	mu    sync.Mutex // guards items
 	items []tcell.Event

@@ -262,7 +262,7 @@ func (s *Screen) repaint() {
 	})
 }
 
-// ShowCursor sets the position of the cursor for the next frame; outside of the screen it is hidden.
+// ShowCursor sets the position of the cursor for the next frame. Outside of the screen it is hidden.
 func (s *Screen) ShowCursor(x, y int) {
 	if x < 0 || y < 0 {
 		x, y = -1, -1
@@ -287,7 +287,7 @@ func (s *Screen) SetCursorStyle(tcell.CursorStyle, ...tcell.Color) {}
 // title at the end.
 func (s *Screen) SetTitle(title string) { s.Screen.SetTitle(plainText(title)) }
 
-// Call is a way to notify a user who looks elsewhere.
+// Call is a way to notify a user who is not looking at the screen.
 type Call string
 
 // The ways, by their names in the configuration.

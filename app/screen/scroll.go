@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// scroll is a move of whole rows inside a region: row y, from top to before bottom, then shows the former row y+by, or
-// blanks if that is outside of the region.
+// scroll is a move of whole rows inside the region of rows from top to before bottom. After the move, row y shows what
+// row y+by showed before, or blanks if y+by is outside of the region.
 type scroll struct{ top, bottom, by int }
 
 // Rows are moved only if at least manyRows change and the move saves more than manyCells cells.
@@ -15,8 +15,9 @@ const (
 	manyCells = 200
 )
 
-// scrolled returns the move that brings the most rows of the frame being drawn to their places, and whether it saves
-// enough cells. It compares each row with all others, so its cost grows with the square of the rows.
+// scrolled returns the move that brings the most rows of the shown frame to their places in the frame being drawn. ok
+// reports whether the move saves enough cells. Each row is compared with all others, so the cost grows with the square
+// of the number of rows.
 func (f *frame) scrolled() (best scroll, ok bool) {
 	changed, first, last := 0, f.h, 0
 	for y := range f.h {
@@ -54,7 +55,7 @@ func (f *frame) candidate(first, last, by int) (m scroll, placed int) {
 	return m, placed
 }
 
-// spares returns the number of cells that a move saves.
+// spares returns by how many a move reduces the cells that have to be written.
 func (f *frame) spares(m scroll) int {
 	n := 0
 	for y := m.top; y < m.bottom; y++ {
@@ -74,7 +75,7 @@ func (f *frame) spares(m scroll) int {
 // blankCell is the content of a cleared cell.
 var blankCell = cell{text: ' ', width: 1}
 
-// moved returns the content of row y after a move, nil for blanks.
+// moved returns the content of row y after a move, or nil if the row is blank then.
 func (f *frame) moved(m scroll, y int) []cell {
 	if y += m.by; y < m.top || y >= m.bottom {
 		return nil
@@ -121,8 +122,8 @@ func (m scroll) sequence() string {
 	return fmt.Sprintf("\x1b[m\x1b[%d;%dr\x1b[%d;1H\x1b[%d%c\x1b[r", m.top+1, m.bottom, m.top+1, n, what)
 }
 
-// moveRows makes the terminal move rows that the new frame shows elsewhere, instead of writing them again, and reports
-// whether it did.
+// moveRows makes the terminal move rows that are elsewhere in the new frame, so that they need not be written again,
+// and reports whether it did.
 func (f *frame) moveRows(o *output) bool {
 	m, ok := f.scrolled()
 	if !ok {

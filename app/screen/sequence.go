@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// keyTime is the time that an ESC waits for more bytes before it is a key.
+	// keyTime is how long an ESC byte waits for more bytes before it is reported as a key.
 	keyTime = 50 * time.Millisecond
 
 	// answerTime is the longest pause within a terminal's reply.
@@ -33,7 +33,8 @@ const (
 // escKey is Esc in a form that can't be the first byte of another sequence.
 const escKey = "\x1b[27u"
 
-// afterPause handles the bytes held before p after a pause: they continue with p, or are dropped.
+// afterPause decides about the bytes that were held when p arrives after a pause: p continues them, or they are
+// dropped.
 func (in *input) afterPause(p []byte, pause time.Duration) {
 	switch {
 	case in.state == inPaste:
@@ -47,14 +48,14 @@ func (in *input) afterPause(p []byte, pause time.Duration) {
 	}
 }
 
-// late reports whether p is the rest of a reply whose first bytes came so early that they were reported as a key.
-// Nobody types that many bytes at once.
+// late reports whether p is the rest of a reply whose first bytes were already reported as a key, because the rest came
+// too late. Nobody types that many bytes at once.
 func (in *input) late(p []byte) bool {
 	q := append(bytes.Clone(in.held), p...)
 	return len(in.held) > 0 && len(p) > 2 && (ansi.IsAnswer(q[1], q[2]) || q[1] == '[' && q[2] >= '0' && q[2] <= '?')
 }
 
-// pending reports whether the held bytes are a key if no more follow.
+// pending reports whether the held bytes have to be reported as a key if no more bytes follow.
 func (in *input) pending() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -128,7 +129,7 @@ func (in *input) escape(b byte) {
 	in.held = append(in.held, b)
 	switch {
 	case b == esc:
-		// the first of three ESC was a key
+		// the first of three ESC bytes was a key
 	case b == '[':
 		in.state = inSequence
 	case b == 'O':
@@ -147,7 +148,7 @@ func (in *input) escape(b byte) {
 	}
 }
 
-// escBefore reports the first of two ESC as a key.
+// escBefore reports the first of two ESC bytes as a key.
 func (in *input) escBefore() {
 	if len(in.held) > 1 && in.held[1] == esc {
 		in.out = append(in.out, escKey...)
@@ -240,7 +241,8 @@ func (in *input) introducer(b byte) {
 	in.text, in.state = append(in.text[:0], b), inAnswer
 }
 
-// answer reads a string up to BEL or ESC \. A byte that interrupts the string was typed; the string is dropped.
+// answer reads a string up to BEL or ESC \. A control byte in the string was typed: it is handled as a key, and the
+// string is dropped.
 func (in *input) answer(b byte) {
 	switch {
 	case in.state == inAnswerEscape && b == '\\', in.state == inAnswer && b == '\a':

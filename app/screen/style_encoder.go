@@ -98,7 +98,7 @@ func (e *styleEncoder) color(c tcell.Color, rgb, indexed string) string {
 
 var setsGraphics = texts.Regexp(`\x1b\[([0-9;:]*)m`)
 
-// parameters joins the parameters of all SGR sequences in seq, the first of which is a reset: ";1;32".
+// parameters joins the parameters of all SGR sequences in seq, without the reset at their start: ";1;32".
 func parameters(seq string) string {
 	all := ""
 	for _, m := range setsGraphics().FindAllStringSubmatch(seq, -1) {
@@ -146,8 +146,8 @@ func styleURL(style tcell.Style) string {
 	return reflect.ValueOf(style).FieldByName("url").String()
 }
 
-// asciiFallbacks returns the texts for runes on a terminal that accepts only ASCII: lines from its alternate character
-// set (terminfo: acs_chars), for others similar characters.
+// asciiFallbacks returns the texts that stand for runes on a terminal that accepts only ASCII: characters of its
+// alternate character set (terminfo: acs_chars) for lines, similar characters for others.
 func asciiFallbacks(info *terminfo.Terminfo) map[rune]string {
 	texts := maps.Clone(tcell.RuneFallbacks)
 	if info.EnterAcs == "" {
@@ -162,14 +162,14 @@ func asciiFallbacks(info *terminfo.Terminfo) map[rune]string {
 	return texts
 }
 
-// unpadded returns a sequence of terminfo without its pauses: "$<2>".
+// unpadded returns a terminfo sequence without its padding, such as "$<2>".
 func unpadded(info *terminfo.Terminfo, seq string) string {
 	var b strings.Builder
 	info.TPuts(&b, seq)
 	return b.String()
 }
 
-// acsRunes maps the characters to the runes listed in terminfo(5) under "Line Graphics".
+// acsRunes maps VT100 characters to runes, as listed in terminfo(5) under "Line Graphics".
 var acsRunes = map[byte]rune{
 	'+': '→', ',': '←', '-': '↑', '.': '↓', '0': '█', '`': '◆', 'a': '▒', 'f': '°', 'g': '±', 'h': '░', 'i': '§',
 	'j': '┘', 'k': '┐', 'l': '┌', 'm': '└', 'n': '┼', 'o': '⎺', 'p': '⎻', 'q': '─', 'r': '⎼', 's': '⎽', 't': '├', 'u': '┤',

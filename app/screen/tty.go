@@ -11,9 +11,9 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// Device is a terminal below [Tty]: the real one, or one in memory for tests.
+// Device is the terminal that a [Tty] uses: the real one, or one in memory for tests.
 type Device interface {
-	// Start switches the terminal to raw mode, Stop back to the earlier mode. Either may be called repeatedly.
+	// Start switches the terminal to raw mode. Stop restores the earlier mode. Both may be called repeatedly.
 	Start() error
 	Stop() error
 
@@ -37,8 +37,8 @@ type Device interface {
 
 var errInterrupted = errors.New("reading the terminal was interrupted")
 
-// Tty is the tcell.Tty between tcell and the terminal. It writes each frame at once, and keeps pastes and replies of
-// the terminal away from tcell's parser. Bytes typed before the screen opened come first.
+// Tty is the tcell.Tty between tcell and the terminal. It writes each frame in one piece, and keeps pastes and the
+// terminal's replies away from tcell's parser. Bytes that were typed before the screen was opened are read first.
 type Tty struct {
 	dev Device
 	in  input // used by the reading goroutine
@@ -96,7 +96,7 @@ func (t *Tty) Stop() error {
 	return t.dev.Stop()
 }
 
-// Close implements [tcell.Tty]. Nothing reaches the terminal any more.
+// Close implements [tcell.Tty]. Nothing is written to the terminal afterwards.
 func (t *Tty) Close() error {
 	if t.ended.Swap(true) {
 		return nil
@@ -148,7 +148,7 @@ func (t *Tty) Read(p []byte) (int, error) {
 	}
 }
 
-// wait reads from the terminal. If nothing comes within keyTime, held bytes that may be a key become one.
+// wait reads from the terminal. Held bytes that may be a key are reported as a key if no bytes arrive within keyTime.
 func (t *Tty) wait(buf []byte) (int, error) {
 	if t.in.pending() {
 		defer time.AfterFunc(keyTime, t.in.expire).Stop()
@@ -156,7 +156,7 @@ func (t *Tty) wait(buf []byte) (int, error) {
 	return t.dev.Read(buf)
 }
 
-// interrupt ends tcell's reading, until Start.
+// interrupt makes Read fail until the next Start.
 func (t *Tty) interrupt() {
 	t.interrupted.Store(true)
 	t.dev.Interrupt()
@@ -168,8 +168,8 @@ func (t *Tty) startReading() {
 	t.reading.Store(&ended)
 }
 
-// stopReading ends tcell's reading goroutine. The goroutine must end before tcell ends or suspends, because unread
-// input would block it forever afterwards.
+// stopReading ends tcell's reading goroutine. It must be called before tcell ends or suspends, because afterwards
+// unread input would block the goroutine forever.
 func (t *Tty) stopReading() {
 	t.interrupt()
 	select {
@@ -178,8 +178,8 @@ func (t *Tty) stopReading() {
 	}
 }
 
-// readingEnded is called once after each start, when tcell's reading goroutine ends. It returns the error, nil for an
-// intended end.
+// readingEnded is called once after each start, when tcell's reading goroutine has ended. It returns the error that
+// ended it, nil if it was stopped intentionally.
 func (t *Tty) readingEnded() error {
 	close(*t.reading.Load())
 	err := t.readErr.Swap(nil)
@@ -189,7 +189,7 @@ func (t *Tty) readingEnded() error {
 	return fmt.Errorf("terminal: %w", *err)
 }
 
-// Write implements [tcell.Tty]. It never fails, because reading notices a terminal that is gone.
+// Write implements [tcell.Tty]. It never returns an error: if the terminal is gone, Read does.
 func (t *Tty) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -203,7 +203,7 @@ func (t *Tty) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// draw writes a frame. f writes its cells.
+// draw writes a frame, whose cells f writes to o.
 func (t *Tty) draw(f func(o *output)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -223,7 +223,7 @@ func (t *Tty) flush() {
 	_, _ = t.dev.Write(frame)
 }
 
-// hold collects output until release, which writes it at once.
+// hold collects output until release is called, which writes it in one piece.
 func (t *Tty) hold() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -20,18 +20,19 @@ import (
 	"strings"
 )
 
-// Answer holds at most one of the shapes. The zero Answer has nothing to show.
+// Answer is a command's answer. It has at most one of Text, List, Document and Question. The zero Answer has nothing to
+// show.
 type Answer struct {
 	Text     *Text     `json:"text,omitempty"`
 	List     *List     `json:"list,omitempty"`
 	Document *Document `json:"document,omitempty"`
 	Question *Question `json:"question,omitempty"`
-	// Leave asks the screen to leave this session; nil: it stays.
+	// Leave asks the screen to leave this session; nil means that it stays.
 	Leave *Leave `json:"leave,omitempty"`
-	// Then is a command to run next, with the screen's facts at that time.
+	// Then is a command that the screen runs next, with its then current knowledge of the session.
 	Then []string `json:"then,omitempty"`
-	// Open is a file on the screen's machine to open in the user's editor, at a line from 1; 0 is the start. Text then
-	// describes the file.
+	// Open is a file on the screen's machine to open in the user's editor, at the line Line, counted from 1; 0 means the
+	// start. Text then describes the file.
 	Open string `json:"open,omitempty"`
 	Line int    `json:"line,omitempty"`
 }
@@ -53,14 +54,14 @@ const (
 	Diff   Form = "diff" // a unified diff
 )
 
-// Text is a text for people.
+// Text is a text to show.
 type Text struct {
 	Title string `json:"title,omitempty"`
 	Body  string `json:"body"`
 	Form  Form   `json:"form,omitempty"`
 }
 
-// List has rows to read and to choose from.
+// List is a list whose rows can be read, and chosen to run an action.
 type List struct {
 	Title   string   `json:"title"`
 	Columns []string `json:"columns"` // their names; the first uses the room left by the others
@@ -70,13 +71,14 @@ type List struct {
 	Unfold  bool     `json:"unfold,omitempty"` // plain text shows More for each row
 	Most    int      `json:"most,omitempty"`   // rows that plain text shows; 0 is all
 	Usage   string   `json:"usage,omitempty"`  // what to type, if no row can be chosen
-	// Rest is the command that returns the same list with facts that take longer to find; nil: the list has all.
+	// Rest is the command that returns the same list with facts that take longer to find; nil means that the list is
+	// complete.
 	Rest []string `json:"rest,omitempty"`
-	// Done is the command to run when the list is closed after an action; nil is none.
+	// Done is the command to run when the list is closed after an action; nil means none.
 	Done []string `json:"done,omitempty"`
 	// Changes means that rows change by themselves: an open list is read again when the session reports a change.
 	Changes bool `json:"changes,omitempty"`
-	// Numbered means that a cell has the number that commands use for the row: plain text adds no other.
+	// Numbered means that a cell shows the number by which commands name the row, so that plain text adds no row numbers.
 	Numbered bool `json:"numbered,omitempty"`
 }
 
@@ -94,26 +96,28 @@ type Row struct {
 	Deeds []Deed   `json:"deeds,omitempty"`
 }
 
-// IDOf returns a short id for a row, computed from texts.
+// IDOf returns a short id for a row. It is a hash of the given texts.
 func IDOf(all ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(all, "\x00")))
 	return hex.EncodeToString(sum[:4])
 }
 
-// Deed is an action on a row, or a choice of a question. It runs another command.
+// Deed is an action on a row, or a choice in a question. It runs another command.
 type Deed struct {
 	Label string   `json:"label"`
 	Run   []string `json:"run,omitempty"` // the name of the command and its arguments; nil does nothing
-	// Edit is a text for the person to edit, which becomes the last argument; "" is none. Unchanged text does nothing.
+	// Edit is a text for the user to edit, which becomes the command's last argument; "" means none. If the text is not
+	// changed, the command is not run.
 	Edit   string `json:"edit,omitempty"`
 	Typed  bool   `json:"typed,omitempty"`  // the person types a line, starting from Edit; it may be "" or unchanged
 	Closes bool   `json:"closes,omitempty"` // the list is closed first
-	// Secret means that a text is typed unseen for the command. It is then the only choice of a question.
+	// Secret means that the user types a secret for the command, which is not shown. Such a Deed is the only choice of its
+	// question.
 	Secret bool   `json:"secret,omitempty"`
 	Key    string `json:"key,omitempty"` // in a question with a Scope: the action whose keys make this choice
 }
 
-// Document has sections of values, for a dialog with a tab for each of its documents.
+// Document has sections of values. It is shown in a dialog, together with the other documents in Tabs.
 type Document struct {
 	Title    string    `json:"title"`
 	Tabs     []Deed    `json:"tabs,omitempty"` // the documents of the dialog; the label of this one is Title
@@ -137,13 +141,14 @@ type Value struct {
 	Deeds   []Deed `json:"deeds,omitempty"`    // actions that change it
 }
 
-// Question asks the person to choose.
+// Question asks the user to choose.
 type Question struct {
 	Title   string   `json:"title"`
 	Lines   []string `json:"lines,omitempty"`
 	Choices []Deed   `json:"choices"`
 	Whole   bool     `json:"whole,omitempty"` // the first choice requires that the end of Lines was on the screen
-	// Scope names the scope of keys in which each choice has its own action; "" is none: choices only have numbers.
+	// Scope names the key scope in which each choice has an action with its own keys; "" means that choices have only
+	// numbers.
 	Scope string `json:"scope,omitempty"`
 }
 

@@ -10,14 +10,14 @@ import (
 	"buddy/views/markup"
 )
 
-// maxName limits the id of a row that people type, in bytes.
+// maxName limits the row ids that the user is expected to type, in bytes.
 const maxName = 12
 
 // maxCell limits a cell of a list in plain text, in characters.
 const maxCell = 100
 
-// String returns an answer as plain text without control characters: rows of a list with numbers, choices of a question
-// with their commands.
+// String returns an answer as plain text without control characters. The rows of a list have numbers, and the choices
+// of a question are the commands to type.
 func (a Answer) String() string {
 	switch {
 	case a.Text != nil:
@@ -92,7 +92,8 @@ func (l *List) cells(rows []Row) (cells [][]string, widths []int) {
 	return cells, widths
 }
 
-// named reports whether people type ids of rows that no cell shows.
+// named reports whether the rows must be shown with their ids, because commands name them by short ids that no cell
+// shows.
 func (l *List) named() bool {
 	if l.Numbered {
 		return false
@@ -151,8 +152,8 @@ func (q *Question) text() string {
 	return strings.Join(lines, "\n")
 }
 
-// Value returns an answer for JSON: a list as an array of objects with the columns' names as keys, any other answer as
-// its shape.
+// Value returns an answer for JSON. A list becomes an array of objects with the columns' names as keys. Other answers
+// are returned as they are.
 func (a Answer) Value() any {
 	switch {
 	case a.Text != nil:

@@ -7,24 +7,24 @@ import (
 	"buddy/texts"
 )
 
-// onCommandLine maps session commands to their counterparts on the command line, worded for hints.
+// onCommandLine maps slash commands to their counterparts on the command line, as hints name them.
 var onCommandLine = map[string]string{
 	"trust": "buddy trust", "mcp": "buddy mcp check", "hooks": "buddy doctor", "skills": "buddy doctor", "agents": "buddy doctor", "doctor": "buddy doctor", "model": "--model", "approve": "--approve",
 	"login": "buddy login", "config": "buddy config", "memory": "buddy memory", "permissions": "buddy policy", "session": "buddy exec without --resume",
 }
 
 var (
-	// withCounterpart matches a session command followed by its counterpart on the command line: "/trust, or run:
-	// buddy trust".
+	// withCounterpart matches a slash command that is followed by its counterpart on the command line, as in "/trust, or
+	// run: buddy trust".
 	withCounterpart = texts.Regexp(`/[a-z]+(?: [^\s,]+)?, or (?:run )?((?:run: )?buddy )`)
-	// slashed matches a possible session command, or a path.
+	// slashed matches text that may be a slash command or a path.
 	slashed = texts.Regexp(`(?:^|[\s(])/[a-z]+(?:[/\w.-]*\w)?`)
 	// clauses matches the separators between the parts of a hint.
 	clauses = texts.Regexp(` · |; |: |, |\. `)
 )
 
-// OnCommandLine rewords a text of buddy for places where nobody can type a session command. Counterparts on the command
-// line replace the commands; parts of the text about commands without a counterpart are dropped.
+// OnCommandLine rewords a text of buddy for places where nobody can type slash commands. It replaces slash commands by
+// their counterparts on the command line, and drops the parts of the text that name a command without a counterpart.
 func OnCommandLine(text string) string {
 	if !strings.Contains(text, "/") {
 		return text
@@ -56,7 +56,7 @@ func OnCommandLine(text string) string {
 	return kept.String()
 }
 
-// typedOnly reports whether a text names a command that only a person in a session can give.
+// typedOnly reports whether a text names a slash command that can only be typed in a session.
 func typedOnly(text string) bool {
 	return slices.ContainsFunc(slashed().FindAllString(text, -1), func(found string) bool {
 		_, name, _ := strings.Cut(found, "/")

@@ -17,12 +17,12 @@ type Command struct {
 	// Brief describes the command in at most eight words; "" means that Help is short enough.
 	Brief string
 	Help  string
-	// Means lists words that people look for the command by, other than its name and aliases.
+	// Means lists other words than the name and its aliases by which users look for the command.
 	Means []string
-	// Events returns the runtime commands that a line stands for, none if it only shows something; the error is about
-	// the arguments. A nil Events means that the command never sends anything by itself.
+	// Events returns the runtime commands to send for the given arguments, none if the command only shows something. The
+	// error is about the arguments. If Events is nil, the command never sends anything to the runtime.
 	Events func(args string) ([]event.Command, error)
-	// Complete returns the possible next arguments. nil: no completion.
+	// Complete returns the possible next arguments after the arguments said. If it is nil, arguments are not completed.
 	Complete func(from Offers, said []string) []Choice
 	// Answers means that package commands implements the command and answers with a shape of package show.
 	Answers bool
@@ -31,11 +31,11 @@ type Command struct {
 	CLI string
 	// Early means that the command needs only the settings and the saved sessions, so it works before the session runs.
 	Early bool
-	// Instant means that the command takes no time, so a screen runs it in place.
+	// Instant means that the command takes no time, so that a screen can run it on its UI goroutine.
 	Instant bool
 	// Use ranks the most used commands, from 1; 0 ranks after all of them.
 	Use int
-	// ScreenOnly explains why the command is useless line by line; "" means that it works there.
+	// ScreenOnly explains why the command does not work in plain mode; "" means that it works there.
 	ScreenOnly string
 }
 
@@ -87,12 +87,12 @@ func Find(name string) (Command, bool) {
 	return Command{}, false
 }
 
-// Offers provides the values that arguments of commands are chosen from. They are read on demand.
+// Offers provides values for the completion of arguments. They are read on demand.
 type Offers struct {
 	Workflows func() []workflow.Workflow
 }
 
-// Choice is a word to complete and its explanation. Both may come from a file.
+// Choice is a possible completion and its explanation. Both may come from an untrusted file.
 type Choice struct{ Word, Help string }
 
 // Complete returns the possible completions of the last word of a command line.
@@ -114,7 +114,7 @@ func Complete(from Offers, line string) []Choice {
 	})
 }
 
-// One turns a reader of at most one runtime command into an Events function.
+// One turns a function that returns at most one runtime command into a Command's Events function.
 func One(read func(args string) (event.Command, error)) func(string) ([]event.Command, error) {
 	return func(args string) ([]event.Command, error) {
 		c, err := read(args)
@@ -125,7 +125,8 @@ func One(read func(args string) (event.Command, error)) func(string) ([]event.Co
 	}
 }
 
-// Sends reports whether the arguments make the command send something to the runtime, or are invalid.
+// Sends reports whether the command sends something to the runtime with these arguments. It is also true for invalid
+// arguments.
 func (c Command) Sends(args string) bool {
 	if c.Events == nil {
 		return false

@@ -15,7 +15,7 @@ import (
 // MaxCopy limits copied text, in bytes, because it goes through the terminal.
 const MaxCopy = 1 << 20
 
-// Copied returns a message about how much text is copied, or an error that explains why none is.
+// Copied returns the message that a text was copied, or an error if the text can't be copied.
 func Copied(text string) (string, error) {
 	switch n := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1; {
 	case text == "":

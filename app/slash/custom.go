@@ -15,8 +15,8 @@ func FindCustom(all []event.CustomCommand, name string) (event.CustomCommand, bo
 	return event.CustomCommand{}, false
 }
 
-// Typed returns the skills and custom commands that a person can call by name. A command named like a built-in command
-// can only be called by the model.
+// Typed returns the skills and custom commands that the user can call. A custom command with the name of a built-in
+// command can only be called by the model.
 func Typed(all []event.CustomCommand) []event.CustomCommand {
 	return slices.DeleteFunc(slices.Clone(all), func(c event.CustomCommand) bool {
 		return slices.ContainsFunc(Commands, func(own Command) bool { return own.Name == c.Name })

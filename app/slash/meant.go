@@ -9,8 +9,9 @@ import (
 	"buddy/app/fuzzy"
 )
 
-// DidYouMean returns a "did you mean" question with the command that people look for by an unknown name, or that has a
-// similar name; "" if there is none. custom lists the session's own commands.
+// DidYouMean returns a "did you mean" question with the command that the user probably meant by an unknown name,
+// because it is known by that word or has a similar name. It returns "" if there is no such command. custom lists the
+// session's skills and custom commands.
 func DidYouMean(custom []event.CustomCommand, wrong string) string {
 	word := strings.ToLower(wrong)
 	for _, c := range Commands {

@@ -1,6 +1,6 @@
 package slash
 
-// Next describes the session that follows the current one, if any.
+// Next describes how a screen leaves its session, and the session that follows, if any.
 type Next struct {
 	Again  bool
 	Detach bool   // the session continues without this screen
@@ -15,7 +15,7 @@ type Next struct {
 	Browse  bool   // open the list of sessions
 }
 
-// Reason returns the reason for the end of the session as hooks get it.
+// Reason returns the reason that hooks get for the end of the session.
 func (n Next) Reason() string {
 	switch {
 	case n.Again && n.Resume == "":

@@ -18,7 +18,7 @@ import (
 	"buddy/views/words"
 )
 
-// Pieces joins several texts into one.
+// Pieces is an io.ReaderAt that joins several texts.
 type Pieces []piece
 
 type piece struct {
@@ -55,7 +55,7 @@ func (p Pieces) Size() (n int64) {
 	return n
 }
 
-// Say appends a text of buddy.
+// Say appends a text that is not part of the output.
 func (p *Pieces) Say(text string) {
 	p.Add(strings.NewReader(text), int64(len(text)))
 }
@@ -63,8 +63,8 @@ func (p *Pieces) Say(text string) {
 // Add appends size bytes of text.
 func (p *Pieces) Add(text io.ReaderAt, size int64) { *p = append(*p, piece{text, size}) }
 
-// Document returns the whole output of a call: both streams of a command from their files as far as they are recorded,
-// else the file named in its result, else the output kept in memory, else the result. The caller closes the document.
+// Document returns the whole output of a call, from the first of these sources that exists: the files with a command's
+// output streams, the file named in its result, the output kept in memory, the result. The caller closes the document.
 func Document(c *state.Call) (dialog.Document, error) {
 	said := words.Call{Name: c.Name, Arguments: c.Arguments, Action: c.Action}
 	title := cmp.Or(c.Action.Command, said.Line())

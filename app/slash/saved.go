@@ -16,7 +16,7 @@ import (
 // goroutine may call them. The zero Saved has no sessions.
 type Saved struct{ stores []sessions.Store }
 
-// SavedIn returns the sessions of a store, and those of the same project that could not be moved there.
+// SavedIn returns a Saved for the sessions in a store, and for sessions of the same project in other stores.
 func SavedIn(store sessions.Store) Saved {
 	return Saved{append([]sessions.Store{store}, store.Others()...)}
 }

@@ -6,7 +6,7 @@ import (
 	"buddy/app/state"
 )
 
-// Now holds the screen's knowledge of its session.
+// Now holds what a screen knows about its session.
 type Now struct {
 	Info    event.SessionCreated  `json:"info"`
 	Prompts []state.Border        `json:"-"`              // the prompts that a rewind can return to, the oldest first

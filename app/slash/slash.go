@@ -21,7 +21,7 @@ import (
 	"buddy/tools"
 )
 
-// Aliases maps other names of commands to their names; a second word is put before the arguments.
+// Aliases maps other names of commands to their names. A second word is put in front of the arguments.
 var Aliases = map[string]string{
 	"exit": "quit", "q": "quit", "": "help", "mode": "approve", "rules": "permissions",
 	"new": "clear", "cost": "context", "resume": "session resume",
@@ -33,8 +33,9 @@ func AliasNames() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// Split returns the name and arguments of the command in a line. A name is a first word of letters, digits, dashes and
-// colons, so "/etc/hosts is what?" and "/* a comment" are not commands. Punctuation after the word is ignored.
+// Split returns the name and arguments of the slash command in a line. ok is false if the line is not a command, such
+// as "/etc/hosts is what?" or "/* a comment", because its first word has other characters than letters, digits, dashes
+// and colons. Punctuation at the end of the word does not matter for that.
 func Split(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(line, "/")
 	if !ok {
@@ -70,12 +71,12 @@ func notInName(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_:", r)
 }
 
-// ShellLine reports whether a line is a shell command of the person: "!" followed by text.
+// ShellLine reports whether a line is a shell command of the user: "!" followed by text.
 func ShellLine(line string) bool {
 	return strings.HasPrefix(line, "!") && strings.TrimSpace(line) != "!"
 }
 
-// Private reports whether a line may hold a key. Such a line goes into no history and no draft.
+// Private reports whether a line may hold a key. Such a line must not be stored in the input history or as a draft.
 func Private(line string) bool {
 	words := strings.Fields(line)
 	return len(words) > 2 && strings.EqualFold(words[0], "/login")
@@ -90,7 +91,7 @@ func Kill(args string) (event.Command, error) {
 	return event.Cancel{Task: id}, err
 }
 
-// SetTimeout reads a time limit and the number of a task, which may be missing if only one runs.
+// SetTimeout reads a time limit and the number of a task. The number may be missing if only one task runs.
 func SetTimeout(args string) (event.Command, error) {
 	length, task, _ := strings.Cut(args, " ")
 	set, err := Timeout(0, length)
@@ -103,7 +104,7 @@ func SetTimeout(args string) (event.Command, error) {
 	return set, err
 }
 
-// Timeout returns the command that limits the remaining time of a task; task 0 is the only task that runs.
+// Timeout returns the command that limits the remaining time of a task. 0 means the only running task.
 func Timeout(task int, length string) (event.SetTimeout, error) {
 	d, err := tools.ParseDuration(length)
 	return event.SetTimeout{Task: task, Duration: d}, err
@@ -187,7 +188,7 @@ func Compact(args string) (event.Command, error) {
 	return event.Compact{Instructions: args}, nil
 }
 
-// Reply returns the answer to a question; the number of a choice stands for its text.
+// Reply returns the answer to a question. If text is the number of a choice, the answer is that choice.
 func Reply(q event.QuestionAsked, text string) event.Answer {
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n >= 1 && n <= len(q.Choices) {
 		text = q.Choices[n-1]
@@ -207,7 +208,7 @@ func initProject(args string) (event.Command, error) {
 	return event.Submit{Text: text}, nil
 }
 
-// Busy explains why the session can't be left now, because a task would be lost; "" if it can.
+// Busy explains why leaving the session now would lose a running task, or returns "" if the session can be left.
 func Busy(s *state.State) string {
 	if t := s.Running(); t != nil {
 		return fmt.Sprintf("task #%d is still running; cancel it first (/kill)", t.ID)

@@ -14,10 +14,10 @@ import (
 	"buddy/texts"
 )
 
-// ErrGone reports that the host of a session has ended without ending the session.
+// ErrGone means that a session's host has ended without ending the session.
 var ErrGone = errors.New("the process that ran this session has ended")
 
-// errGarbled reports a message that can't be read.
+// errGarbled means that the host has sent an unreadable message.
 var errGarbled = errors.New("the process that runs this session sent an unreadable message")
 
 // Client is one screen's connection to a session in a host. If the connection is lost, Client reconnects without losing
@@ -54,8 +54,8 @@ type answered struct {
 	err   error
 }
 
-// Dial connects to the host that listens at path, or is about to: messages to a new host wait in the socket. It fails
-// if no process of this user has the socket open.
+// Dial connects to the host whose socket is at path. The host may still be starting: messages wait in the socket until
+// the host reads them. Dial fails if no process has the socket open, or if it is another user's process.
 func Dial(path string, screen Screen) (*Client, error) {
 	screen.Protocol = client.Protocol
 	ctx, cancel := context.WithCancel(context.Background())
@@ -137,14 +137,14 @@ func (c *Client) follow() {
 	}
 }
 
-// over reports whether there is nothing more to read.
+// over reports whether the session was closed, the connection was given up or Close was called.
 func (c *Client) over() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.closed || c.lost != nil || c.ctx.Err() != nil
 }
 
-// gone returns why the session is no longer connected. The caller holds c.mu.
+// gone returns an error that explains why the session is no longer connected. The caller holds c.mu.
 func (c *Client) gone() error {
 	switch {
 	case c.lost != nil:
@@ -155,7 +155,7 @@ func (c *Client) gone() error {
 	return context.Canceled
 }
 
-// forsake makes all requests fail that have no reply yet. The caller holds c.mu.
+// forsake makes all requests without a reply fail with err. The caller holds c.mu.
 func (c *Client) forsake(err error) {
 	for _, w := range c.waiting {
 		w.done <- answered{err: err} // has room for one
@@ -163,7 +163,7 @@ func (c *Client) forsake(err error) {
 	clear(c.waiting)
 }
 
-// read reads one connection to its end. heard reports whether any message came.
+// read reads messages until the connection ends. heard reports whether at least one message arrived.
 func (c *Client) read() (heard bool, err error) {
 	in := newLines(c.conn)
 	var batch []event.Envelope
@@ -237,7 +237,7 @@ func (c *Client) handle(line []byte) error {
 	return nil
 }
 
-// meet records the first greeting of the session.
+// meet records the first greeting of the session. Later ones, after a reconnect, are ignored.
 func (c *Client) meet(hello client.Hello) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -375,7 +375,7 @@ func (c *Client) ask(q client.Request, args json.RawMessage, done chan<- answere
 	return c.number, nil
 }
 
-// Err returns why the events ended; nil if the session was closed or still runs.
+// Err returns why the events ended, nil if the session was closed or still runs.
 func (c *Client) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

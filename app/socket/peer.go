@@ -18,10 +18,10 @@ import (
 	"buddy/tmux/pane"
 )
 
-// peer is the process at the other end.
+// peer is the process at the other end of a connection.
 type peer struct{ uid, pid int }
 
-// checkOwner returns nil if the other end belongs to this user or to root.
+// checkOwner returns an error unless the process at the other end belongs to this user or root.
 func checkOwner(conn *net.UnixConn) error {
 	p, err := peerOf(conn)
 	if err != nil {
@@ -33,8 +33,9 @@ func checkOwner(conn *net.UnixConn) error {
 	return nil
 }
 
-// checkPeer returns the pid and the terminal ("" for none) of a process that may connect to the session. Such a process
-// belongs to this user and was not started by buddy, because a command of the agent must not answer its own approvals.
+// checkPeer returns the pid and the terminal ("" for none) of the connecting process. It returns an error if the
+// process may not connect, because it belongs to another user or was started by buddy: a command of the agent must not
+// answer its own approvals.
 func (s *Server) checkPeer(conn *net.UnixConn) (pid int, terminal string, err error) {
 	p, err := peerOf(conn)
 	if err != nil {
@@ -65,7 +66,7 @@ type process struct {
 	terminal string // its controlling terminal, such as pts/3; "" for none
 }
 
-// deepest limits the ancestors of a process, to end a walk over pids that are being reused.
+// deepest limits the ancestors that are looked at, so that a walk over pids ends even if they are being reused.
 const deepest = 1000
 
 var (
@@ -119,9 +120,9 @@ func startedByBuddy(args []string) bool {
 	return err != nil || filepath.Base(args[0]) == filepath.Base(exe) || len(pane.OfWhich(args)) > 0
 }
 
-// Within returns an error if this process descends from a host or a supervisor, or from a hook or server, of a session
-// with one of these folders: its state and the user's settings. Sessions with other folders, such as those of tests,
-// don't count. An unreadable ancestor ends the search.
+// Within returns an error if a session has started this process, directly or not, so that one of its ancestors is a
+// host, a supervisor, a hook or a server. Only sessions whose state or settings are in one of the folders count; the
+// sessions of tests have others. An ancestor that can't be read ends the search.
 func Within(folders []string) error { return within(os.Getpid(), folders, look, environ) }
 
 func within(pid int, folders []string, look func(int) (process, error), environ func(int) []string) error {
@@ -144,7 +145,7 @@ func within(pid int, folders []string, look func(int) (process, error), environ 
 
 var errWithin = errors.New("a command in a buddy session can't do this: only a person in their own terminal can")
 
-// ofChild returns the folders of the session that started a hook or a server with this environment; none for other
+// ofChild returns the folders of the session that started the hook or server with this environment, and none for other
 // processes.
 func ofChild(env []string) []string {
 	if !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, childMarker+"=") }) {

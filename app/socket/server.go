@@ -26,7 +26,7 @@ const (
 
 // Server connects screens to a session.
 type Server struct {
-	// Connect attaches a screen to a session until ctx ends, and then drops its watched panes and sizes.
+	// Connect attaches a screen to a session until ctx ends.
 	Connect func(ctx context.Context, s Screen) client.Session
 
 	// Tmux returns the current and former processes of the supervisors' tmux server; nil if there is none.
@@ -118,7 +118,7 @@ func (s *Server) serve(conn *net.UnixConn) {
 	c.drain()
 }
 
-// admit returns the greeting of a peer that may connect to the session.
+// admit reads the greeting of a peer. It returns an error if the peer may not connect to the session.
 func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error) {
 	pid, terminal, err := s.checkPeer(conn)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error)
 	return screen, conn.SetReadDeadline(time.Time{})
 }
 
-// refusal is the hello of a host that refuses a screen because of err.
+// refusal returns the hello that a host sends to a screen that it refuses because of err.
 func refusal(err error) client.Hello {
 	hello := client.Hello{Protocol: client.Protocol, Version: version.Number, PID: os.Getpid()}
 	if err != nil {
@@ -155,7 +155,7 @@ func refusal(err error) client.Hello {
 	return hello
 }
 
-// connection is one screen.
+// connection is the connection to one screen.
 type connection struct {
 	session client.Session
 	ctx     context.Context // ends with the connection
@@ -168,7 +168,7 @@ type connection struct {
 	watches bool          // it may only watch and stop
 }
 
-// greet sends hello, which may take until the session has been read.
+// greet sends hello when the session's file has been read.
 func (c *connection) greet() {
 	hello, err := c.session.Hello(c.ctx)
 	if err != nil {

@@ -43,10 +43,10 @@ import (
 	"buddy/tmux/pane"
 )
 
-// ErrRuns reports that the session has a host already.
+// ErrRuns means that the session has a host already.
 var ErrRuns = errors.New("the session is already running")
 
-// folder is the prefix that tells a host's socket folder from a supervisor's.
+// folder starts the name of a host's socket folder, and distinguishes it from a supervisor's.
 const folder = "host-"
 
 // Path returns the socket path of a session's host, in a folder that only the owner can enter and that survives a
@@ -110,8 +110,8 @@ func OfHost(path string) bool {
 // RemoveStale removes the socket of a killed host and its folder, unless a host listens there.
 func RemoveStale(path string) { removeStale(path) }
 
-// Listens reports whether the host of a session listens at a recorded path. The record may come with a project, so the
-// path must not be writable for other users.
+// Listens reports whether the host of a session listens at a recorded path. The record may be part of a project from
+// elsewhere, so the path must not be writable by other users.
 func Listens(session, path string) bool {
 	return filepath.Base(filepath.Dir(path)) == folder+session && filepath.IsAbs(path) && owners.Check(path) == nil && answers(path)
 }
@@ -126,14 +126,14 @@ func answers(path string) bool {
 	return true
 }
 
-// Listen creates the socket of a session, in place of one that a killed host left. The error is [ErrRuns] if a host
-// listens there. Closing the listener does not remove its file: the host does, with [Remove].
+// Listen creates the socket of a session, and replaces a socket that a killed host has left. The error is [ErrRuns] if
+// a host listens there. Closing the listener does not remove the socket file; the host removes it with [Remove].
 func Listen(path string) (l *net.UnixListener, err error) {
 	for range 100 { // each other process that looks for killed hosts removes the folder at most once
 		if l, err = listenOnce(path); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		// Before the socket existed, another process removed the folder, because it looked like that of a killed host.
+		// Another process removed the folder before the socket existed, because it looked like the folder of a killed host.
 		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("socket %s: %w", path, err)
 		}
@@ -192,7 +192,8 @@ func remove(path string) {
 	_ = os.Remove(filepath.Dir(path)) // stays if it has other files
 }
 
-// lock prevents two starts from creating the same socket, and a cleanup from removing it. It is held only for moments.
+// lock locks a socket folder, so that two hosts don't create the same socket, and no cleanup removes a socket that is
+// being created. The lock is held only for moments.
 func lock(dir string) (unlock func(), err error) {
 	name := filepath.Join(dir, "lock")
 	for {
@@ -211,7 +212,7 @@ func lock(dir string) (unlock func(), err error) {
 	}
 }
 
-// isLinked reports whether an open file is still the one at a path.
+// isLinked reports whether an open file is still the file at the path name.
 func isLinked(f *os.File, name string) bool {
 	open, err := f.Stat()
 	if err != nil {

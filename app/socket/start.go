@@ -20,7 +20,7 @@ const (
 	orderFD    = 4
 )
 
-// maxOrder limits the order in bytes, so that it fits into a pipe without a reader.
+// maxOrder limits the order, in bytes, so that it can be written to the pipe before the host reads it.
 const maxOrder = 60 << 10
 
 // Start starts a host that serves a listener, in its own session, so that it survives the terminal. The order, which
@@ -66,8 +66,8 @@ func Start(exe string, args []string, l *net.UnixListener, said string, order []
 	return cmd.Process, nil
 }
 
-// keepDescriptors keeps this process's inherited descriptors from its host, because a lock or a pipe of the starting
-// shell would otherwise stay open as long as the session.
+// keepDescriptors prevents the host from inheriting this process's open files. Otherwise a lock or a pipe of the shell
+// that started buddy would stay open as long as the session.
 func keepDescriptors() {
 	for _, dir := range []string{"/proc/self/fd", "/dev/fd"} {
 		names, err := os.ReadDir(dir)

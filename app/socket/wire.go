@@ -51,7 +51,7 @@ type subscription struct {
 	Durable bool   `json:"durable,omitempty"` // leave out all other events
 }
 
-// refused reports that a command of a screen that may only watch and stop had no effect.
+// refused tells a screen that its command had no effect, because the screen may only watch and stop.
 type refused struct {
 	Name  string `json:"name"`
 	Error string `json:"error"`
@@ -70,7 +70,7 @@ type reply struct {
 	Error string          `json:"error,omitempty"`
 }
 
-// errTooLong reports a line that is longer than a message may be.
+// errTooLong means that a line is longer than a message may be.
 var errTooLong = errors.New("a message is too long")
 
 type lines struct {
@@ -176,8 +176,8 @@ func (w *writer) events(batch []event.Envelope) error {
 	return w.flush(w.buf)
 }
 
-// mismatch returns nil if host and screen have the same protocol, else an error that says which of the two to replace,
-// and how. Both sides get the same error.
+// mismatch returns an error if host and screen have different protocols. The error tells the user which of the two to
+// replace, and how. Both sides get the same error.
 func mismatch(host client.Hello, screen Screen) error {
 	if host.Protocol == screen.Protocol {
 		return nil
