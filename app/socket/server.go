@@ -168,7 +168,7 @@ type connection struct {
 	watches bool          // it may only watch and stop
 }
 
-// greet sends hello when the session's file has been read.
+// greet sends hello. It may have to wait until the session has been read.
 func (c *connection) greet() {
 	hello, err := c.session.Hello(c.ctx)
 	if err != nil {

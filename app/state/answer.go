@@ -7,7 +7,7 @@ import (
 	"buddy/agent/event"
 )
 
-// openBlocks holds the blocks that the current answer appends to.
+// openBlocks holds the blocks to which the current answer appends.
 type openBlocks struct{ text, reasoning *Block }
 
 func (s *State) applyModel(env event.Envelope) Changed {
@@ -43,7 +43,7 @@ func (s *State) applyAnswer(env event.Envelope) {
 	case event.ReasoningDelta:
 		s.grow(env, &s.open.reasoning, ReasoningBlock, p.Text)
 	case event.Checkpoint:
-		// A live screen has this text already; a replay has only the checkpoint.
+		// A live screen has this text already. A replay gets it only from the checkpoint.
 		s.catchUp(env, &s.open.reasoning, ReasoningBlock, p.Reasoning, p.ReasoningAt)
 		s.catchUp(env, &s.open.text, AssistantBlock, p.Text, p.TextAt)
 	case event.OpenText:
@@ -68,8 +68,8 @@ func (s *State) grow(env event.Envelope, open **Block, kind Kind, text string) {
 	(*open).last = env.Seq
 }
 
-// reasoningFirst moves the reasoning of an answer before its text, even if the text came first, because a replay has
-// the reasoning first.
+// reasoningFirst moves the reasoning of an answer in front of its text if the text came first, because a replay has the
+// reasoning first.
 func (s *State) reasoningFirst() {
 	n := len(s.Blocks) - 1
 	if s.open.text == nil || s.Blocks[n] != s.open.reasoning {
@@ -91,7 +91,7 @@ func (s *State) catchUp(env event.Envelope, open **Block, kind Kind, text string
 	}
 }
 
-// settle sets the text of the open block of a kind.
+// settle sets the final text of an open block, and creates the block if there is none.
 func (s *State) settle(env event.Envelope, open **Block, kind Kind, text string) {
 	b := *open
 	if b != nil {
@@ -109,7 +109,7 @@ func (s *State) settle(env event.Envelope, open **Block, kind Kind, text string)
 	}
 }
 
-// dropAnswer removes the blocks of the current answer, which are near the end.
+// dropAnswer removes the blocks of the current answer.
 func (s *State) dropAnswer() {
 	for _, b := range []*Block{s.open.text, s.open.reasoning} {
 		for i := len(s.Blocks) - 1; b != nil && i >= 0; i-- {

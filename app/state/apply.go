@@ -69,7 +69,7 @@ func (s *State) fold(env event.Envelope) Changed {
 	}
 }
 
-// applyWay applies the start of another conversation, or a rewind.
+// applyWay applies the start of a branch, or a rewind.
 func applyWay(s *State, env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.BranchStarted:
@@ -206,8 +206,8 @@ func applyApproval(s *State, env event.Envelope) Changed {
 	return 0
 }
 
-// settleApproval removes an answered approval. The first answer wins; only a policy answers without a request. conv is
-// the conversation of the call.
+// settleApproval removes an answered approval and updates its call, which is in conv. Only the first answer counts. An
+// answer of the policy has no approval.
 func (s *State) settleApproval(conv *State, p event.ApprovalAnswered, now int64) Changed {
 	asked := len(s.Approvals)
 	s.Approvals = slices.DeleteFunc(s.Approvals, func(a event.ApprovalAsked) bool { return a.ID == p.ID })
@@ -329,7 +329,7 @@ func (c *Call) setOutput(p event.ToolResult) {
 func (s *State) applyPane(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.PaneOpened:
-		// A pane of an earlier run with the same id is the same pane.
+		// The new pane replaces a pane with the same id from an earlier process.
 		s.Panes = slices.DeleteFunc(s.Panes, func(q *Pane) bool { return q.Pane == p.Pane || q.Lost != "" })
 		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
 		s.Began = p.Pane
@@ -427,7 +427,7 @@ func pinned(s *State, env event.Envelope, p event.ContextPinned) {
 	s.add(env, NoticeBlock, fmt.Sprintf("exchange %d, counted from the last, %s", p.Back, verb))
 }
 
-// restored shows the restored files, except after a rewind, which has an event of its own.
+// restored shows which files were restored, except after a rewind, which is shown by an event of its own.
 func restored(s *State, env event.Envelope, p event.FileRestored) {
 	if p.Rewind {
 		return
@@ -442,7 +442,7 @@ func restored(s *State, env event.Envelope, p event.FileRestored) {
 	s.add(env, NoticeBlock, p.Text())
 }
 
-// failed shows an error. An error that ended a task is shown as the outcome of the task.
+// failed shows an error. If the error ended a task, it is shown as the task's outcome.
 func failed(s *State, env event.Envelope, p event.Error) {
 	text := p.Text
 	if p.NextStep != "" {

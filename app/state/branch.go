@@ -7,8 +7,8 @@ import (
 	"buddy/texts"
 )
 
-// applyBranch applies an event of a fork of the conversation. Tasks and requests show at once; the answer shows at the
-// end of the main conversation when the fork has ended.
+// applyBranch applies an event of a fork of the conversation. Tasks and requests are shown at once. The answer is added
+// to the end of the main conversation when the fork has ended.
 func (s *State) applyBranch(env event.Envelope, known bool) Changed {
 	if !known && s.kept != nil { // its start was not read yet
 		return applyLater(s, env)
@@ -42,7 +42,8 @@ func (s *State) applyBranch(env event.Envelope, known bool) Changed {
 	return 0
 }
 
-// applyLater applies only requests to the user, for a branch whose start was not read yet.
+// applyLater applies an event of a branch whose start was not read yet. It applies only requests to the user, and the
+// session's costs.
 func applyLater(s *State, env event.Envelope) Changed {
 	switch env.Payload.(type) {
 	case event.ApprovalAsked, event.ApprovalAnswered:

@@ -65,10 +65,10 @@ func (c *Coming) record(env event.Envelope) {
 	}
 }
 
-// none returns an empty progress that keeps the server's speed.
+// none returns an empty progress that keeps only the server's speed.
 func (c Coming) none() Coming { return Coming{Reading: Reading{Speed: c.Reading.Speed}} }
 
-// fewTokens is the minimum for measuring the speed of a server.
+// fewTokens is the minimum number of tokens from which a server's speed is measured.
 const fewTokens = 32
 
 // read records how much of the request is processed.

@@ -69,7 +69,7 @@ func resumed(s *State, env event.Envelope, p event.SessionResumed) Changed {
 	return s.endAll(env.Time)
 }
 
-// approvedPlan shows a plan, whose steps become the list.
+// approvedPlan shows an approved plan. Its steps replace the list of steps.
 func approvedPlan(s *State, env event.Envelope, p event.PlanExited) {
 	s.add(env, AssistantBlock, plan.Shown(p.Plan))
 	if len(p.Steps) > 0 {

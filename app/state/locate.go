@@ -1,8 +1,8 @@
 package state
 
-// BlocksOf returns the indices of the shown blocks of a stored event, or if call is not "", of the call that the event
-// is about. If there is no such block, it returns the last block before the event, or the first one, and exact is
-// false.
+// BlocksOf returns the indices of the shown blocks that belong to a stored event, or of the block of the call if call
+// is not "". If there is no such block, exact is false and the index is that of the last block before the event, or of
+// the first block.
 func (s *State) BlocksOf(seq uint64, call string) (at []int, exact bool) {
 	before := 0
 	blocks, _, _ := Shown(s)

@@ -24,8 +24,8 @@ type mark struct {
 	tasks   []Task // running or interrupted tasks, which may still add blocks
 }
 
-// parts holds the parts into which the conversation is divided. The first parts may have been dropped from memory;
-// Blocks holds the blocks of the others.
+// parts describes the parts into which the conversation is divided. The first parts may have been dropped from memory;
+// State.Blocks holds the blocks of the others.
 type parts struct {
 	ends  []mark // of all parts except the growing one
 	gone  int    // the number of first parts that Blocks lacks
@@ -39,7 +39,8 @@ type parts struct {
 	steps   map[uint64]Steps // after each rewind or redo, by its event; never changed, only replaced
 }
 
-// divide ends the growing part after an event if it has enough blocks and nothing is open.
+// divide ends the growing part after the event with the number seq, if the part is large enough and no later event can
+// change its blocks.
 func divide(s *State, seq uint64) {
 	p := &s.parts
 	if p.looked > len(s.Blocks) {
@@ -69,8 +70,8 @@ func divide(s *State, seq uint64) {
 	p.blocks, p.bytes = 0, 0
 }
 
-// settled reports whether no later event can change an existing block. Parallel tasks add blocks of their own; a
-// subagent's conversation belongs to the block of its call.
+// settled reports whether no later event can change an existing block. Parallel tasks don't matter, because they only
+// add blocks. A running subagent matters, because its conversation belongs to the block of its call.
 func settled(s *State) bool {
 	if s.open != (openBlocks{}) || len(s.Questions) > 0 || s.Retries.block != nil && !s.Retries.came {
 		return false
@@ -110,7 +111,7 @@ func (p *parts) before() uint64 {
 	return p.ends[p.gone-1].after
 }
 
-// noteRewound records the state after a rewind or redo, on which later blocks depend.
+// noteRewound records the steps after a rewind or redo, on which later blocks depend.
 func (p *parts) noteRewound(env event.Envelope, steps Steps) {
 	all := map[uint64]Steps{env.Seq: steps}
 	maps.Copy(all, p.steps)
@@ -118,7 +119,7 @@ func (p *parts) noteRewound(env event.Envelope, steps Steps) {
 	p.rewinds.Take(env)
 }
 
-// Part is a part of a conversation that can be read back, on any goroutine.
+// Part describes a part of a conversation, so that it can be read back on any goroutine.
 type Part struct {
 	N     int // its number, from 0
 	from  mark
@@ -128,7 +129,7 @@ type Part struct {
 	rewinds event.Rewinds
 }
 
-// part returns the part with a number, which must have ended.
+// part returns the part with the number n. The part must have ended.
 func (p *parts) part(n int) Part {
 	part := Part{N: n, to: p.ends[n].after, steps: p.steps, rewinds: p.rewinds}
 	if n > 0 {
@@ -177,7 +178,7 @@ func (p *Part) begin() *State {
 	return s
 }
 
-// end returns the blocks of a part as they are when many others follow.
+// end returns the blocks of a part, without what only the newest blocks keep and without rewound blocks.
 func (p *Part) end(s *State) []*Block {
 	for _, c := range s.live {
 		c.Output = Tail{Gen: c.Output.Gen + 1} // only the last calls keep their output

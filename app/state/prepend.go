@@ -20,8 +20,8 @@ func (s *State) ApplyTail(newest []event.Envelope) Changed {
 	return Everything
 }
 
-// ApplyOpen adds events from before the end that ApplyTail applied: those that started anything still open.
-// PrependState moves them to their positions.
+// ApplyOpen applies the events before the end of the session that started anything still open. ApplyTail must have
+// applied the end. PrependState moves the resulting blocks to their positions.
 func ApplyOpen(s *State, open []event.Envelope) Changed {
 	if len(s.kept) == 0 {
 		return 0 // nothing came before
@@ -37,11 +37,11 @@ func ApplyOpen(s *State, open []event.Envelope) Changed {
 	return Everything
 }
 
-// PrependState puts the earlier part of the session in front: before is the State of all earlier events, built by
-// another goroutine and owned by s afterwards. The result equals applying everything in order, but existing blocks keep
-// their address and Seq. It does nothing without ApplyTail.
+// PrependState adds the part of the session before the end that ApplyTail applied. before is the State of all earlier
+// events. Another goroutine can build it; s owns it afterwards. The result is the same as after applying all events in
+// order, except that existing blocks keep their address and Seq. Without ApplyTail, PrependState does nothing.
 //
-// However long the session is, the goroutine of s has to apply only the events since ApplyTail again.
+// However long the session is, the goroutine of s has to apply again only the events from ApplyTail on.
 func (s *State) PrependState(before *State) Changed {
 	if s.kept == nil {
 		return 0
@@ -64,7 +64,8 @@ func startsSession(envs []event.Envelope) bool {
 	return ok
 }
 
-// keep stores env for PrependState. The omitted transient events change only facts that adopt copies.
+// keep stores env for PrependState. Some transient events are omitted, because adopt copies everything that they
+// change.
 func (s *State) keep(env event.Envelope) {
 	switch env.Payload.(type) {
 	case event.PaneScreen, event.PaneHistory, event.ToolOutput, event.CallDelta, event.ModelAlive, event.ModelReading:
@@ -73,7 +74,7 @@ func (s *State) keep(env event.Envelope) {
 	}
 }
 
-// adopt copies the facts that only old has, and keeps old's blocks where they show the same as the new ones.
+// adopt copies to s what only old knows, and replaces blocks of s by old's blocks that show the same.
 func (s *State) adopt(old *State) {
 	s.Info.Last = max(s.Info.Last, old.Info.Last)
 	for _, p := range s.Panes {
@@ -109,7 +110,8 @@ func (s *State) adopt(old *State) {
 	}
 }
 
-// adoptBlocks replaces blocks with those of old that show the same, and returns the replacements. It reorders old.
+// adoptBlocks replaces blocks of s by blocks of old that show the same, and returns maps from replaced blocks and calls
+// to their replacements. It reorders old.
 func (s *State) adoptBlocks(old []*Block) (map[*Block]*Block, map[*Call]*Call) {
 	if len(old) == 0 {
 		return nil, nil
@@ -144,7 +146,8 @@ func replace[T any](p **T, by map[*T]*T) {
 	}
 }
 
-// shows reports whether o shows the same as b. An answer that started before o's first event has an earlier Seq in b.
+// shows reports whether o shows the same as b. o's Seq may be later than b's, because o may lack the start of an
+// answer.
 func (b *Block) shows(o *Block) bool {
 	return b.Kind == o.Kind && b.Seq <= o.Seq && o.Seq <= b.last
 }
@@ -158,7 +161,7 @@ func (b *Block) copyFrom(n *Block) {
 	b.Gen++
 }
 
-// copyFrom copies n to c, but keeps the output of a running call, which only c has.
+// copyFrom copies n to c. If the call is running, c keeps its output, which n does not have.
 func (c *Call) copyFrom(n *Call, runs bool) {
 	output := c.Output
 	if !runs && !bytes.Equal(output.Buf, n.Output.Buf) {

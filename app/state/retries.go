@@ -60,7 +60,7 @@ func (r *Retries) endWait() {
 	}
 }
 
-// answerCame records that a part of the answer has come. The block then shows only the number of attempts.
+// answerCame records that a part of the answer has arrived. Then the block shows only on which attempt.
 func (r *Retries) answerCame(seq uint64) {
 	if r.block != nil && !r.came {
 		r.came = true
@@ -77,8 +77,8 @@ func (r *Retries) giveUp(seq uint64) {
 	*r = Retries{}
 }
 
-// interrupt ends the attempts after an interrupt by the user, and reports whether there were any: if so, their block
-// shows the interrupt.
+// interrupt ends the attempts after the user has interrupted them, and shows this in their block. It returns false if
+// there were none.
 func (r *Retries) interrupt(seq uint64) bool {
 	r.endWait()
 	if r.block == nil || r.came {
@@ -93,7 +93,7 @@ func (r *Retries) interrupt(seq uint64) bool {
 	return true
 }
 
-// what describes the failure, without the provider's own text.
+// what describes the failure in a few words, without the provider's text.
 func (r *Retries) what() string {
 	what, _, _ := strings.Cut(r.short, ": ")
 	return what
@@ -102,7 +102,8 @@ func (r *Retries) what() string {
 // forget drops the attempts, because their block is gone.
 func (r *Retries) forget() { *r = Retries{Retry: r.Retry} }
 
-// addOutcome shows how a request failed. It replaces the block of the attempts, because the text includes their number.
+// addOutcome shows how a request has failed. The text replaces the text in the block of the attempts, because it
+// includes their number.
 func addOutcome(s *State, env event.Envelope, kind Kind, text, raw string) {
 	r := &s.Retries
 	r.endWait()

@@ -19,13 +19,13 @@ type Border struct {
 	steps Steps // before it
 }
 
-// WayBack holds the possible rewinds of a conversation, and the parts that rewinds removed.
+// WayBack holds the prompts to which a conversation can be rewound, and the parts that rewinds have removed.
 type WayBack struct {
 	Borders []Border  // the prompts to rewind to, oldest first
 	rewound []rewound // for redo, newest last
 }
 
-// rewound holds the parts that one rewind removed, for /redo.
+// rewound holds what a rewind has removed, for /redo.
 type rewound struct {
 	at, to  uint64   // numbers of the rewind's event, and of the first event that it removed
 	blocks  []*Block // those it removed
@@ -33,7 +33,8 @@ type rewound struct {
 	steps   Steps
 }
 
-// addBorder records a prompt that opens an exchange, with the steps before it, or that joins the last exchange.
+// addBorder records a prompt that opens an exchange or joins the last one. steps is the list of steps before the
+// prompt.
 func (w *WayBack) addBorder(env event.Envelope, p event.PromptSubmitted, steps Steps) {
 	b := Border{Seq: env.Seq, ID: p.ID, Text: p.Text, Time: env.Time, steps: steps}
 	switch n := len(w.Borders); {
@@ -45,7 +46,8 @@ func (w *WayBack) addBorder(env event.Envelope, p event.PromptSubmitted, steps S
 	}
 }
 
-// borderFrom returns the index of the first prompt with this number or a later one, or the number of prompts.
+// borderFrom returns the index of the first prompt whose event has the number seq or a later one, or the number of
+// prompts if there is none.
 func (w *WayBack) borderFrom(seq uint64) int {
 	if i := slices.IndexFunc(w.Borders, func(b Border) bool { return b.Seq >= seq }); i >= 0 {
 		return i
@@ -89,8 +91,8 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 	return Conversation | Output | Header | Tasks | Queue
 }
 
-// redo undoes the rewind whose event has the number seq. The prompts from index from on came after the rewind. to is
-// the number of the first event whose blocks are restored; ok is false if the rewound part was not read yet.
+// redo undoes the rewind whose event has the number seq, and drops the prompts from index from on, which came after it.
+// to is the number of the first event whose blocks are restored. ok is false if the rewound part was not read yet.
 func redo(s *State, seq uint64, from int) (to uint64, ok bool) {
 	r, ok := s.Back.popRewound(seq)
 	if !ok {
@@ -105,8 +107,8 @@ func redo(s *State, seq uint64, from int) (to uint64, ok bool) {
 	return r.to, true
 }
 
-// passRewound applies a rewind or redo to a single part of the conversation, whose blocks stay. steps holds the list
-// after the rewind or redo.
+// passRewound applies a rewind or redo while a single part of the conversation is read. The part keeps its blocks.
+// steps is the list of steps after the rewind or redo.
 func passRewound(s *State, env event.Envelope, p event.HistoryRewound, steps Steps) {
 	blocks := s.Blocks
 	at := slices.IndexFunc(blocks, func(b *Block) bool { return b.Seq >= p.ToSeq })

@@ -70,7 +70,7 @@ type State struct {
 	window    window
 }
 
-// Info holds the contents of the header.
+// Info holds what the screen's header shows.
 type Info struct {
 	Session string
 	Event   event.SessionCreated // the latest of session.created and session.resumed
@@ -89,7 +89,7 @@ type Info struct {
 	Prompts []event.CustomCommand
 	// Goal is the newest goal of the session; State "" for none.
 	Goal event.GoalChanged
-	// Interrupted reports whether the command Continue resumes an interrupted exchange.
+	// Interrupted reports whether an exchange was interrupted that event.Continue resumes.
 	Interrupted bool
 }
 
@@ -99,7 +99,7 @@ type ServerCount struct {
 	Starting int
 }
 
-// Kind is the content of a block.
+// Kind is the kind of a block's content.
 type Kind uint8
 
 // The kinds of blocks.
@@ -117,8 +117,8 @@ const (
 	StoppedBlock  // the answer was interrupted, with what to do next
 )
 
-// Block is one piece of the conversation. Its Text is untrusted. While Open, Text only grows at its end; every other
-// change, except closing, increases Gen.
+// Block is one piece of the conversation. Its Text is untrusted. While the block is Open, its Text may grow at its end.
+// Every other change except closing increases Gen.
 type Block struct {
 	Seq  uint64 // of the event that created it
 	Kind Kind
@@ -182,7 +182,7 @@ type Call struct {
 	Decision     event.DecisionExplained
 }
 
-// Task holds a prompt or a command that can be listed and cancelled.
+// Task is the work on a prompt, or a command, that can be listed and cancelled.
 type Task struct {
 	ID       int
 	Kind     event.TaskKind
@@ -212,7 +212,7 @@ type Wait struct {
 	Since   int64  // when it was asked, in Unix milliseconds
 }
 
-// Coming is the progress of an answer. The zero value is no request.
+// Coming is the progress of an answer. The zero value means that no request is running.
 type Coming struct {
 	Asked int64 // when the request was first sent, in Unix milliseconds
 	First int64 // when the first part of the answer came; 0 for none
@@ -222,7 +222,7 @@ type Coming struct {
 	Reading Reading
 }
 
-// Reading is a server's progress in processing a request, in tokens. A Total of 0 is unknown.
+// Reading is a server's progress in processing a request, in tokens. If Total is 0, the progress is not known.
 type Reading struct {
 	Total, Done int
 	At          int64   // when the server reported it, in Unix milliseconds
@@ -275,7 +275,7 @@ func (s *State) Call(id string) *Call {
 	return nil
 }
 
-// Begun reports whether the conversation has more than notices.
+// Begun reports whether the conversation has blocks other than notices.
 func Begun(s *State) bool {
 	return slices.ContainsFunc(s.Blocks, func(b *Block) bool { return !b.Kind.Notice() })
 }
@@ -312,7 +312,7 @@ type Tail struct {
 	Gen     int   // increases when Buf changes other than by growing
 }
 
-// Append adds p. It drops half of the buffer at a time, so that the cost per byte is constant.
+// Append adds p. When the buffer is full, it drops half of it at once, so that the cost per byte is constant.
 func (t *Tail) Append(p string) {
 	if drop := len(t.Buf) + len(p) - tailLimit; drop > 0 {
 		drop = min(max(drop, tailLimit/2), len(t.Buf))

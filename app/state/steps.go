@@ -17,14 +17,14 @@ const (
 	StepDone
 )
 
-// Step is an entry of the model's list of its work.
+// Step is a step in the model's list of steps.
 type Step struct {
 	Text  string // untrusted; one line
 	State StepState
 }
 
-// Steps is the model's list of its work, in its order: the steps of the last approved plan, or the steps that the tool
-// todo wrote since.
+// Steps is the list of steps in which the model tracks its work: the steps of the last approved plan, or those that it
+// has written with the tool todo since then.
 type Steps []Step
 
 // Done returns the number of finished steps.
@@ -66,7 +66,7 @@ func (s Steps) Current() int {
 // stepStates maps the states in events.
 var stepStates = map[event.TodoState]StepState{event.TodoPending: StepOpen, event.TodoInProgress: StepWorking, event.TodoCompleted: StepDone}
 
-// applySteps replaces the list, and shows it as a notice when its last step is done.
+// applySteps replaces the list of steps. When all steps are done, it shows the list as a notice.
 func applySteps(s *State, env event.Envelope, p event.TodoChanged) Changed {
 	was := s.Steps
 	s.Steps = nil
@@ -87,8 +87,8 @@ func plannedSteps(plan []event.PlanStep) Steps {
 	return steps
 }
 
-// endSteps drops the list of an answered prompt, and shows its progress as a notice if the list was started and not
-// finished: a finished list has its notice already.
+// endSteps drops the list of steps when a prompt is answered. If some steps were started but not all are done, it shows
+// the list as a notice; a finished list was already shown.
 func endSteps(s *State, env event.Envelope) {
 	touched := slices.ContainsFunc(s.Steps, func(step Step) bool { return step.State != StepOpen })
 	if touched && s.Steps.Done() < len(s.Steps) {

@@ -81,7 +81,7 @@ func convOf(s *State, branch int) *State {
 	return s
 }
 
-// beginBranch records whose conversation a branch is.
+// beginBranch records a branch, and creates the conversation of a subagent's branch.
 func beginBranch(s *State, p event.BranchStarted) {
 	if s.convs == nil {
 		s.convs = make(map[int]*State)
@@ -92,8 +92,8 @@ func beginBranch(s *State, p event.BranchStarted) {
 	}
 }
 
-// applySubagent applies an event of a subagent's conversation. The subagent's tasks, requests, panes and costs belong
-// to the session.
+// applySubagent applies an event of a subagent's conversation. Events about tasks, requests, panes and costs are
+// applied to the session instead.
 func applySubagent(s *State, env event.Envelope, conv *State) Changed {
 	switch p := env.Payload.(type) {
 	case event.TaskStarted:
@@ -143,7 +143,8 @@ func beginSubagent(s *State, p event.TaskStarted, conv *State) Changed {
 	return caller.changeCall(p.Call, func(c *Call) { c.Agent = t }) | Conversation
 }
 
-// abandon ends everything open in a subagent's conversation after its process has ended.
+// abandon ends everything that is open in a subagent's conversation, because the process that ran the subagent has
+// ended.
 func abandon(s *State) {
 	s.open.close()
 	s.Retries.giveUp(0)

@@ -70,7 +70,7 @@ func caller(s *State, t *Task) *Task {
 	return s.Tasks.Get(t.Agent.Parent)
 }
 
-// awaitPerson makes the task of an event wait for a request.
+// awaitPerson marks the task of an event as waiting for the user's answer to a request.
 func awaitPerson(tasks []*Task, env event.Envelope, request string) {
 	for _, t := range tasks {
 		if t.ID == env.Task && (t.State == TaskRunning || t.State == TaskWaiting) {
@@ -79,7 +79,7 @@ func awaitPerson(tasks []*Task, env event.Envelope, request string) {
 	}
 }
 
-// personAnswered lets a task continue whose last open request was answered.
+// personAnswered removes an answered request from the tasks. A task without further open requests is running again.
 func personAnswered(tasks []*Task, request string) {
 	for _, t := range tasks {
 		before := len(t.Waits)

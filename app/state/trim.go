@@ -16,9 +16,9 @@ const (
 // called after each event.
 func Long(s *State) bool { return s.kept == nil && len(s.Blocks)-s.parts.asked >= spareBlocks/8 }
 
-// Trim drops the first parts of a long conversation, well above its end, from memory. They can be read back from the
-// session file, which must have all their events. With looksAt, the user is looking at these parts, so they stay until
-// [Near] drops them. Everything else in the state stays.
+// Trim drops the first parts of a long conversation from memory, well above its end. They can be read back from the
+// session file, which must have all their events. looksAt means that the user is looking at these parts; then they stay
+// in memory until [Near] drops them.
 func Trim(s *State, looksAt bool) Changed {
 	p, w := &s.parts, &s.window
 	p.asked = len(s.Blocks)
@@ -42,7 +42,7 @@ func Trim(s *State, looksAt bool) Changed {
 	return Conversation
 }
 
-// spare returns the number of parts that need not be in memory.
+// spare returns the number of first parts that need not be in memory.
 func spare(s *State) (end int) {
 	at, stay := len(s.Blocks), 0
 	for at > 0 && len(s.Blocks)-at < keepBlocks && stay < keepBytes {
@@ -68,7 +68,7 @@ func spare(s *State) (end int) {
 	return end
 }
 
-// cut returns the number of blocks that belong to events up to the number last.
+// cut returns the number of blocks of events with numbers up to last.
 func cut(blocks []*Block, last uint64) int {
 	n := len(blocks)
 	for n > 0 && blocks[n-1].Seq > last {

@@ -34,7 +34,7 @@ func elsewhere(first string, a action.Action) string {
 	return a.Target
 }
 
-// BarePane takes the place of a pane's id for a call without a pane.
+// BarePane stands for a pane's id if a call has no pane.
 const BarePane = "-"
 
 // watch records where a call that has just started can be watched.
@@ -57,7 +57,7 @@ func watchable(c *Call) bool {
 	return false
 }
 
-// gotPane records the pane that opened for a command that has just started.
+// gotPane records the pane that was opened for a command that has just started.
 func gotPane(s *State, c *Call, pane string) {
 	if c.Pane = pane; s.Bare == c {
 		s.Bare = nil

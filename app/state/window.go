@@ -10,7 +10,7 @@ const (
 	farParts  = 3 // parts with blocks that stay there
 )
 
-// window holds the parts around the user's position, read again after Trim removed them from State.Blocks.
+// window holds the parts around the user's position that Trim has removed from State.Blocks and that were read back.
 type window struct {
 	from  int // number of the first one
 	parts [][]*Block
@@ -18,8 +18,9 @@ type window struct {
 
 func (w *window) to() int { return w.from + len(w.parts) }
 
-// Shown returns the visible blocks: the end of the conversation with the loaded parts before it, or parts far above it.
-// above and below report whether blocks before and after them are not loaded.
+// Shown returns the blocks to show: the end of the conversation with the parts before it that were read back, or only
+// such parts if they are far above the end. above and below report whether blocks before and after these are not in
+// memory.
 func Shown(s *State) (blocks []*Block, above, below bool) {
 	p, w := &s.parts, &s.window
 	if len(w.parts) == 0 {
@@ -38,8 +39,8 @@ func Short(s *State) bool { return s.parts.gone > 0 && len(s.Blocks) < partBlock
 // Whole reports whether all blocks of the session are in memory.
 func (s *State) Whole() bool { return s.kept == nil && s.parts.gone == 0 }
 
-// Near returns the part to read next when the shown blocks from index first to last are on the screen; ok is false if
-// none is needed. Unless hold is true, it drops parts far from the screen.
+// Near returns the part to read back next when the shown blocks from index first to last are on the screen. ok is false
+// if none is needed. Unless hold is true, Near also drops parts that are far from the screen.
 func Near(s *State, first, last int, hold bool) (part Part, ok bool, ch Changed) {
 	p, w := &s.parts, &s.window
 	if len(w.parts) == 0 {
@@ -64,8 +65,8 @@ func Near(s *State, first, last int, hold bool) (part Part, ok bool, ch Changed)
 	return part, ok, ch
 }
 
-// stay returns how many parts on one side of the screen stay, nearest first, and whether they are too few. Parts
-// emptied by a rewind do not count.
+// stay returns how many of the parts on one side of the screen stay, and whether they are too few. parts has the
+// nearest part first. Parts that a rewind has emptied do not count.
 func stay(parts iter.Seq2[int, []*Block]) (n int, few bool) {
 	filled := 0
 	for _, blocks := range parts {
@@ -90,8 +91,8 @@ func (w *window) partAt(block int) (n int) {
 	return w.to()
 }
 
-// Span returns the numbers of the first shown part and of the one after the last, and the number of parts that Trim has
-// dropped. If to equals gone, the end of the conversation follows.
+// Span returns the range of the parts that were read back and are shown, from <= n < to, and gone, the number of parts
+// that Trim has dropped. If to equals gone, the end of the conversation follows.
 func Span(s *State) (from, to, gone int) {
 	if len(s.window.parts) == 0 {
 		return s.parts.gone, s.parts.gone, s.parts.gone
@@ -110,8 +111,8 @@ func PartOf(s *State, seq uint64) int {
 	return n
 }
 
-// Place returns the indices of the first and the last block of a part in the shown blocks; there reports whether any is
-// shown.
+// Place returns the indices of a part's first and last block among the shown blocks. there reports whether at least one
+// of its blocks is shown.
 func Place(s *State, n int) (first, last int, there bool) {
 	from, to, _ := Span(s)
 	if n < from || n >= to {
@@ -132,14 +133,14 @@ func Parts(s *State, from, to int) (all []Part) {
 	return all
 }
 
-// Awaits reports whether PrependState has yet to add the start.
+// Awaits reports whether the start of the session is missing until PrependState adds it.
 func Awaits(s *State) bool { return s.kept != nil }
 
 // Lost reports whether dropped parts can't be read back.
 func Lost(s *State) bool { return s.parts.lost }
 
-// Join adds the blocks of a part that was read. If the part is not next to the shown parts, it replaces them if jump is
-// set, and is dropped otherwise. A part that was read before a rewind is dropped, too.
+// Join adds the blocks of a part that was read back. If the part is not next to the shown parts, it replaces them with
+// jump, and is ignored without. A part is also ignored if there was a rewind or redo after the reading of it began.
 func Join(s *State, part Part, blocks []*Block, jump bool) Changed {
 	p, w := &s.parts, &s.window
 	if len(w.parts) == 0 {
@@ -176,7 +177,8 @@ func Leave(s *State) Changed {
 	return Conversation
 }
 
-// rewind drops the blocks from an event on. If none are left, the end of the conversation is shown.
+// rewind drops the blocks of events with the number seq or a later one. If none are left, the end of the conversation
+// is shown.
 func (w *window) rewind(seq uint64) {
 	left := 0
 	for i, blocks := range w.parts {
@@ -188,7 +190,7 @@ func (w *window) rewind(seq uint64) {
 	}
 }
 
-// cut drops the parts from a number on, which have to be read again.
+// cut drops the parts from number n on, which have to be read again.
 func (w *window) cut(n int) {
 	if n <= w.from {
 		*w = window{}

@@ -20,7 +20,7 @@ type Workflow struct {
 	block  *Block // shows the steps
 }
 
-// WorkflowStep is the progress of a step.
+// WorkflowStep is the progress of a step in a workflow run.
 type WorkflowStep struct {
 	event.WorkflowStepDef
 	State event.WorkflowState
@@ -151,7 +151,7 @@ func (w *Workflow) changed(s *State, env event.Envelope, p event.WorkflowChanged
 	s.add(env, NoticeBlock, text)
 }
 
-// pause pauses a run and the runs within it, whose calls are no longer followed.
+// pause shows a run and the runs within it as paused. Their running calls are no longer followed.
 func (w *Workflow) pause(s *State, env event.Envelope) {
 	w.State = event.WorkflowPaused
 	for _, step := range w.Steps {
@@ -168,7 +168,7 @@ func (w *Workflow) pause(s *State, env event.Envelope) {
 	}
 }
 
-// changeCalls changes those calls of a run that are in the first state to the second.
+// changeCalls changes the state of a run's calls that are in the state from.
 func (w *Workflow) changeCalls(s *State, from, to CallState) {
 	for _, step := range w.Steps {
 		for _, id := range step.calls {

@@ -11,14 +11,14 @@ import (
 // Show applies an event to this screen only, as if the session had sent it. Call it on the UI goroutine.
 func Show(u *UI, e event.Event) { u.update(u.state.Apply(alone(u, e))) }
 
-// alone wraps an event in an envelope of the session.
+// alone wraps an event that only this screen gets in an envelope of the session.
 func alone(u *UI, e event.Event) event.Envelope {
 	return event.Envelope{Seq: u.received.newest, Time: u.deps.Now().UnixMilli(), Session: u.state.Info.Session, Payload: e}
 }
 
-// Lose shows that no process runs the session any more, and why. Prompts that the session did not receive go back into
-// the editor. Enter then restarts the session without sending the draft, which may be incomplete. Call it on the UI
-// goroutine.
+// Lose shows that no process runs the session any more, and why. It puts the prompts in sent, which the session did not
+// receive, back into the prompt. Enter then restarts the session without sending the draft, which may be incomplete.
+// Call it on the UI goroutine.
 func Lose(u *UI, why string, sent []string) {
 	u.ShowHint("")
 	u.received.lost = true
@@ -50,11 +50,12 @@ func Restart(u *UI) {
 // it on the UI goroutine.
 func ApplyOpen(u *UI, open []event.Envelope) { u.update(state.ApplyOpen(&u.state, open)) }
 
-// SetPlace sets the session's name for this screen, by which the screen distinguishes its own answers from those of
-// other screens. Call it on the UI goroutine.
+// SetPlace sets the name that the session has given to this screen. With it, the screen distinguishes its own answers
+// from other screens' answers. Call it on the UI goroutine.
 func SetPlace(u *UI, place string) { u.received.place = place }
 
-// elsewhere describes an answer or a mode change that came from another screen; "" for all other events.
+// elsewhere describes an answer or a mode change that came from another screen than here. It is "" for all other
+// events.
 func elsewhere(e event.Event, here string) string {
 	switch p := e.(type) {
 	case event.ApprovalAnswered:

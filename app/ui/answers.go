@@ -22,7 +22,7 @@ const maxMessage = 200
 // runWords runs a command and shows its answer.
 func runWords(u *UI, words []string) { runWith(u, nowOf(u), words) }
 
-// runWith is runWords with the given facts about the session.
+// runWith is runWords with the given knowledge of the session.
 func runWith(u *UI, now slash.Now, words []string) {
 	c, args, here := sentHere(words)
 	if here {
@@ -47,8 +47,8 @@ func runWith(u *UI, now slash.Now, words []string) {
 	ask(u, now, words, then)
 }
 
-// sentHere returns the command of words. here reports whether this screen handles the command: by running it, or by
-// sending its events to the runtime.
+// sentHere returns the command that words name, and its arguments. here reports whether this screen handles the command
+// itself, by acting on its own contents or by sending commands to the runtime.
 func sentHere(words []string) (c slash.Command, args string, here bool) {
 	args = strings.Join(words[1:], " ")
 	c, ok := slash.Find(words[0])
@@ -72,7 +72,7 @@ func ask(u *UI, now slash.Now, words []string, then func(show.Answer, error)) {
 	})
 }
 
-// nowOf returns the facts about the session that commands get.
+// nowOf returns the screen's knowledge of the session, for commands.
 func nowOf(u *UI) slash.Now {
 	now := slash.Now{Info: u.state.Info.Event, Prompts: slices.Clone(u.state.Back.Borders), Busy: slash.Busy(&u.state), Limits: slices.Clone(u.state.Info.Usage.Limits)}
 	for b := range state.Newest(u.state.Blocks) {
@@ -131,7 +131,7 @@ func showText(u *UI, t show.Text) {
 	Show(u, event.Notice{Text: strings.TrimRight(t.Body, "\n")})
 }
 
-// askShown asks a question, and adds a cancel choice unless one exists.
+// askShown asks the user a question and calls do with the chosen deed. It adds a choice to cancel if there is none.
 func askShown(u *UI, asked show.Question, do func(show.Deed)) {
 	if len(asked.Choices) > 0 && asked.Choices[0].Secret {
 		deed := asked.Choices[0]
@@ -230,8 +230,8 @@ func (l *shownList) showMessage(text string) {
 	}
 }
 
-// read runs a command that answers with the list, then shows the message did. A change during the read causes another
-// read.
+// read runs a command whose answer is the list, and then shows the message did. If read is called while the command
+// runs, the list is read once more afterwards.
 func (l *shownList) read(words []string, did string) {
 	if l.busy {
 		l.again = true
@@ -315,7 +315,7 @@ func (l *shownList) do(d show.Deed) {
 	})
 }
 
-// refresh reads all open lists again whose rows change by themselves.
+// refresh reads those open lists again whose rows change by themselves.
 func (l *overlays) refresh() {
 	for _, one := range l.shown {
 		if one.list.Changes {
@@ -324,7 +324,7 @@ func (l *overlays) refresh() {
 	}
 }
 
-// openChanges opens the dialog with a diff.
+// openChanges opens the dialog that shows a diff.
 func openChanges(u *UI, title, diff string) {
 	c := dialog.NewChanges(u.deps.Theme, u.deps.Keys, title, diff)
 	c.SetHighlighter(&markup.Highlighter{Background: u.deps.Background})

@@ -9,8 +9,8 @@ import (
 	"buddy/views/panes"
 )
 
-// arrangement holds the user's choices of layout, and the layout of the last frame. A hidden pane is neither focus nor
-// tab.
+// arrangement holds how the user has arranged the screen, and the layout of the last frame. A hidden pane is never
+// focus or tab.
 type arrangement struct {
 	focus   layout.Pane // among the panes; overlays take keys first
 	tab     layout.Pane // the pane last focused other than the prompt
@@ -35,8 +35,8 @@ func (a *arrangement) setFocus(p layout.Pane) {
 	}
 }
 
-// open shows the column if a command has run for a while (lasts) or there are tasks to see, and hides it if it is
-// empty. A column with the focus stays.
+// open shows the column if a command has run for a while (lasts) or there are new tasks (tasks), and hides it if it is
+// empty. A column with the focus is not hidden.
 func (a *arrangement) open(in *layout.Input, lasts, tasks bool) {
 	in.Column = true
 	steps := in.Tasks > 0 && !in.Narrow() // the status line shows them where there is no column
@@ -59,8 +59,8 @@ func (a *arrangement) typing() bool {
 	return a.focus == layout.Live && a.panes.Scope() == keymap.Typing
 }
 
-// cycle moves the focus to the next or previous pane that exists. On a narrow screen, which has no column, the next
-// pane is the page with the live panes, and then the prompt.
+// cycle moves the focus to the next or previous pane that has something to show. On a narrow screen, which has no
+// column, the next pane is the page with the live panes, and after that the prompt.
 func (a *arrangement) cycle(act keymap.Action, in layout.Input) {
 	if act == keymap.NextPane && in.Narrow() {
 		if a.focus >= layout.Live {
@@ -85,12 +85,12 @@ func (a *arrangement) cycle(act keymap.Action, in layout.Input) {
 	}
 }
 
-// exists reports whether a pane has something to show; panes is the number of terminal panes.
+// exists reports whether a pane has something to show. panes is the number of terminal panes.
 func exists(p layout.Pane, in layout.Input, panes int) bool {
 	return [...]bool{true, true, panes > 0, in.Column && in.Tasks > 0}[p] // in the order of the pane constants
 }
 
-// arrange changes the shape as a key's action says, and returns the message to show.
+// arrange changes the sizes of the panes by a key's action, and returns the message to show.
 func (a *arrangement) arrange(act keymap.Action) (message string) {
 	s, in := &a.shape, a.lay.in
 	switch act {
@@ -141,7 +141,7 @@ func (a *arrangement) toggleColumn(in layout.Input) (message string) {
 	return ""
 }
 
-// drag moves a border with the mouse, and reports whether it used the action.
+// drag moves a border with the mouse, and reports whether it has handled the mouse action.
 func (a *arrangement) drag(action tview.MouseAction, ev *tcell.EventMouse) bool {
 	x, y := ev.Position()
 	switch {

@@ -11,19 +11,19 @@ import (
 	"buddy/app/state"
 )
 
-// longTask is the duration in milliseconds from which the end of a task triggers a notification.
+// longTask is how long a task must have run, in milliseconds, for its end to cause a notification.
 const longTask = 10_000
 
-// Attention configures how buddy notifies a user who looks elsewhere.
+// Attention configures how buddy notifies a user who is not looking at the screen.
 type Attention struct {
 	How      screen.Call
 	Notify   func(how screen.Call, text string)
 	SetTitle func(title string) // nil leaves the title alone
 }
 
-// attention notifies a user who looks elsewhere: the window title always shows the status, and a notification is sent
-// when an approval, a question or a command starts to wait. Both hold only fixed words and the harmless characters of
-// the folder's name, never text from a model, a tool or a file.
+// attention notifies a user who is not looking at the screen. The window title always shows the status. A notification
+// is sent when an approval, a question or a command starts to wait for the user, and when a long task ends. Both
+// contain only fixed words and the harmless characters of the folder's name, never text from a model, a tool or a file.
 type attention struct {
 	Attention
 	away    bool   // the terminal does not have the focus
@@ -61,7 +61,7 @@ func (a *attention) update(s *state.State) {
 	a.showTitle(s)
 }
 
-// finished records the outcome of a main task that is no longer running.
+// finished records the outcome of a main task that has ended, and notifies the user if the task was long.
 func (a *attention) finished(s *state.State, id int) {
 	for _, t := range s.Tasks {
 		if t.ID != id || t.State != state.TaskDone || !a.away {
@@ -96,7 +96,7 @@ func (a *attention) focused(on bool, s *state.State) {
 	a.showTitle(s)
 }
 
-// showTitle sets the title when it changed.
+// showTitle sets the window title if it has changed.
 func (a *attention) showTitle(s *state.State) {
 	if a.SetTitle == nil {
 		return
@@ -107,7 +107,7 @@ func (a *attention) showTitle(s *state.State) {
 	}
 }
 
-// titleOf returns the program, its status and the folder: "buddy · ‖ approval · shop".
+// titleOf returns the window title: the program, its status and the folder, as in "buddy · ‖ approval · shop".
 func (a *attention) titleOf(s *state.State) string {
 	parts := []string{"buddy"}
 	switch {
@@ -129,8 +129,8 @@ func (a *attention) titleOf(s *state.State) string {
 // maxTitleName limits the characters of a folder's name in the title.
 const maxTitleName = 40
 
-// titleName returns the last element of a path, with everything but letters, digits and common punctuation replaced,
-// because a title reaches unknown programs, such as a window manager or a shell's prompt.
+// titleName returns the last element of a path. It replaces everything but letters, digits and common punctuation,
+// because unknown programs read the title, such as a window manager or a shell's prompt.
 func titleName(path string) string {
 	var name []rune
 	for _, r := range filepath.Base(path) {

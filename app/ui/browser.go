@@ -31,7 +31,7 @@ const (
 	hitsPause     = 100 * time.Millisecond // between two updates of the list during a search
 )
 
-// SavedSessions reads and changes the saved sessions, off the UI goroutine.
+// SavedSessions reads and changes the saved sessions. Its functions are called off the UI goroutine.
 type SavedSessions struct {
 	slash.Saved
 	Running func() map[string]string // status of the running sessions, by id; may take long
@@ -60,7 +60,7 @@ type browser struct {
 // slot draws the primitive that was last put into it.
 type slot struct{ tview.Primitive }
 
-// latest runs only the newest of several requests, one at a time.
+// latest runs requests one at a time, and skips a request if there is a later one.
 type latest struct {
 	n  atomic.Int64
 	mu sync.Mutex // held while a request runs
@@ -152,7 +152,7 @@ func (b *browser) setEntries(entries []slash.SavedSession) {
 	}
 }
 
-// dropSame hides the last columns (target, folder) while all rows have the same value in them.
+// dropSame removes the last columns (target, folder) as long as all rows have the same value in them.
 func (b *browser) dropSame() {
 	for n := len(b.columns) - 1; n >= targetColumn; n-- {
 		one := ""
@@ -205,8 +205,8 @@ func (b *browser) none() string {
 	}
 }
 
-// title returns the title of a session, with its status while it runs or a mark if it can't be opened; the preview
-// explains why.
+// title returns the title of a session, with its status if it is running, or with a mark if it can't be opened. The
+// preview explains why it can't.
 func (b *browser) title(e slash.SavedSession) string {
 	if e.Problem != "" {
 		return "✗ can't be opened · " + cmp.Or(e.Title, e.ID)
@@ -227,7 +227,7 @@ func (b *browser) folder(dir string) string {
 	return texts.WithTilde(dir, b.u.deps.Home)
 }
 
-// sessionOf returns the id of a row's session; the ID of a hit is the session's id and a number.
+// sessionOf returns the id of a row's session. The ID of a search hit's row is the session's id and a number.
 func sessionOf(row show.Row) string {
 	id, _, _ := strings.Cut(row.ID, "#")
 	return id
@@ -276,7 +276,7 @@ func beginning(all []*state.Block) []*state.Block {
 	return all
 }
 
-// countVisible counts the prompts of the sessions on the screen.
+// countVisible counts the prompts of the sessions whose rows are visible.
 func (b *browser) countVisible() {
 	if b.count || b.closed.Load() {
 		return
@@ -328,7 +328,7 @@ func (b *browser) prompts(id string) string {
 	return strconv.Itoa(len(all))
 }
 
-// resume continues a session, at the hit if the row is a search hit.
+// resume resumes the session of a row. If the row is a search hit, the hit is shown.
 func (b *browser) resume(r show.Row) {
 	id := sessionOf(r)
 	to := b.spotOf(r)

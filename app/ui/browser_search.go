@@ -15,8 +15,8 @@ import (
 	"buddy/views/markup"
 )
 
-// query handles the typed query. After a slash, the query is text to search for in all sessions, and query returns
-// true. Otherwise the list filters by the query.
+// query handles the typed query. If it starts with a slash, query searches all sessions for the rest and returns true.
+// Otherwise the list filters its rows by it.
 func (b *browser) query(query string) bool {
 	text, search := strings.CutPrefix(query, "/")
 	b.endSearch()
@@ -92,7 +92,7 @@ func (b *browser) found(ctx context.Context, hits []slash.Hit, note string) {
 	b.p.SetNote(note)
 }
 
-// spotOf returns the position of a row's hit; the zero Spot if the row is a session.
+// spotOf returns the position of a row's search hit, or the zero Spot if the row is a session.
 func (b *browser) spotOf(row show.Row) slash.Spot {
 	_, number, ok := strings.Cut(row.ID, "#")
 	i, err := strconv.Atoi(number)

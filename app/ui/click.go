@@ -9,16 +9,16 @@ import (
 	"buddy/app/keymap"
 )
 
-// pressed holds the key on whose name the mouse button was pressed.
+// pressed describes the key whose name is at the position where the mouse button was pressed.
 type pressed struct {
 	view  tview.Primitive // the view that takes the key
 	key   keymap.Key
 	asked string // the id of the request that was shown
 }
 
-// click runs the key whose name on the screen is clicked, and reports whether it used the action. The button has to be
-// pressed and released on the same key of the same dialog, so that a click never answers a dialog that has just opened
-// under the pointer.
+// click handles a click on the name of a key as if the key was pressed, and reports whether it has handled the mouse
+// action. The button must be pressed and released on the same key of the same dialog, so that a click never answers a
+// dialog that has just opened under the pointer.
 func (u *UI) click(action tview.MouseAction, ev *tcell.EventMouse) bool {
 	switch action {
 	case tview.MouseLeftDown:
@@ -40,7 +40,7 @@ func (u *UI) click(action tview.MouseAction, ev *tcell.EventMouse) bool {
 	return false
 }
 
-// keyAt returns the key that is named at a position in the dialog or in the footer. A key in the footer never answers
+// keyAt returns the key whose name is at a position in the dialog or in the footer. A key in the footer never answers
 // an approval.
 func (u *UI) keyAt(x, y int) pressed {
 	_, view := u.target()

@@ -57,7 +57,7 @@ func run(u *UI, c slash.Command, args string) error {
 	return err
 }
 
-// The ranks of completed commands, after the commands that are used most.
+// Ranks of commands in the completion list. The most used commands have lower ranks.
 const (
 	ownCommand    = 100 + iota
 	sameAsBefore  // whose alias is among the most used
@@ -65,7 +65,8 @@ const (
 	otherName
 )
 
-// offeredCommands lists the commands that the prompt completes, with short help: the most used first, aliases last.
+// offeredCommands lists the commands that the prompt completes, with short help. The most used commands are first,
+// aliases last.
 func offeredCommands(custom []event.CustomCommand) []draw.CommandHelp {
 	all := commandHelp(custom)
 	rank := make(map[string]int)
@@ -87,7 +88,7 @@ func offeredCommands(custom []event.CustomCommand) []draw.CommandHelp {
 	return all
 }
 
-// commandHelp lists buddy's commands, then those of the user and the project.
+// commandHelp lists buddy's commands, then custom commands.
 func commandHelp(custom []event.CustomCommand) []draw.CommandHelp {
 	var all []draw.CommandHelp
 	for _, c := range slash.Commands {
@@ -99,7 +100,7 @@ func commandHelp(custom []event.CustomCommand) []draw.CommandHelp {
 	return all
 }
 
-// offer updates the completed commands and the lists that change by themselves.
+// offer updates the commands that the prompt completes, and the open lists that change by themselves.
 func offer(u *UI, ch state.Changed) {
 	if ch&state.Commands != 0 {
 		custom := slices.Concat(u.state.Info.Commands, u.state.Info.Prompts)
@@ -114,8 +115,8 @@ func offer(u *UI, ch state.Changed) {
 // helpOf returns a command's help and arguments.
 func helpOf(c slash.Command) string { return strings.TrimSuffix(c.Help+" · "+c.Args, " · ") }
 
-// runCommand runs a line that starts with a slash, and reports whether the line is a command. A line with an unknown
-// name goes back to the prompt for correction instead of to the model.
+// runCommand runs a line that is a slash command, and returns false if it is none. A line with an unknown command is
+// put back into the prompt for correction instead of being sent to the model.
 func runCommand(u *UI, line string) bool {
 	name, args, ok := slash.Split(line)
 	if !ok {
@@ -137,7 +138,7 @@ func runCommand(u *UI, line string) bool {
 	return true
 }
 
-// onSessions opens the browser of sessions, or runs the verb in args.
+// onSessions opens the list of saved sessions, or runs the verb in args.
 func onSessions(u *UI, args string) error {
 	if args == "" {
 		browse(u)
@@ -147,14 +148,14 @@ func onSessions(u *UI, args string) error {
 	return nil
 }
 
-// find focuses the conversation, which searches for args or asks for the text.
+// find focuses the conversation and searches it for args. If args is "", it asks for the text.
 func find(u *UI, args string) error {
 	u.arranged.setFocus(layout.Conversation)
 	u.v.conversation.Find(args)
 	return nil
 }
 
-// change leaves for a position in another session. Running tasks of this session keep running.
+// change switches to another session, at a position in it. Running tasks of this session keep running.
 func change(s *state.State, leave func(slash.Next), id string, to slash.Spot) {
 	leave(slash.Next{Again: true, Resume: id, Spot: to, Detach: len(unfinished(s)) > 0})
 }

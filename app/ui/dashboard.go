@@ -45,7 +45,7 @@ type LiveTable struct {
 	Stop     func()                     // may take long
 }
 
-// boardDeps are the parts of [Deps] that a dashboard uses.
+// boardDeps holds the dependencies of a dashboard.
 type boardDeps struct {
 	Looks
 	Timing
@@ -56,7 +56,8 @@ type boardDeps struct {
 	Own  func(id string) bool // whether the screen shows this session
 }
 
-// board is the list of live sessions, with the dialog that answers one of them. It is one overlay.
+// board is the dashboard: the list of live sessions, and the dialog in which the user answers a request of one of them.
+// It is a single overlay.
 type board struct {
 	*tview.Box
 	d        boardDeps
@@ -220,7 +221,7 @@ func titleOf(s dashboard.Session) string {
 	return "new session"
 }
 
-// where names the folder of a session, and before it the machine or the target if that is not this machine.
+// where names the folder of a session, after the machine and the target if these are not this machine.
 func where(s dashboard.Session) string {
 	folder := filepath.Base(s.Folder)
 	if s.Folder == "" {
@@ -236,8 +237,9 @@ func where(s dashboard.Session) string {
 	return on + ":" + folder
 }
 
-// notify notifies a user who looks elsewhere that a session starts to wait or has failed: once for each time, with
-// fixed words only. Sessions that were there before the dashboard was opened cause no notification.
+// notify notifies a user who is not looking at the screen when a session starts to wait or fails, once each time and in
+// fixed words. later is false when the dashboard has just been opened, so that what happened before causes no
+// notification.
 func (b *board) notify(s dashboard.Session, later bool) {
 	what, text := "", ""
 	switch {
@@ -255,7 +257,8 @@ func (b *board) notify(s dashboard.Session, later bool) {
 	}
 }
 
-// look shows the last prompt and the last answer of the selected session next to the list, and what it waits for.
+// look shows the last prompt and the last answer of the selected session next to the list, and the requests that wait
+// for the user.
 func (b *board) look(r show.Row) {
 	s := b.sessions[r.ID]
 	about := fmt.Sprint(s.Key(), s.Group, s.Latest, s.Waits, s.Problem, s.Folder)

@@ -61,7 +61,7 @@ func (b *board) next() {
 	b.p.Say("no session is waiting for you")
 }
 
-// open shows the dialog, and follows the request until it is answered.
+// open shows the dialog for a request, and closes it when the request has been answered.
 func (b *board) open(s dashboard.Session, asked *dashboard.Asked) {
 	b.answer.asked, b.answer.of = asked, s
 	switch p := asked.Request.(type) {
@@ -82,7 +82,7 @@ func (b *board) open(s dashboard.Session, asked *dashboard.Asked) {
 	})
 }
 
-// outcome describes how a request was settled. ok is false if its session has ended instead.
+// outcome describes how a request was settled. ok is false if its session has ended without an answer.
 func (b *board) outcome(e event.Event, ok bool) string {
 	if other := elsewhere(e, b.answer.asked.Place); other != "" {
 		return other + " before you could"
@@ -137,8 +137,8 @@ func (b *board) askQuestion(q event.QuestionAsked) {
 	b.question.Ask(asked)
 }
 
-// answerInWords lets the user type an answer that starts with typed. An empty line sends empty as the answer, or
-// cancels if empty is "".
+// answerInWords lets the user type an answer that starts with typed. If the line is empty, it sends empty as the
+// answer, or nothing if empty is "".
 func (b *board) answerInWords(q event.QuestionAsked, typed, empty string) {
 	label := "Your answer:"
 	if q.Plan != "" {
@@ -156,7 +156,7 @@ func (b *board) answerInWords(q event.QuestionAsked, typed, empty string) {
 	b.line.Press(keymap.Press{Text: typed})
 }
 
-// send sends the answer to the session that asks. The dialog closes when the session has recorded it.
+// send sends the user's answer to the session. The dialog closes when the session has recorded the answer.
 func (b *board) send(c event.Command) {
 	if a := b.answer.asked; a != nil {
 		b.answer.sent = true
@@ -228,8 +228,8 @@ func (b *board) Press(p keymap.Press) {
 	b.top().Press(p)
 }
 
-// handles handles the keys of the dialog that are not for its view, and reports whether p was such a key. A letter that
-// answers has to wait for the next key, because it may be the start of a word that was meant for the filter.
+// handles handles a key that the dialog's view must not get yet or at all, and returns false for other keys. A letter
+// that answers has to wait for the next key, because it may be the start of a word that was meant for the filter.
 func (b *board) handles(p keymap.Press) bool {
 	kept := b.answer.letter
 	b.answer.letter = nil
@@ -319,7 +319,7 @@ func (b *board) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(t
 // Size returns the size of the dashboard, which fills the available space.
 func (b *board) Size(maxW, maxH int) (w, h int) { return maxW, maxH }
 
-// leastList is the number of rows from which the list shows above a dialog.
+// leastList is the minimum number of rows with which the list is shown above a dialog.
 const leastList = 6
 
 // Draw draws the list, and the dialog below it. Only the view with the keys is drawn as focused.

@@ -23,8 +23,8 @@ type DashboardScreen struct {
 	Message   string // shown until the next key
 }
 
-// Dashboard shows the live sessions until the user chooses one to attach to, or leaves, or ctx ends. For the chosen
-// session it keeps the screen open; chosen is nil if the user leaves.
+// Dashboard shows the live sessions until the user chooses a session to attach to, leaves, or ctx ends. If the user
+// chooses a session, the screen stays open for it; otherwise chosen is nil.
 func Dashboard(ctx context.Context, s *screen.Screen, d DashboardScreen) (chosen *dashboard.Session, err error) {
 	var l *loop.Loop[struct{}]
 	away := false

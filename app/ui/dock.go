@@ -15,8 +15,9 @@ import (
 	"buddy/views/prompt"
 )
 
-// dock decides whether keys go to the dialog between the conversation and the prompt, or to the prompt. A dialog that
-// opened by itself gets them only with an empty prompt after a pause without a key, or when the user asks for it.
+// dock decides whether keys go to the docked dialog, which is between the conversation and the prompt, or to the
+// prompt. A dialog that has opened by itself gets the keys only when the prompt is empty and no key was pressed for a
+// while, or when the user asks for the dialog.
 type dock struct {
 	approval *dialog.Approval
 	question *dialog.Confirm // asked by the model
@@ -35,7 +36,7 @@ type dock struct {
 	stopped int       // the main task that Esc last stopped
 }
 
-// docked holds the state that is reset when another request is shown.
+// docked holds the part of dock's state that is reset when another request is shown.
 type docked struct {
 	request   string        // id of the shown approval or question, "" for none
 	held      bool          // whether it has the keys
@@ -84,8 +85,7 @@ func requestsIn(s *state.State) []string {
 	return ids
 }
 
-// sync keeps showing the current request, or shows the next one when it is settled. It reports whether the request
-// changed.
+// sync shows the next request if the current one is settled. It reports whether another request is shown now.
 func (d *dock) sync() (other bool) {
 	ids := requestsIn(d.state)
 	if d.answers != "" && !slices.Contains(ids, d.answers) {
@@ -104,7 +104,7 @@ func (d *dock) sync() (other bool) {
 	return other
 }
 
-// show docks a request, without giving it the keys.
+// show docks a request without giving it the keys. For "" it removes the docked request.
 func (d *dock) show(id string) {
 	d.loseLetter()
 	d.docked = docked{request: id, pressed: d.deps.Now()}
@@ -130,7 +130,7 @@ func (d *dock) show(id string) {
 	}
 }
 
-// ask docks a question of the model or of a server.
+// ask docks a question from the model, a server or a workflow.
 func (d *dock) ask(q event.QuestionAsked) {
 	if q.Plan != "" {
 		d.askPlan(q)
@@ -171,14 +171,14 @@ func whoAsks(s *state.State, request string) string {
 	}
 }
 
-// mayTakeKeys reports whether the docked request gets the keys after a pause.
+// mayTakeKeys reports whether the docked request may get the keys after a pause.
 func (d *dock) mayTakeKeys() bool {
 	scope, view := d.target()
 	return d.request != "" && !d.held && !d.dismissed && view == d.prompt && d.prompt.Empty() &&
 		(scope == keymap.Prompt || scope == keymap.Vi)
 }
 
-// awaitPause gives the docked request the keys after a pause without keys.
+// awaitPause gives the keys to the docked request when no key was pressed for a while.
 func (d *dock) awaitPause() {
 	if d.timer || !d.mayTakeKeys() {
 		return
@@ -204,7 +204,7 @@ func (d *dock) mode() string {
 	return d.prompt.Mode()
 }
 
-// replies reports whether the text in the prompt answers a question.
+// replies reports whether the text in the prompt is the answer to a question.
 func (d *dock) replies() bool { return d.answers != "" && !d.prompt.Empty() }
 
 // hold gives the docked dialog the keys.
@@ -218,8 +218,9 @@ func (d *dock) leave() {
 	d.arranged.setFocus(layout.Prompt)
 }
 
-// next focuses the shown request, then the next one, and after the last one the prompt. It reports whether the shown
-// request got the keys.
+// next gives the keys to the shown request. If the request has them already, next goes to the next request, and after
+// the last request back to the prompt. It reports whether the shown request did not have the keys before and has them
+// now.
 func (d *dock) next() (focused bool) {
 	ids := requestsIn(d.state)
 	at := slices.Index(ids, d.request)
@@ -242,7 +243,7 @@ func (d *dock) next() (focused bool) {
 	return focused
 }
 
-// key handles a key of the docked dialog that is not for its view, and reports whether it did.
+// key handles a key of the docked dialog that the dialog's view must not get, and returns false for other keys.
 func (d *dock) key(p keymap.Press) bool {
 	full := p.Action == keymap.FullScreen
 	switch {
@@ -273,14 +274,14 @@ func (d *dock) toggleFull() {
 	d.place(requestsIn(d.state))
 }
 
-// toPrompt gives the prompt the keys, to type text.
+// toPrompt gives the keys to the prompt, so that the user can type text.
 func (d *dock) toPrompt() {
 	d.held = false
 	d.arranged.setFocus(layout.Prompt)
 	d.prompt.BeginTyping()
 }
 
-// typeOn starts typing text in the prompt.
+// typeOn gives the keys to the prompt and types text into it.
 func (d *dock) typeOn(text string) {
 	d.toPrompt()
 	d.prompt.Press(keymap.Press{Text: text})
@@ -305,8 +306,8 @@ func (d *dock) noteKey(now time.Time, scope keymap.Scope, a keymap.Action) {
 	}
 }
 
-// stayAway keeps the keys where they are until the user asks for the approval, because the user is doing something else
-// and may continue after a pause.
+// stayAway keeps the approval from getting the keys until the user asks for it, because the user is doing something
+// else and may continue after a pause.
 func (d *dock) stayAway() {
 	if d.approval.Open() && !d.held {
 		d.dismissed = true
@@ -322,7 +323,7 @@ func (d *dock) typing(now time.Time) bool {
 	return true
 }
 
-// cycleMode changes the approval mode, but not while a request is pending, because the new mode could answer it. It
+// cycleMode changes to the next approval mode, unless a request is pending, because the new mode could answer it. It
 // returns the message to show.
 func (d *dock) cycleMode() (message string) {
 	if d.request != "" {
@@ -332,7 +333,8 @@ func (d *dock) cycleMode() (message string) {
 	return ""
 }
 
-// reply sends text as the answer to the question that the draft was started for, and reports whether there was one.
+// reply sends text as the answer to the question for which the user started the draft. It returns false if there is no
+// such question.
 func (d *dock) reply(text string) bool {
 	id := d.answers
 	d.answers = ""

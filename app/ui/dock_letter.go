@@ -7,9 +7,9 @@ import (
 	"buddy/views/dialog"
 )
 
-// mustWait reports whether a key of the docked dialog has to wait for the next key: a letter or digit with a meaning there
-// may be the start of a sentence. Space and ? act at once, because no sentence starts with them, and so do keys that
-// ask for a reason, because any text after them is the reason.
+// mustWait reports whether a key of the docked dialog has to wait for the next key. A letter or digit that answers has
+// to, because it may be the start of a sentence. Space and ? act at once, because no sentence starts with them. So do
+// keys that ask for a reason, because text after them becomes the reason.
 func (d *dock) mustWait(p keymap.Press) bool {
 	switch {
 	case p.Text == "" || p.Text == " " || !p.Bound() || d.approval.Typing() || d.approval.Ignores(p):
@@ -20,7 +20,8 @@ func (d *dock) mustWait(p keymap.Press) bool {
 	return p.Action != keymap.DenyWithReason && p.Action != keymap.Explain
 }
 
-// startsText reports whether a key is a character that the docked dialog does not use.
+// startsText reports whether a key types a character that the docked dialog does not use, and so starts a text for the
+// prompt.
 func (d *dock) startsText(p keymap.Press) bool {
 	switch {
 	case p.Text == "" || d.approval.Typing():
@@ -31,7 +32,7 @@ func (d *dock) startsText(p keymap.Press) bool {
 	return p.Text != " " && d.approval.Ignores(p)
 }
 
-// write starts a text in the prompt: an answer, if a question is docked.
+// write starts a text in the prompt. If a question is docked, the text is the answer to it.
 func (d *dock) write(text string) {
 	if d.question.Open() {
 		d.answers = d.request
@@ -39,7 +40,7 @@ func (d *dock) write(text string) {
 	d.typeOn(text)
 }
 
-// holdLetter keeps a letter back. The dialog gets it if no key follows within the pause.
+// holdLetter keeps a letter back. The dialog gets it if no other key follows within dialog.LetterPause.
 func (d *dock) holdLetter(p keymap.Press) {
 	letter := &p
 	d.letter = letter
@@ -66,8 +67,9 @@ func (d *dock) endPause() {
 	}
 }
 
-// catchUp prepares for a key that was pressed at the time came, which may be a while ago. The dialog loses the keys if
-// it got them after that time. If the key came long after the kept letter, the dialog gets the letter.
+// catchUp prepares for a key that was pressed at the time came, which may be a while ago. If the dialog got the keys
+// only after that time, it loses them. If the key was pressed long after the letter that was kept back, the dialog gets
+// the letter.
 func (d *dock) catchUp(came time.Time) {
 	if came.Before(d.heldAt) {
 		d.held = false
@@ -77,8 +79,9 @@ func (d *dock) catchUp(came time.Time) {
 	}
 }
 
-// afterLetter uses the next key to decide about a kept letter: a key of the dialog such as Enter makes the letter an
-// answer, a character makes it the start of a text for the prompt. It reports whether the key is used up.
+// afterLetter decides with the next key about a letter that was kept back. If the key is one of the dialog's, such as
+// Enter, the letter is an answer. If the key is a character, the letter starts a text for the prompt. It reports
+// whether the key is used up.
 func (d *dock) afterLetter(p *keymap.Press) (done bool) {
 	letter := d.letter
 	switch {
@@ -104,8 +107,8 @@ func (d *dock) loseLetter() {
 	}
 }
 
-// reasonToPrompt moves a reason to the prompt, with the letter before it, if it was typed so fast that it may be the
-// rest of a sentence. It reports whether there was such a reason.
+// reasonToPrompt moves a typed reason to the prompt, together with the letter that asked for a reason, if it was typed
+// so fast that both may be a sentence for the prompt. It reports whether it has moved a reason.
 func (d *dock) reasonToPrompt() bool {
 	text, quick := d.approval.DropQuickReason()
 	if !quick {
@@ -116,7 +119,7 @@ func (d *dock) reasonToPrompt() bool {
 	return true
 }
 
-// awaitLive draws the choices again when the delayed choices become active.
+// awaitLive draws the approval again when the choices that are inactive at first become active.
 func (d *dock) awaitLive() {
 	if wait := d.approval.LiveIn(); wait > 0 {
 		d.deps.After(wait+time.Millisecond, func() {})

@@ -27,7 +27,7 @@ func (d *dock) askPlan(q event.QuestionAsked) {
 	})
 }
 
-// answerPlan answers a plan with one of its choices. Choosing to keep planning asks for feedback.
+// answerPlan answers a plan with the choice. If the choice is to keep planning, it first asks the user for feedback.
 func (d *dock) answerPlan(q event.QuestionAsked, choice string) {
 	if choice != event.PlanKeep {
 		d.answer(q, event.Answer{ID: q.ID, Text: choice})
@@ -43,7 +43,8 @@ func (d *dock) answerPlan(q event.QuestionAsked, choice string) {
 	})
 }
 
-// editAnswer opens the user's editor with the plan or, for another question, with the user's own answer.
+// editAnswer opens the user's editor with the plan. For another question it opens the editor with the answer in the
+// prompt.
 func (d *dock) editAnswer() {
 	for _, q := range d.state.Questions {
 		if q.ID == d.request && q.Plan != "" {
@@ -56,8 +57,8 @@ func (d *dock) editAnswer() {
 	d.prompt.OnEdit()
 }
 
-// answer sends the answer to a question. The choice to edit a plan opens the editor first; without a change the plan
-// shows again.
+// answer sends the answer to a question. If the answer is the choice to edit a plan, it opens the editor and sends the
+// edited plan. If nothing was changed, the plan is shown again.
 func (d *dock) answer(q event.QuestionAsked, a event.Answer) {
 	if q.Plan == "" || a.Text != event.PlanEdit {
 		d.deps.Send(a)

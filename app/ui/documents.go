@@ -24,8 +24,8 @@ func openDocument(u *UI, words []string, d show.Document) {
 	u.overlays.sheet = s.view
 }
 
-// read runs a command that answers with a document of the dialog, then shows the message did. The answer is dropped if
-// the user asked for another document in the meantime.
+// read runs a command whose answer is a document, shows the document in the dialog, and then the message did. The
+// answer is ignored if the user has asked for another document in the meantime.
 func (s *shownDocument) read(words []string, did string) {
 	s.words = words
 	s.run(words, func(a show.Answer, err error) {
@@ -51,7 +51,8 @@ func (s *shownDocument) run(words []string, then func(show.Answer, error)) {
 	})
 }
 
-// choose changes a value by its only deed, by one that the user chooses, or by a line that the user types.
+// choose changes a value by running its only deed, a deed that the user chooses, or a deed with a line that the user
+// types.
 func (s *shownDocument) choose(v show.Value) {
 	switch {
 	case len(v.Deeds) == 0:

@@ -44,7 +44,8 @@ func (u *UI) input(w, h int) layout.Input {
 	return in
 }
 
-// roomFor returns the largest size of a dialog: on a small screen it covers all but the header.
+// roomFor returns the largest size of a dialog on a screen of the given size. On a small screen it is everything but
+// the header.
 func roomFor(w, h int) (maxW, maxH int) {
 	maxW, maxH = w-2, h-4
 	if w < 60 {
@@ -56,8 +57,8 @@ func roomFor(w, h int) (maxW, maxH int) {
 	return maxW, maxH
 }
 
-// placed is the layout of the frame with its joints, which are computed only when a pane or the dock moved: most frames
-// move nothing.
+// placed is the layout of a frame with its joints. They are computed only when a pane or the dock has moved, because in
+// most frames nothing moves.
 type placed struct {
 	layout.Layout
 	in     layout.Input
@@ -127,8 +128,8 @@ func (u *UI) Draw(s tcell.Screen) {
 	lay.drawOver(s, u.overlays.top())
 }
 
-// stops returns the keys that stop the main task from the prompt: name, or name twice if the first press only leaves a
-// mode or closes a list. It returns "" if another view or the history search uses the key.
+// stops returns how the user stops the main task from the prompt with the key called name: name, or name twice if the
+// first press only leaves a mode or closes a list. It returns "" if another view or the history search uses the key.
 func stops(name string, scope keymap.Scope, target tview.Primitive, p *prompt.Prompt) string {
 	switch {
 	case target != p || name == "":

@@ -26,7 +26,8 @@ type earlier struct {
 	then    []func() // run when the start of the session has been read
 }
 
-// trimBlocks drops parts far above the end once the session file has all durable events received so far.
+// trimBlocks drops parts far above the end of a long conversation, once the session file has all durable events that
+// this screen has received.
 func trimBlocks(u *UI) {
 	e := &u.earlier
 	if u.deps.File.Newest == nil || e.asks || u.following.on() || !state.Long(&u.state) {
@@ -45,7 +46,7 @@ func trimBlocks(u *UI) {
 	})
 }
 
-// lookAround reads back the parts near the screen and drops the others.
+// lookAround reads back the parts of the conversation that are near the screen, and drops parts that are far from it.
 func lookAround(u *UI) {
 	c, s := u.v.conversation, &u.state
 	_, _, below := state.Shown(s)
@@ -66,13 +67,13 @@ func lookAround(u *UI) {
 	}
 }
 
-// showPart reads a part, shows it instead of the current one, and calls then unless nil. It does neither if wanted
-// returns false after the read, because the user has moved on.
+// showPart reads back a part, shows it instead of the shown parts, and calls then unless it is nil. If wanted returns
+// false after the part was read, the user has moved on, and showPart does neither.
 func showPart(u *UI, n int, wanted func() bool, then func()) {
 	readBack(u, state.Parts(&u.state, n, n+1)[0], wanted, then)
 }
 
-// readBack reads a part and joins its blocks to those on the screen; with wanted it works as showPart does.
+// readBack reads back a part and adds its blocks to the shown blocks. If wanted is not nil, it works like showPart.
 func readBack(u *UI, part state.Part, wanted func() bool, then func()) {
 	e := &u.earlier
 	e.reads = true
@@ -99,8 +100,8 @@ func readBack(u *UI, part state.Part, wanted func() bool, then func()) {
 	})
 }
 
-// inBackground calls work on another goroutine. It calls the function that work returns on the UI goroutine at once,
-// because the user waits for it.
+// inBackground calls work on another goroutine, and then, on the UI goroutine, the function that work returns. That
+// call is not delayed until a draw, because the user is waiting for the result.
 func inBackground(u *UI, work func() (apply func())) {
 	u.deps.Background(func() func() {
 		u.deps.Later(work())

@@ -15,7 +15,7 @@ func (u *UI) editFrom(text string) {
 	u.v.prompt.Replace(strings.TrimSuffix(text, "\n"))
 }
 
-// lookAs returns a function that shows a text in the user's editor under a file name; changes are ignored.
+// lookAs returns a function that shows a text in the user's editor, in a file with the given name. Changes are ignored.
 func lookAs(u *UI, name string) func(text string) {
 	return func(text string) {
 		if _, err := u.deps.Edit(name, text); err != nil {

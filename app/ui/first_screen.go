@@ -11,14 +11,14 @@ import (
 	"buddy/views/markup"
 )
 
-// start holds the choices of the first screen, and the position to go to.
+// start holds what the first screen offers, and the position that the session is to be shown at.
 type start struct {
 	goal   slash.Spot // the position to show once it has been read
 	first  First
 	recent []Recent
 }
 
-// First holds what an empty conversation shows below the description of buddy.
+// First holds the text and the offer that an empty conversation shows below the description of buddy.
 type First struct {
 	Lines   []string // examples to try; untrusted
 	Missing string   // why no model answers, shown with choices; untrusted
@@ -27,13 +27,13 @@ type First struct {
 	Use     string   // the model that Enter selects; "" lets the user choose a local one
 }
 
-// Recent is a session that the first screen offers under a digit.
+// Recent is a session that the first screen offers, to be opened by typing a digit.
 type Recent struct {
 	ID, Line string // Line is safe to draw
 }
 
-// Examples returns suggestions for the first prompt. The demo has a tour; without an instruction file, /init is
-// suggested.
+// Examples returns suggestions for the first prompt. For the demo they include its tour, without an instruction file
+// /init.
 func Examples(demo, instructions bool) First {
 	first, last := "Ask anything, or run a shell command with !  (e.g. !git status)", "Press ? for the keys"
 	if demo {
@@ -73,7 +73,7 @@ func choose(u *UI, n int) {
 	}
 }
 
-// accept runs the offer of the first screen for Enter on an empty prompt.
+// accept handles Enter on an empty prompt: it does what the first screen offers.
 func accept(u *UI) {
 	switch f := u.start.first; {
 	case f.Missing == "" || f.Offer == "" || state.Begun(&u.state):
@@ -127,14 +127,15 @@ func showFirst(u *UI) {
 	u.v.conversation.SetWelcome(lines)
 }
 
-// modelCame removes the choices once a model answers.
+// modelCame removes the choices from the first screen when a model other than the demo is used.
 func modelCame(u *UI, e event.ModelSwitched) {
 	if u.start.first.Missing != "" && e.API != model.Demo {
 		SetFirst(u, Examples(false, true))
 	}
 }
 
-// offered returns the index of the offer whose digit is text; -1 if there is none, or if the conversation has started.
+// offered returns the index of the choice or session whose digit is text. It returns -1 if there is none, or if the
+// conversation has started.
 func offered(u *UI, text string) int {
 	n := u.start.offeredChoices() + len(u.start.recent)
 	if n == 0 || len(text) != 1 || text[0] < '1' || int(text[0]-'1') >= n || state.Begun(&u.state) {
@@ -144,7 +145,7 @@ func offered(u *UI, text string) int {
 }
 
 // runOffer runs the choice or opens the session whose digit was sent, and reports whether text was such a digit. The
-// digit needs Enter because a prompt may start with a digit.
+// user has to press Enter after the digit, because a prompt may start with a digit.
 func runOffer(u *UI, text string) bool {
 	n := offered(u, strings.TrimSpace(text))
 	if n < 0 {

@@ -51,8 +51,8 @@ func (u *UI) paste(p screen.Paste) {
 	}
 }
 
-// closeCheat closes the cheat sheet at a key, and reports whether the key is used up. A character starts a prompt. Keys
-// that the sheet names also have their usual effect, except those that would stop, send or quit.
+// closeCheat closes the cheat sheet when a key is pressed, and reports whether the key is used up. A character starts a
+// prompt. Other keys also have their usual effect, unless they would stop, send, quit or open something.
 func closeCheat(u *UI, p keymap.Press) bool {
 	was := u.overlays.cheat && !u.overlays.covered()
 	u.overlays.cheat = false
@@ -67,7 +67,8 @@ func closeCheat(u *UI, p keymap.Press) bool {
 	return false
 }
 
-// asksForHelp reports whether a question mark typed in a scope opens the cheat sheet, because it would start a prompt.
+// asksForHelp reports whether a question mark typed in a scope opens the cheat sheet. It does where it would be the
+// first character of a prompt.
 func asksForHelp(u *UI, scope keymap.Scope) bool {
 	return u.v.prompt.Empty() && (scope == keymap.Prompt || scope == keymap.Vi || paneOf[scope] != layout.Prompt)
 }
@@ -86,7 +87,7 @@ func typesOn(u *UI, scope keymap.Scope, text string) bool {
 	return true
 }
 
-// lookUp returns the meaning of a key in the focused view, or else everywhere.
+// lookUp returns the meaning of a key in the focused view, or else its global meaning.
 func lookUp(u *UI, ev *tcell.EventKey) keymap.Press {
 	scope, _ := u.target()
 	scopes := scope.Chain()
@@ -96,8 +97,8 @@ func lookUp(u *UI, ev *tcell.EventKey) keymap.Press {
 	return u.deps.Keys.Lookup(ev, scopes...)
 }
 
-// key passes a key to the focused view or runs its global action. It returns the meaning of the key, so that no view
-// looks the key up again.
+// key passes a key to the focused view or runs the key's global action. It returns the meaning of the key, so that it
+// need not be looked up again.
 func (u *UI) key(ev *tcell.EventKey) (p keymap.Press) {
 	if u.deps.Now().Before(u.grace) {
 		return p
@@ -127,8 +128,8 @@ func (u *UI) key(ev *tcell.EventKey) (p keymap.Press) {
 	return p
 }
 
-// viewed runs the action a if it changes the visible part of the screen, whatever has the focus, and reports whether it
-// did.
+// viewed runs the action a if it zooms a pane or scrolls the conversation, whatever has the focus. It returns false for
+// other actions.
 func viewed(u *UI, a keymap.Action) bool {
 	switch a {
 	case keymap.FullScreen:
@@ -143,7 +144,7 @@ func viewed(u *UI, a keymap.Action) bool {
 	return true
 }
 
-// readOn scrolls the conversation by pages from the prompt, down if positive.
+// readOn scrolls the conversation by pages while the prompt keeps the focus, down if pages is positive.
 func readOn(u *UI, pages int) {
 	_, _, _, h := u.v.conversation.GetRect()
 	u.v.conversation.Scroll(pages * max(h-2, 1)) // one row overlaps, and one shows that there is more
@@ -204,7 +205,8 @@ var lists = map[keymap.Action]func(*UI){
 	keymap.ShowPalette: func(u *UI) { u.overlays.palette() },
 }
 
-// cyclePanes focuses the next or previous pane, unless the user is in the middle of typing.
+// cyclePanes focuses the next or previous pane. If the user is in the middle of typing, it completes the typed word
+// instead.
 func cyclePanes(u *UI, a keymap.Action) {
 	switch {
 	case u.overlays.covered(): // the change of focus would be invisible
@@ -215,8 +217,8 @@ func cyclePanes(u *UI, a keymap.Action) {
 	}
 }
 
-// interrupt handles Ctrl-C with the first of these actions that applies: close an open list, copy the selection, quit
-// if pressed twice, stop the running task, discard the draft, ask for a second press.
+// interrupt handles Ctrl-C. It does the first of these that applies: close an open list, copy the selection, quit if
+// Ctrl-C was pressed twice, stop the running task, discard the draft, ask for a second press.
 func (u *UI) interrupt(pending keymap.Action) {
 	switch t := stoppable(u); {
 	case u.overlays.sheet != nil && u.overlays.copySelection():

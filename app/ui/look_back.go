@@ -7,8 +7,8 @@ import (
 )
 
 // lookBack calls do with the blocks of the conversation, newest first, and then the function that do returns. If do
-// wants more blocks than are in memory, lookBack calls it again on another goroutine with all blocks, which are read
-// back some parts at a time and not kept. In a session that is still being read, lookBack waits for its start first.
+// asks for more blocks than are in memory, lookBack calls it again on another goroutine with all blocks, which are read
+// back a few parts at a time. If the start of the session is still being read, lookBack first waits for it.
 func lookBack(u *UI, do func(newest iter.Seq[*state.Block]) (then func(), err error)) error {
 	blocks, more := u.following.shown(&u.state).Blocks, false // wrong arguments need no block
 	then, err := do(func(yield func(*state.Block) bool) {
@@ -69,7 +69,8 @@ func copied(blocks []*state.Block) []*state.Block {
 	return all
 }
 
-// readBackwards passes blocks, and then those of the parts before them, to f, last one first, until f returns false.
+// readBackwards calls f for each block, from the last to the first, until f returns false: first for blocks, then for
+// the blocks of parts, which come before them.
 func readBackwards(file SessionFile, blocks []*state.Block, parts []state.Part, f func(*state.Block) bool) error {
 	for {
 		for b := range state.Newest(blocks) {

@@ -7,7 +7,7 @@ import (
 	"buddy/agent/action"
 )
 
-// noteTime is the time that a note shows.
+// noteTime is how long a note is shown.
 const noteTime = 2 * time.Second
 
 // noted holds the note of the status line.
@@ -28,7 +28,7 @@ func note(u *UI, text string) {
 	})
 }
 
-// noteMode shows the new mode when it changed.
+// noteMode shows a note about the approval mode when it has changed.
 func noteMode(u *UI) {
 	mode := u.state.Info.Mode
 	if before := u.noted.mode; before != "" && mode != before {
@@ -37,7 +37,7 @@ func noteMode(u *UI) {
 	u.noted.mode = mode
 }
 
-// modeMeans maps each mode to the text that explains it.
+// modeMeans maps approval modes to the texts that explain them.
 var modeMeans = map[action.Mode]string{
 	action.ModeAsk:    "Ask mode: you approve every change",
 	action.ModeStrict: "Strict mode: you approve every call",

@@ -29,7 +29,7 @@ func (u *UI) openOutput(c *state.Call) {
 	u.v.pager.Show(d)
 }
 
-// openRun shows the task that ran in a pane, or else the call.
+// openRun shows the task or call that ran in a pane.
 func (u *UI) openRun(c *state.Call, t *state.Task) {
 	switch {
 	case t != nil:

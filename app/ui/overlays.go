@@ -16,7 +16,8 @@ type overlayView interface {
 	SetTheme(*themes.Theme)
 }
 
-// boxed is an overlay in the middle of the screen that chooses its size. Others fill the space above the prompt.
+// boxed is implemented by overlays that are shown as a box of their own size in the middle of the screen. Other
+// overlays fill the space above the prompt.
 type boxed interface {
 	Size(maxW, maxH int) (w, h int)
 }
@@ -25,11 +26,12 @@ type boxed interface {
 type overlay struct {
 	open func() bool
 	view func() overlayView // of an open level; may return nil
-	// pastes reports whether the open view takes pasted text; if not, the next open level may. nil means always.
+	// pastes reports whether the open view takes pasted text. If not, the next open level below may. nil means that it
+	// always does.
 	pastes func() bool
 }
 
-// overlays holds the stack, and which levels are open if their views don't know it themselves.
+// overlays holds the stack of overlays, and which of them are open, as far as their views don't know it themselves.
 type overlays struct {
 	stack   []overlay        // the top level first
 	views   []overlayView    // kept as long as the UI
@@ -43,7 +45,7 @@ type overlays struct {
 	shown   []*shownList     // the pickers that a command answered with
 }
 
-// stackUp sets the stack, the top level first. It is the only place that defines the order.
+// stackUp sets the stack, the top level first. The order is defined only here.
 func (l *overlays) stackUp(v *viewSet) {
 	d := l.dock
 	is := func(v overlayView) func() overlayView { return func() overlayView { return v } }
@@ -94,7 +96,8 @@ func (l *overlays) under(ev *tcell.EventMouse, dock layout.Rect) tview.Primitive
 	return nil
 }
 
-// copySelection copies the selection of the dialog that has the keys, and reports whether there is one.
+// copySelection copies the text that is selected in the docked dialog or the top overlay, and reports whether there was
+// any.
 func (l *overlays) copySelection() bool {
 	if v := l.docked(); v != nil && v.CopySelection() {
 		return true
@@ -148,7 +151,7 @@ func (l *overlays) closeLists() {
 	l.sheet = nil
 }
 
-// pick opens a list on top of the current one.
+// pick opens a list on top of the open lists.
 func (l *overlays) pick(o dialog.PickerOptions) *dialog.Picker {
 	closed := o.OnClose
 	o.OnClose = func() {
@@ -169,11 +172,11 @@ func (l *overlays) unpick() {
 	}
 }
 
-// closeSheet closes the changes or the findings.
+// closeSheet closes the open sheet.
 func (l *overlays) closeSheet() { l.sheet = nil }
 
-// toggle closes the list that the user opened over the panes, or else calls open. It closes the help, and refuses while
-// a request has the keys.
+// toggle closes the lists that the user has opened over the panes. If none is open, it calls open. It also closes the
+// help. While a request has the keys, it only shows a hint.
 func (u *UI) toggle(open func()) {
 	if u.v.secret.Asking() {
 		return

@@ -11,7 +11,7 @@ import (
 	"buddy/views/draw"
 )
 
-// askToKill kills a pane after a confirmation, or shows why it can't.
+// askToKill kills a pane after the user has confirmed it. If why is not "", it only shows why the pane can't be killed.
 func askToKill(u *UI, id, name, why string) {
 	if why != "" {
 		u.hint("", why)
@@ -45,7 +45,7 @@ func unfinished(s *state.State) (all []*state.Task) {
 	return all
 }
 
-// typeInto directs keys to the command that runs in a pane, or returns why it can't.
+// typeInto makes keys go to the command that is running in a pane, or returns why that is not possible.
 func typeInto(u *UI) (why string) {
 	c := u.following.shown(&u.state).Focused
 	if c == nil || c.State != state.CallRunning || c.Pane == "" {
@@ -65,7 +65,7 @@ func typeInto(u *UI) (why string) {
 	return ""
 }
 
-// shownPanes returns the panes whose contents are on the screen.
+// shownPanes returns the ids of the panes whose contents are on the screen.
 func shownPanes(v *viewSet, lay *placed) []string {
 	if lay.Panes[layout.Live].Empty() {
 		v.panes.Hide()
@@ -73,10 +73,10 @@ func shownPanes(v *viewSet, lay *placed) []string {
 	return v.panes.Visible()
 }
 
-// watched holds the panes whose contents were last requested.
+// watched holds the ids of the panes whose contents were last requested.
 type watched []string
 
-// update requests the contents of these panes only.
+// update requests the contents of the panes with these ids, and of no others.
 func (w *watched) update(ids []string, send func(event.Command)) {
 	if !slices.Equal(ids, *w) {
 		*w = ids

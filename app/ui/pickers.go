@@ -12,7 +12,7 @@ import (
 	"buddy/views/dialog"
 )
 
-// pickTheme lets the user choose a theme, previewed while moving.
+// pickTheme lets the user choose a theme. The selected theme is previewed.
 func pickTheme(l *overlays, c *colouring, notify func(string)) {
 	before, auto := c.Theme, c.Auto
 	p := l.pick(dialog.PickerOptions{
@@ -94,7 +94,7 @@ var paneOf = map[keymap.Scope]layout.Pane{
 	keymap.Panes: layout.Live, keymap.Tasks: layout.Tasks,
 }
 
-// runnable reports whether an action gets a row in the list: moving, typing and opening the list do not.
+// runnable reports whether an action is listed among the commands. Moving, typing and opening the list itself are not.
 func runnable(e keymap.Entry) bool {
 	for _, s := range e.Scopes {
 		if s == keymap.Reason || s == keymap.Amend || s == keymap.Help && e.Action != keymap.Back {
@@ -108,7 +108,7 @@ func runnable(e keymap.Entry) bool {
 	return true
 }
 
-// runChosen runs a command, or puts it into the prompt if it needs arguments.
+// runChosen runs the command that the user has chosen, or puts it into the prompt if it needs arguments.
 func (u *UI) runChosen(c slash.Command) {
 	if c.Args == "" || strings.HasPrefix(c.Args, "[") {
 		runCommand(u, "/"+c.Name)
@@ -119,7 +119,7 @@ func (u *UI) runChosen(c slash.Command) {
 	u.hint("", c.Args)
 }
 
-// runAction runs a pane's key in that pane.
+// runAction runs an action in the pane to which it belongs.
 func (u *UI) runAction(s keymap.Scope, pane layout.Pane, e keymap.Entry) {
 	if s == keymap.Global {
 		u.global(e.Action, "")

@@ -16,7 +16,8 @@ const (
 	FastestReplay = 64.0
 )
 
-// player sends the events of a stored session at their pace. Any goroutine may use it.
+// player sends the events of a stored session at the intervals at which they happened, divided by the speed. Any
+// goroutine may use it.
 type player struct {
 	mu      sync.Mutex // guards all below
 	turn    int        // events before this turn are shown at once
@@ -86,14 +87,15 @@ func (p *player) play(ctx context.Context, events Recording, out chan<- event.En
 	return err == nil && ctx.Err() == nil, err
 }
 
-// jump sets the session time.
+// jump sets the current time of the replay.
 func (p *player) jump(to time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at, p.since = to, time.Now()
 }
 
-// wait waits until the time of an event, at most longestGap plus pauses, and reports whether ctx is still active.
+// wait waits until the time of an event, at most for longestGap and the pauses of the replay. It returns false if ctx
+// has ended.
 func (p *player) wait(ctx context.Context, until time.Time) bool {
 	p.mu.Lock()
 	if p.at.IsZero() || until.Before(p.at) {
@@ -121,7 +123,7 @@ func (p *player) wait(ctx context.Context, until time.Time) bool {
 	}
 }
 
-// rest waits for a gap, a change of the pace or the end of ctx.
+// rest waits until gap has passed, the pace changes or ctx ends.
 func (*player) rest(ctx context.Context, gap time.Duration, paused bool, changed <-chan struct{}) bool {
 	var over <-chan time.Time
 	if !paused {

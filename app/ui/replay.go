@@ -29,8 +29,8 @@ const watchRoom = 256
 // the rest can't be read.
 type Recording func(show func(event.Envelope) bool) error
 
-// Replay shows a stored session at speed times its original speed until the user leaves it or ctx ends. Events before a
-// turn, if not 0, are shown at once. home is the user's home folder, "" if unknown.
+// Replay shows a stored session at speed times its original speed until the user leaves it or ctx ends. If turn is not
+// 0, the events before that turn are shown at once. home is the user's home folder, "" if unknown.
 func Replay(ctx context.Context, s *screen.Screen, look Looks, keys *keymap.Map, events Recording, home string, speed float64, turn int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -121,7 +121,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 	return v
 }
 
-// end shows that there are no more events, and why.
+// end shows that the replay has ended. whole means that all events were shown, err why they could not be read.
 func (v *viewer) end(whole bool, err error) {
 	text := "end of the session"
 	switch {
@@ -159,7 +159,7 @@ func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 	return nil
 }
 
-// run runs a command that only shows something; others need a runtime.
+// run runs a command that only shows something. Other commands need a runtime.
 func (v *viewer) run(c slash.Command) {
 	switch c.Name {
 	case "help", "find", "output", "copy", "theme", "quit":
@@ -169,7 +169,7 @@ func (v *viewer) run(c slash.Command) {
 	}
 }
 
-// control runs a key of the player, and reports whether the key is one of the player's.
+// control handles a key that controls the player, and returns false for other keys.
 func (v *viewer) control(key rune) bool {
 	switch key {
 	case 'q':

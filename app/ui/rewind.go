@@ -19,8 +19,8 @@ func backAtRest(u *UI, pending keymap.Action) {
 	}
 }
 
-// noteRewind records the first prompt that a rewind removes, because its text goes into the editor when the rewind is
-// done.
+// noteRewind records the first prompt that a rewind will remove, because its text is put into the prompt when the
+// rewind is done.
 func noteRewind(u *UI, c event.Command) {
 	r, ok := c.(event.Rewind)
 	i := slices.IndexFunc(u.state.Back.Borders, func(b state.Border) bool { return b.Seq == r.ToSeq })
@@ -29,8 +29,8 @@ func noteRewind(u *UI, c event.Command) {
 	}
 }
 
-// restorePrompt puts the text of the first rewound prompt into the editor if this screen asked for the rewind, after
-// saving the draft in the history. It ignores the zero event.
+// restorePrompt puts the text of the first rewound prompt into the prompt, if this screen has asked for the rewind. It
+// first saves the draft in the history. It ignores the zero event.
 func restorePrompt(u *UI, p event.HistoryRewound) {
 	if p.ToSeq == 0 {
 		return

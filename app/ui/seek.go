@@ -12,7 +12,8 @@ const (
 	endSlice  = 64 << 10 // bytes of theEnd searched per frame
 )
 
-// theEnd stands for the blocks that are always in memory, theRest for the blocks in which the search started.
+// theEnd stands for the number of a part if the blocks that are always in memory are meant, theRest if the blocks in
+// which the search started are meant.
 const (
 	theEnd  = -1
 	theRest = -2
@@ -26,10 +27,11 @@ type sought struct {
 	tried  map[int]bool                // parts in which the next match was looked for
 }
 
-// blockCount holds the matches in a block at its change number gen, when its text had size bytes.
+// blockCount is the number of matches in a block when it had the change number gen and a text of size bytes.
 type blockCount struct{ gen, size, count int }
 
-// seekOn searches the parts that are not in memory: it goes to the next match if one is wanted, else it counts matches.
+// seekOn continues a search in the parts that are not in memory. It goes to the next match if the user wants it, else
+// it counts matches.
 func seekOn(u *UI) {
 	search, ok := transcript.Sought(u.v.conversation)
 	f := soughtFor(u, search, ok)
@@ -54,8 +56,8 @@ func seekOn(u *UI) {
 	}
 }
 
-// next returns the first uncounted part or, if a match is wanted, the first untried part with a match, whichever comes
-// first. ok is false if there is none.
+// next returns the first of the parts whose matches were not counted yet or, with wanted, that has a match and was not
+// tried yet. ok is false if there is none.
 func (f *sought) next(parts []int, wanted bool) (n int, counted, ok bool) {
 	for _, n := range parts {
 		count, known := f.counts[n]
@@ -85,8 +87,8 @@ func soughtFor(u *UI, search transcript.Search, ok bool) *sought {
 	return e.sought
 }
 
-// nextSought returns the matches that a new search can reuse from the previous one, which may be nil. They can be
-// reused because where a text has no match, a longer one has none either.
+// nextSought returns the counts that a new search can reuse from the previous one, which may be nil. If the new search
+// text contains the previous one, a part without matches has none for the new text either.
 func nextSought(before *sought, search transcript.Search) *sought {
 	f := &sought{id: search.ID, counts: make(map[int]int), end: make(map[*state.Block]blockCount)}
 	if before == nil || before.id < search.Adds {
@@ -154,7 +156,7 @@ func beyond(s *state.State, by int) (order []int) {
 	return order
 }
 
-// showBeyond shows the number of known matches outside the shown parts in the conversation.
+// showBeyond makes the conversation show how many matches are known outside the shown parts.
 func showBeyond(u *UI, f *sought) {
 	from, to, gone := state.Span(&u.state)
 	above, below, all := 0, 0, true
@@ -181,7 +183,8 @@ func showBeyond(u *UI, f *sought) {
 	transcript.SetBeyond(u.v.conversation, above, below, all)
 }
 
-// countEnd counts the matches in theEnd. If it takes too long, all is false and the next frame continues.
+// countEnd counts the matches in theEnd. If that takes too long, all is false, and the count continues with the next
+// frame.
 func countEnd(u *UI, f *sought) (n int, all bool) {
 	count, budget := transcript.Counter(u.v.conversation), endSlice
 	before := f.end

@@ -1,6 +1,6 @@
 package ui
 
-// Shape holds how the user arranged the screen. The caller saves it for each folder.
+// Shape holds how the user has arranged the screen. The caller of New saves it for each folder.
 type Shape struct {
 	Side   int  `json:"side,omitempty"`   // percent of the width for the column; 0 = default
 	Live   int  `json:"live,omitempty"`   // percent of the column's rows for Live; 0 = the rows that Tasks leaves
@@ -17,7 +17,7 @@ const (
 
 func share(n int) int { return max(leastShare, min(n, mostShare)) }
 
-// Bound limits the shares of a shape that was read from a file.
+// Bound limits the shares to their bounds, because the shape was read from a file.
 func (s *Shape) Bound() {
 	for _, n := range []*int{&s.Side, &s.Live} {
 		if *n != 0 {

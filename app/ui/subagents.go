@@ -12,8 +12,8 @@ import (
 	"buddy/views/transcript"
 )
 
-// following shows the conversation of a subagent in place of the main one. A prompt goes to the shown conversation, so
-// each conversation keeps its own draft.
+// following records which conversation is shown: the main one, or a subagent's in its place. A prompt is sent to the
+// shown conversation, so each conversation has its own draft.
 type following struct {
 	task   int                      // the shown subagent's task; 0 for the main conversation
 	main   *transcript.Conversation // while another one is shown
@@ -29,7 +29,7 @@ type unsent struct {
 // on reports whether the conversation of a subagent is shown.
 func (f *following) on() bool { return f.task != 0 }
 
-// shownColours passes the theme to the conversation shown in place of the main one.
+// shownColours passes the theme to a subagent's conversation that is shown.
 type shownColours struct{ u *UI }
 
 func (c *shownColours) SetTheme(t *themes.Theme) {
@@ -41,7 +41,8 @@ func (c *shownColours) SetTheme(t *themes.Theme) {
 // errMainOnly refuses a command while the conversation of a subagent is shown.
 var errMainOnly = errors.New("this command works only in the main conversation: go back to it first")
 
-// follow shows the conversation of a subagent, which then gets the typed prompts. 0 shows the main conversation again.
+// follow shows the conversation of the subagent with the task id, which then gets the prompts that the user sends. 0
+// shows the main conversation again.
 func follow(u *UI, id int) {
 	f := &u.following
 	if t := u.state.Tasks.Get(id); id == f.task || id != 0 && (t == nil || t.Agent == nil) {
@@ -100,7 +101,8 @@ func sendTo(u *UI, t *state.Task, text string) {
 	u.send(event.Submit{Text: text, Task: t.ID})
 }
 
-// stoppable returns the task that Ctrl-C stops: the shown subagent, else the main task; nil if it does not run.
+// stoppable returns the task that Ctrl-C stops: the shown subagent's, else the main task. It returns nil if that task
+// is not running.
 func stoppable(u *UI) *state.Task {
 	if !u.following.on() {
 		return u.state.Running()
@@ -111,8 +113,8 @@ func stoppable(u *UI) *state.Task {
 	return nil
 }
 
-// toWhom names the receiver of prompts: prefix is for the prompt, border for its border. Both are "" for the main
-// agent.
+// toWhom names the receiver of prompts, in a prefix of the prompt and in a label on its border. Both are "" for the
+// main agent.
 func (f *following) toWhom(s *state.State) (prefix, border string) {
 	t := f.agent(s)
 	switch {
@@ -135,7 +137,8 @@ func borderMode(u *UI) string {
 	return to
 }
 
-// sendForMain sends a command unless it needs the main conversation and another one is shown.
+// sendForMain sends a command. If the command needs the main conversation and another one is shown, it shows a hint
+// instead.
 func sendForMain(u *UI, c event.Command) {
 	err := mainOnly(u, c)
 	switch c.(type) {
@@ -157,8 +160,8 @@ func Send(u *UI, c event.Command) {
 	sendForMain(u, c)
 }
 
-// mainOnly refuses commands that start something in the main conversation while another one is shown, because the user
-// would not see it, and the text was not meant for the main agent.
+// mainOnly returns an error for commands that start something in the main conversation while another one is shown,
+// because the user would not see the effect and did not mean the text for the main agent.
 func mainOnly(u *UI, c event.Command) error {
 	if !u.following.on() {
 		return nil

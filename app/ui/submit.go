@@ -45,7 +45,8 @@ func quits(line string) bool {
 	return known && c.Name == "quit"
 }
 
-// resumeSession continues an interrupted session, or restarts one that no process runs, whichever conversation is shown.
+// resumeSession continues an interrupted exchange. If no process runs the session, it restarts the session, whichever
+// conversation is shown.
 func resumeSession(u *UI) {
 	if u.received.lost {
 		u.received.lost = false // one restart is enough
@@ -55,7 +56,7 @@ func resumeSession(u *UI) {
 	sendForMain(u, event.Continue{})
 }
 
-// runTyped runs the text after a "!" as a shell command of the user, and reports whether there is one.
+// runTyped runs a line that starts with "!" as a shell command of the user, and returns false for other lines.
 func (u *UI) runTyped(text string) bool {
 	if !slash.ShellLine(text) {
 		return false
@@ -74,7 +75,8 @@ func (u *UI) runTyped(text string) bool {
 	return true
 }
 
-// send sends a prompt with the pictures that it names. If a picture can't be read, the text goes back to the prompt.
+// send sends a prompt with the pictures that it names. If the prompt can't be sent, its text is put back into the
+// prompt.
 func (u *UI) send(s event.Submit) {
 	if err := mainOnly(u, s); err != nil {
 		u.hint("", err.Error())

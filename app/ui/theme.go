@@ -17,7 +17,7 @@ type Colours struct {
 	Light bool   // the assumed terminal background, until the terminal reports it
 }
 
-// Load returns a theme by name. The name auto stands for the theme for the assumed terminal background.
+// Load returns a theme by name. The name auto stands for the theme that fits the assumed background of the terminal.
 func (c Colours) Load(name string) (*themes.Theme, error) {
 	switch {
 	case name == themes.Auto && c.Light:
@@ -32,7 +32,7 @@ func (c Colours) Load(name string) (*themes.Theme, error) {
 	return t, err
 }
 
-// colouring holds the theme of the screen: the user's choice, or the one for the terminal's background.
+// colouring holds the theme of the screen, which the user has chosen or which follows the terminal's background.
 type colouring struct {
 	*Looks
 	views []coloured
@@ -104,7 +104,7 @@ func theme(u *UI, name string) error {
 	return err
 }
 
-// keepTheme returns the message that a theme applies to this session, and how to keep it.
+// keepTheme returns the message that a theme applies only to this session, and how to save it.
 func keepTheme(name string) string {
 	return fmt.Sprintf("Theme %s is used in this session. To keep it, set [ui] theme = %q in your settings.", name, name)
 }

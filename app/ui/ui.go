@@ -36,8 +36,8 @@ import (
 	"buddy/views/transcript"
 )
 
-// UI is the full screen: the state, the views that draw it, and the meaning of keys. Use it on the UI goroutine, or
-// before Run.
+// UI is the full screen: the state, the views that draw it, and the handling of keys. Use it on the UI goroutine, or
+// before the loop runs.
 type UI struct {
 	tview.Box
 	deps  Deps
@@ -63,7 +63,8 @@ type UI struct {
 	noted     noted
 }
 
-// received holds how much of the session this screen has received, and its name in the session.
+// received holds how much of the session this screen has received, and the name that the session has given to this
+// screen.
 type received struct {
 	newest         uint64       // number of the newest event
 	place          string       // the session's name for this screen in answers; "" while unknown
@@ -72,7 +73,7 @@ type received struct {
 	rewindTo       state.Border // the first prompt of the rewind that this screen asked for; Seq 0 for none
 }
 
-// pending is an action that takes effect when its key comes twice in a row.
+// pending is an action that takes effect if its key is pressed again.
 type pending struct {
 	action  keymap.Action
 	running bool // whether the confirmation ends with the task
@@ -112,21 +113,21 @@ type Timing struct {
 	Later func(func())                // runs the function on the UI goroutine, after pending work; from any goroutine
 	After func(time.Duration, func()) // as Later, after a delay
 
-	// Background calls work on another goroutine and the function it returns on the UI goroutine.
+	// Background calls work on another goroutine, and then the function that work returns on the UI goroutine.
 	Background func(work func() (apply func()))
 }
 
-// Drafting holds what writing a prompt needs.
+// Drafting holds the functions that are needed while the user writes a prompt.
 type Drafting struct {
 	Draft  func()                                          // the draft changed
 	Record func(text string)                               // adds a line to the history
 	Files  func(query string, answer func(paths []string)) // answers later, on the UI goroutine
-	// Arguments completes the last word of a command line; it answers later, on the UI goroutine.
+	// Arguments completes the last word of a command line. It calls answer later, on the UI goroutine.
 	Arguments func(line string, answer func(words []draw.CommandHelp))
 	Attach    func(prompt string) ([]model.Image, error) // the pictures that a prompt names
 	// Picture returns the file of a picture whose path was pasted, "" for other text.
 	Picture func(pasted string) (path string)
-	// ClipboardPicture returns a file with the picture of the clipboard. It may take seconds.
+	// ClipboardPicture returns a file with the picture in the clipboard. It may take seconds.
 	ClipboardPicture func() (path string, err error)
 }
 
@@ -138,7 +139,7 @@ type Looks struct {
 	Header  views.Shown
 }
 
-// Terminal holds effects on the terminal other than drawing.
+// Terminal holds the functions that affect the terminal, except for drawing.
 type Terminal struct {
 	Repaint       func()                                  // draws every cell again
 	AskBackground func()                                  // the loop passes the answer on
@@ -324,8 +325,9 @@ func (u *UI) apply(batch []event.Envelope) bool {
 	return changed || other != ""
 }
 
-// ApplyTail shows the end of a stored session. Unless the session runs, resumed holds the settings to resume with, and
-// marks what an earlier process left unfinished as ended; the runtime reports the same once it has started.
+// ApplyTail shows the end of a stored session. resumed is nil if the session is running. Otherwise it holds the
+// settings with which the session resumes, and everything that an earlier process left unfinished is shown as ended.
+// The runtime reports the same once it has started.
 func (u *UI) ApplyTail(session string, newest []event.Envelope, resumed *event.SessionResumed) {
 	u.state.ApplyTail(newest)
 	env := event.Envelope{Session: session}
@@ -383,8 +385,8 @@ func (u *UI) update(ch state.Changed) bool {
 // quit ends the session, and asks about running tasks.
 func (u *UI) quit() { runWords(u, []string{"quit"}) }
 
-// Begin performs the first action in a session: it shows a position, opens the list of sessions, or sends a prompt as
-// if typed.
+// Begin does what n asks for at the start of a session: it shows a position, opens the list of sessions, or sends a
+// prompt as if the user had typed it.
 func Begin(u *UI, n slash.Next) {
 	goTo(u, n.Spot)
 	if n.Browse {
@@ -407,7 +409,7 @@ func ShowLine(u *UI, line string) { u.v.status.SetOwn(line) }
 // Prompt returns the view of the prompt.
 func (u *UI) Prompt() *prompt.Prompt { return u.v.prompt }
 
-// Prepend puts the earlier part of a session in front of the blocks, the first of which may have been trimmed.
+// Prepend adds the earlier part of the session in front of the shown part.
 func (u *UI) Prepend(before *state.State) {
 	u.update(u.state.PrependState(before))
 	u.arrive()
@@ -424,7 +426,8 @@ func (u *UI) UseKeys(keys *keymap.Map) {
 	u.update(state.Everything)
 }
 
-// hint shows a line until the next key. confirm is the action that this key may confirm.
+// hint shows a line until the next key is pressed. confirm is the action that this key confirms if it is the action's
+// key, "" for none.
 func (u *UI) hint(confirm keymap.Action, text string) {
 	u.pending = pending{action: confirm}
 	u.v.status.SetHint(text)
@@ -439,7 +442,7 @@ func (u *UI) Loop(s *screen.Screen, events <-chan event.Envelope, stop func()) *
 	})
 }
 
-// focused records whether the terminal has the focus; without it spinners stop.
+// focused records whether the terminal has the focus. Spinners stop while it does not.
 func (u *UI) focused(on bool) {
 	u.attention.focused(on, &u.state)
 	u.deps.Tick(u.busy && on)

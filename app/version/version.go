@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Number is the program's version; releases set it when they are built.
+// Number is the program's version. It is set when a release is built.
 var Number = "0.1.0-dev"
 
-// Text returns the version with facts about the source from the build: "0.1.0 (1a2b3c4d, 2026-01-02)". It marks builds
-// of changed source.
+// Text returns the version with the commit and the date of the source, as in "0.1.0 (1a2b3c4d, 2026-01-02)". It marks
+// builds of changed source.
 func Text() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
