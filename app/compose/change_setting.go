@@ -12,8 +12,8 @@ import (
 )
 
 // ByPerson returns an error if a session has started this process, in a command, a hook or a server, because only the
-// user may loosen settings. Only sessions matter whose state or settings are in the same folders as this process's, or
-// in the folder of one of files.
+// user may loosen settings. Only sessions count that share a folder of state or settings with this process, or use the
+// folder of one of files.
 func ByPerson(files ...string) error {
 	folders := socket.Folders()
 	for _, file := range files {

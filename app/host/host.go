@@ -194,8 +194,8 @@ func (h *Host) named() (title string, began int64) {
 	return h.naming.of(renamed, ok, func() (sessions.Entry, error) { return h.program.Store.Entry(h.program.ID) })
 }
 
-// leave detaches a screen. Panes that only this screen has watched are no longer watched, and pane sizes that it has
-// set are reset.
+// leave detaches a screen. Panes that only this screen has watched are no longer watched, and the pane sizes that it
+// has set no longer apply.
 func (h *Host) leave(s *screen) {
 	h.mu.Lock()
 	delete(h.screens, s)

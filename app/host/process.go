@@ -126,7 +126,7 @@ func (h *Host) welcome(ctx context.Context, s socket.Screen) client.Session {
 }
 
 // terminalVariables lists environment variables about the user's terminal or desktop, which differ between screens.
-// They are the same as in tmux's update-environment.
+// tmux's update-environment serves the same purpose.
 var terminalVariables = []string{
 	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY",
 	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "KRB5CCNAME",

@@ -47,7 +47,7 @@ func (r *repl) noLine(l typedLine, was wants) bool {
 	return true
 }
 
-// endOfInput handles the end of the input. It quits, after a pipe's end only when the work is done.
+// endOfInput handles the end of the input. It quits; at the end of a pipe, it first waits until the work is done.
 func (r *repl) endOfInput() {
 	if r.eof = !r.con.tty || r.state.Running() == nil; !r.eof {
 		r.submit("/quit")

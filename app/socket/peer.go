@@ -121,7 +121,7 @@ func startedByBuddy(args []string) bool {
 }
 
 // Within returns an error if a session has started this process, directly or not, so that one of its ancestors is a
-// host, a supervisor, a hook or a server. Only sessions whose state or settings are in one of the folders count; the
+// host, a supervisor, a hook or a server. Only sessions count whose folder of state or settings is one of folders; the
 // sessions of tests have others. An ancestor that can't be read ends the search.
 func Within(folders []string) error { return within(os.Getpid(), folders, look, environ) }
 

@@ -60,7 +60,7 @@ type browser struct {
 // slot draws the primitive that was last put into it.
 type slot struct{ tview.Primitive }
 
-// latest runs requests one at a time, and skips a request if there is a later one.
+// latest runs requests one at a time, and skips a request if a later one has been made.
 type latest struct {
 	n  atomic.Int64
 	mu sync.Mutex // held while a request runs

@@ -12,8 +12,8 @@ const (
 	endSlice  = 64 << 10 // bytes of theEnd searched per frame
 )
 
-// theEnd stands for the number of a part if the blocks that are always in memory are meant, theRest if the blocks in
-// which the search started are meant.
+// theEnd and theRest take the place of a part's number: theEnd for the blocks that are always in memory, theRest for
+// the blocks in which the search started.
 const (
 	theEnd  = -1
 	theRest = -2
