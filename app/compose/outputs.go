@@ -26,7 +26,8 @@ func tidied(p *Program, c sessions.Collected, err error) {
 	}
 }
 
-// looksPerLimit is how many times outputLimit checks while a session prints as many bytes as the limit allows.
+// looksPerLimit is the number of checks that outputLimit makes while a session prints as many bytes as the limit
+// allows.
 const looksPerLimit = 8
 
 // outputLimit keeps full outputs within their limit while a session prints.

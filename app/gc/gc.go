@@ -25,8 +25,7 @@ const (
 	// runs during a rest and in the first RestAfter of work.
 	restSpare = 32 << 20
 
-	// startTime is how long the collector stays off at the start of the program, unless more than startLimit bytes are
-	// used.
+	// startTime limits the time in which the collector stays off at the start of the program, startLimit the memory.
 	startTime  = 300 * time.Millisecond
 	startLimit = 128 << 20
 )

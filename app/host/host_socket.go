@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// settle is how long after the last change a removed socket is made again.
+	// settle is the time from the last change in the folder until a removed socket is made again.
 	settle = 100 * time.Millisecond
 	// slowest limits the pause between two attempts to make a socket, which doubles after each failed attempt.
 	slowest = time.Minute

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// promptTime is how long a session without a prompt stays alive after its last screen has gone, because a prompt sent
+	// promptTime keeps a session without a prompt alive after its last screen has gone, because a prompt that was sent
 	// just before may still arrive.
 	promptTime = 2 * time.Second
 	notifyTime = 10 * time.Second // for notify_command

@@ -21,7 +21,7 @@ import (
 	"buddy/texts/searchpath"
 )
 
-// keepPictures is how long copies of pasted pictures are kept, because a draft may name them.
+// keepPictures limits the age of copies of pasted pictures, which are kept because a draft may name them.
 const keepPictures = 7 * 24 * time.Hour
 
 // maxPastedPath limits a text that may be a path, in bytes.

@@ -10,7 +10,7 @@ import (
 	"buddy/views/words"
 )
 
-// Choice is what the user chooses when asked for an approval.
+// Choice is a possible answer of the user to an approval.
 type Choice string
 
 // The choices. Their values are the letters that select them, as an alternative to the numbers.

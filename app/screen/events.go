@@ -14,8 +14,8 @@ const (
 	// carrier is the code of a key event that carries another event past tview.
 	carrier tcell.Key = 20000
 
-	// backgroundTime is how long after AskBackground an answer is accepted. A later answer is ignored, but still kept out
-	// of the input.
+	// backgroundTime limits the time from AskBackground to an accepted answer. A later answer is ignored, but still kept
+	// out of the input.
 	backgroundTime = 200 * time.Millisecond
 )
 

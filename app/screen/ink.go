@@ -14,7 +14,7 @@ type cell struct {
 	width uint8  // 0 if the shown content is unknown
 }
 
-// manyInks is how many more styles and texts than cells an ink keeps before it drops unused ones.
+// manyInks is the number of styles and texts, in addition to one for each cell, from which an ink drops unused ones.
 const manyInks = 4096
 
 // ink gives numbers to texts and styles. The number of a text with a single rune is the rune's value.

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// keyTime is how long an ESC byte waits for more bytes before it is reported as a key.
+	// keyTime is the time that an ESC byte waits for more bytes before it is reported as a key.
 	keyTime = 50 * time.Millisecond
 
 	// answerTime is the longest pause within a terminal's reply.

@@ -11,7 +11,7 @@ import (
 	"buddy/app/state"
 )
 
-// longTask is how long a task must have run, in milliseconds, for its end to cause a notification.
+// longTask is the minimum duration, in milliseconds, of a task whose end causes a notification.
 const longTask = 10_000
 
 // Attention configures how buddy notifies a user who is not looking at the screen.

@@ -7,7 +7,7 @@ import (
 	"buddy/agent/action"
 )
 
-// noteTime is how long a note is shown.
+// noteTime is the time that a note is shown.
 const noteTime = 2 * time.Second
 
 // noted holds the note of the status line.
