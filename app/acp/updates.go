@@ -168,8 +168,8 @@ func (s *stream) extend(part string, at int) {
 	}
 }
 
-// complete sends the rest of a finished text. If the finished text differs from the streamed text, because the request
-// was repeated, it is sent as a new message.
+// complete sends the rest of a finished text. A finished text that differs from the streamed text, because the request
+// was repeated, is sent as a new message.
 func (u *updates) complete(s *stream, kind, whole string) {
 	if whole != "" {
 		if !strings.HasPrefix(whole, string(s.all[:s.sent])) {

@@ -122,8 +122,7 @@ func promptList(all []state.Border, changed func(prompt int) string) *show.List 
 	return &list
 }
 
-// promptRow returns the list row of the prompt with index i. back is its number counted from the last prompt, which has
-// 1.
+// promptRow returns the list row of the prompt with index i. back is its number, counted from 1 for the last prompt.
 func promptRow(b state.Border, i, back int, changed string) show.Row {
 	text := texts.Clip(b.Words(), 100)
 	r := show.Row{ID: strconv.Itoa(back), Title: "Rewind to before “" + markup.Shorten(b.Words(), 40) + "”"}

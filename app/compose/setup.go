@@ -97,8 +97,8 @@ func enter(s *Setup, cwd string) (elsewhere bool, err error) {
 	return true, nil
 }
 
-// openStore returns the session store of a working directory, and notices for the user. It first moves sessions to the
-// store that an older program or other settings left elsewhere.
+// openStore returns the session store of a working directory, and notices for the user. It first moves sessions that an
+// older program or other settings have left elsewhere into the store.
 func openStore(cwd string, c config.Config) (store sessions.Store, notices []string, err error) {
 	store, notice, err := sessions.Dir(cwd, sessions.Location(c.Sessions.Location))
 	if err != nil {

@@ -30,7 +30,7 @@ func Usage(format string, args ...any) error {
 	return Error{BadUsage, fmt.Sprintf(format, args...), true}
 }
 
-// Failure returns err with the exit code of a failure. It returns nil, and an err that already has a code, unchanged.
+// Failure returns err with the exit code of a failure. It returns err unchanged if it is nil or has a code already.
 func Failure(err error) error {
 	if _, coded := errors.AsType[Error](err); coded || err == nil {
 		return err

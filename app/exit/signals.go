@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// UntilEnded returns a context that ends on SIGTERM, and on SIGHUP, which closing the terminal sends, unless nohup has
-// made the program ignore it. The cause of the context is the error that [BySignal] returns. stop ends the handling of
+// UntilEnded returns a context that ends on SIGTERM or, when the terminal is closed, on SIGHUP, unless nohup has made
+// the program ignore SIGHUP. The cause of the context is the error that [BySignal] returns. stop ends the handling of
 // the signals.
 func UntilEnded() (ctx context.Context, stop func()) {
 	signals := []os.Signal{syscall.SIGTERM}

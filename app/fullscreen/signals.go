@@ -13,8 +13,8 @@ import (
 )
 
 // notify passes SIGINT, SIGQUIT and SIGCONT to c. They come from other programs, because in raw mode no key causes a
-// signal. Ignored signals, such as by nohup, stay ignored. SIGTSTP must keep its default action, so that Ctrl+Z in an
-// editor also stops this process.
+// signal. Signals that are ignored, for example because of nohup, stay ignored. SIGTSTP must keep its default action,
+// so that Ctrl+Z in an editor also stops this process.
 func notify(c chan<- os.Signal) {
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGCONT} {
 		if !signal.Ignored(s) {

@@ -30,8 +30,8 @@ func dropCode() {
 // mapping is a range of addresses.
 type mapping struct{ start, end uintptr }
 
-// untouched reads /proc/self/smaps and returns the read-only mappings of a file whose memory was never changed. Changes
-// that a linker or debugger had written into a mapping would be lost with its pages.
+// untouched reads /proc/self/smaps and returns those read-only mappings of a file that still have the file's contents.
+// Changes that a linker or debugger has written into a mapping would be lost with its pages.
 func untouched(smaps io.Reader, file string) (all []mapping) {
 	var m mapping // the latest, if it is a read-only mapping of the file
 	for lines := bufio.NewScanner(smaps); lines.Scan(); {
