@@ -71,8 +71,8 @@ var letters = []Choice{Approve, AllowSimilar, Deny, DenyWithReason, Amend, Expla
 // always lists the choices that are valid even if no numbered answer has them.
 var always = []Choice{Deny, Amend, Explain}
 
-// Chosen returns the choice that a line selects by number or letter. An empty line means Deny. For any other line, the
-// result is "".
+// Chosen returns the choice that a line selects by number, by letter, or as yes or no. An empty line means no. For any
+// other line, the result is "".
 func Chosen(all []Answer, letter func(Choice) string, line string) Choice {
 	line = strings.ToLower(strings.TrimSpace(line))
 	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(all) {

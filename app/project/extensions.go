@@ -13,7 +13,7 @@ import (
 	"buddy/tools/file"
 )
 
-// TrustSkills lets those of a project's skills run commands that are trusted and unchanged.
+// TrustSkills marks the project's skills that are trusted and unchanged, so that they may run commands.
 func TrustSkills(all []skill.Skill) error {
 	var failed error
 	for i := range all {
@@ -28,8 +28,7 @@ func TrustSkills(all []skill.Skill) error {
 	return failed
 }
 
-// skillPart returns the part to trust before a project's skill may run commands. ok is false if the skill needs no
-// trust.
+// skillPart returns the part to trust before a project's skill may run commands, and false if the skill needs no trust.
 func skillPart(s skill.Skill) (config.Part, bool) {
 	if s.Origin != extensions.Project || !s.WantsTrust() {
 		return config.Part{}, false

@@ -60,7 +60,7 @@ func (r *Retries) endWait() {
 	}
 }
 
-// answerCame records that a part of the answer has arrived. Then the block shows only on which attempt.
+// answerCame records that a part of the answer has arrived. Then the block shows only which attempt was answered.
 func (r *Retries) answerCame(seq uint64) {
 	if r.block != nil && !r.came {
 		r.came = true
@@ -102,8 +102,8 @@ func (r *Retries) what() string {
 // forget drops the attempts, because their block is gone.
 func (r *Retries) forget() { *r = Retries{Retry: r.Retry} }
 
-// addOutcome shows how a request has failed. The text replaces the text in the block of the attempts, because it
-// includes their number.
+// addOutcome shows how a request has failed. The text includes the number of attempts, so it replaces the text in the
+// block of the attempts.
 func addOutcome(s *State, env event.Envelope, kind Kind, text, raw string) {
 	r := &s.Retries
 	r.endWait()

@@ -89,7 +89,7 @@ type Info struct {
 	Prompts []event.CustomCommand
 	// Goal is the newest goal of the session; State "" for none.
 	Goal event.GoalChanged
-	// Interrupted reports whether an exchange was interrupted that event.Continue resumes.
+	// Interrupted reports whether event.Continue would resume an interrupted exchange.
 	Interrupted bool
 }
 

@@ -139,8 +139,8 @@ func Awaits(s *State) bool { return s.kept != nil }
 // Lost reports whether dropped parts can't be read back.
 func Lost(s *State) bool { return s.parts.lost }
 
-// Join adds the blocks of a part that was read back. If the part is not next to the shown parts, it replaces them with
-// jump, and is ignored without. A part is also ignored if there was a rewind or redo after the reading of it began.
+// Join adds the blocks of a part that was read back. If the part is not next to the shown parts, it replaces them if
+// jump is set; otherwise it is ignored. It is also ignored if there was a rewind or redo after the reading began.
 func Join(s *State, part Part, blocks []*Block, jump bool) Changed {
 	p, w := &s.parts, &s.window
 	if len(w.parts) == 0 {

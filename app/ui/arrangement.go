@@ -9,8 +9,8 @@ import (
 	"buddy/views/panes"
 )
 
-// arrangement holds how the user has arranged the screen, and the layout of the last frame. A hidden pane is never
-// focus or tab.
+// arrangement holds how the user has arranged the screen, and the layout of the last frame. A hidden pane is neither
+// focus nor tab.
 type arrangement struct {
 	focus   layout.Pane // among the panes; overlays take keys first
 	tab     layout.Pane // the pane last focused other than the prompt
