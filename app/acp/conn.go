@@ -138,7 +138,6 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-// handle handles one line.
 func (c *conn) handle(line []byte, h handler) {
 	if line[0] == '[' {
 		c.fail(nil, failf(codeInvalid, "a batch of messages is not supported: send one message per line"))
@@ -222,7 +221,6 @@ func (c *conn) fail(id json.RawMessage, err *rpcError) {
 	c.send(&message{ID: id, Error: err})
 }
 
-// notify sends a notification.
 func (c *conn) notify(method string, params any) {
 	raw, err := texts.JSON(params)
 	if err == nil {

@@ -74,7 +74,6 @@ func (o *option) has(value string) bool {
 	return slices.ContainsFunc(o.Options, func(c optionChoice) bool { return c.Value == value })
 }
 
-// setMode changes the permission mode.
 func (s *server) setMode(p *sessionParams) (any, func(), error) {
 	one, err := s.find(p.SessionID)
 	if err == nil {

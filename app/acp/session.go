@@ -146,7 +146,6 @@ func (s *session) follow(servers bool) {
 	}()
 }
 
-// handle handles a batch of events.
 func (s *session) handle(batch []event.Envelope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

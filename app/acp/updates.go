@@ -351,7 +351,6 @@ func output(tail []byte) []callContent {
 	return []callContent{{Type: "content", Content: textBlock(texts.Fenced("", text))}}
 }
 
-// result sends a call's result.
 func (u *updates) result(p event.ToolResult) {
 	c := u.calls[p.CallID]
 	if c == nil {

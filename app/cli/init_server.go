@@ -18,7 +18,6 @@ import (
 // maxOffered limits the listed models of a server.
 const maxOffered = 20
 
-// models returns the models of a profile's server.
 func (s *setup) models(p config.Profile) ([]string, error) {
 	if p.UsesLogin() {
 		return nil, nil // a login has no key before its first use

@@ -156,7 +156,6 @@ func prompt(name string) string {
 	return "> "
 }
 
-// typedIn handles a line.
 func (r *repl) typedIn(l typedLine) {
 	was := r.wants
 	r.wants = wants{}

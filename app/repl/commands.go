@@ -258,7 +258,6 @@ func completeWord(from completions, word, before string) (becomes string, choice
 	return becomes, choices
 }
 
-// choicesFor returns the possible completions of a word.
 func choicesFor(from completions, word, before string) (choices []string) {
 	switch {
 	case before == "" && strings.HasPrefix(word, "/"):

@@ -217,7 +217,6 @@ func (f *frame) over(c *cell, style tcell.Style) tcell.Style {
 	return style
 }
 
-// seeThrough reports whether a style has a missing colour.
 func seeThrough(style tcell.Style) bool {
 	fg, bg, _ := style.Decompose()
 	return fg == tcell.ColorNone || bg == tcell.ColorNone

@@ -111,7 +111,6 @@ func (o *output) clear() {
 	o.sgr, o.at, o.drawn = "", place{}, false
 }
 
-// scroll moves rows.
 func (o *output) scroll(m scroll) {
 	o.body = append(o.body, m.sequence()...)
 	o.sgr, o.at, o.drawn = "", place{}, false

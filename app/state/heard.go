@@ -46,7 +46,6 @@ func (s *State) recordActivity(env event.Envelope) Changed {
 	return Tasks // Tasks shows what the main task does
 }
 
-// record records the progress of the answer.
 func (c *Coming) record(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.RequestStarted:

@@ -229,7 +229,6 @@ type Reading struct {
 	Speed       float64 // tokens per millisecond, of this request or an earlier one; 0 if unknown
 }
 
-// add adds a part of the answer.
 func (c *Coming) add(at int64, n int, call bool) {
 	if c.Asked == 0 {
 		c.Asked = at // the request was sent before the screen joined

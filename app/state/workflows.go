@@ -113,7 +113,6 @@ func (w *Workflow) show(env event.Envelope) {
 	b.Gen++
 }
 
-// stepped records the progress of a step.
 func (w *Workflow) stepped(p event.WorkflowStepped) {
 	i := slices.IndexFunc(w.Steps, func(s *WorkflowStep) bool { return s.ID == p.Step })
 	if i < 0 {

@@ -32,7 +32,6 @@ func init() { // not an initializer, which would be a cycle: an answer may run t
 	}
 }
 
-// run runs a command.
 func run(u *UI, c slash.Command, args string) error {
 	if do := own[c.Name]; do != nil {
 		return do(u, args)

@@ -283,7 +283,6 @@ func (b *board) keep(p keymap.Press) {
 	})
 }
 
-// pass gives a letter to the dialog.
 func (b *board) pass(p keymap.Press) {
 	if b.approval.Open() {
 		b.approval.Do(p)
