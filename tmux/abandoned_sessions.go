@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// ErrNoSession means that no abandoned session of our programs has this name: the session does not exist, is not ours,
-// or is in use. The message lists the abandoned sessions.
+// ErrNoSession means that [Session.AbandonedSessions] does not return this name: the session does not exist, is not
+// ours, or is in use. The message lists the abandoned sessions.
 var ErrNoSession = errors.New("no such abandoned session")
 
-// Open creates the session with its shared pane if they are missing, as the first command would, and reports whether it
-// created them.
+// Open creates the session and its shared pane if they are missing, without waiting for the first command to do so. It
+// reports whether it created them.
 func (s *Session) Open(ctx context.Context) (Pane, bool, error) {
 	at, ok := s.runner.(*managedPane)
 	if !ok {
@@ -30,8 +30,8 @@ func (s *Session) Open(ctx context.Context) (Pane, bool, error) {
 	return p, !was && err == nil, err
 }
 
-// AbandonedSessions returns the names of the sessions with our marks and without an attached client. Commands of an
-// earlier program may still run in them.
+// AbandonedSessions returns the names of the tmux sessions that our programs created and to which no client is
+// attached. Commands of an earlier program may still run in them.
 func (s *Session) AbandonedSessions(ctx context.Context) ([]string, error) {
 	if s.srv == nil {
 		return nil, fmt.Errorf("%w: commands run without panes here", ErrUnavailable)

@@ -52,8 +52,8 @@ func ownKey(dir string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// cleanTitle turns any text into a pane title: one line of at most 40 characters, without "#", which starts tmux
-// formats, because formats can run commands.
+// cleanTitle turns any text into a pane title: one line of at most 40 characters. It replaces "#", because tmux would
+// expand a format after it, and formats can run commands.
 func cleanTitle(s string) string {
 	s = texts.OneLine(s)
 	s = strings.Map(func(r rune) rune {
@@ -68,8 +68,8 @@ func cleanTitle(s string) string {
 	return cmp.Or(texts.Clip(s, 40), "command")
 }
 
-// claim reserves one of the session's panes for the command whose folder is dir, and returns its key. The error is
-// ErrPanes if the session has no room.
+// claim reserves one of the session's panes for the command whose folder is dir. It returns a key that identifies the
+// pane. The error is ErrPanes if the session has no room.
 func (s *Session) claim(ctx context.Context, dir, title string) (string, *commandPane, error) {
 	s.reap(ctx)
 	key := ownKey(dir)
@@ -122,7 +122,7 @@ func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running
 	return s.keep(key, own, dir, job, spec.Output), nil
 }
 
-// keep follows a command in its own pane, and closes the pane after the command.
+// keep follows a command in its own pane, and closes the pane when the command has ended.
 func (s *Session) keep(key string, own *commandPane, dir string, job job, output Output) *Running {
 	run := s.follow(own.runner, dir, job, output)
 	s.own.work.Go(func() {
@@ -165,7 +165,8 @@ func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*
 }
 
 // retireSoon closes the pane of a command that has ended. It tries for about three seconds, because the command's
-// streams may end a little later. If a job keeps the pane open longer, reap closes it before the next pane opens.
+// output may end a little later than the command. If a job keeps the pane open longer, reap closes it before the next
+// pane opens.
 func (s *Session) retireSoon(key string, own *commandPane) {
 	for wait := 100 * time.Millisecond; !s.retire(key, own) && wait < 2*time.Second; wait *= 2 {
 		select {

@@ -346,8 +346,8 @@ func (c *control) notice(line string) {
 	}
 }
 
-// readLine reads a line of at most lineMax bytes. It shortens a longer line with a pane's output, whose rest is not
-// needed, and returns an error for any other longer line.
+// readLine reads a line of at most lineMax bytes. A longer line is an error, unless it reports a pane's output: then
+// readLine drops the rest, which nobody needs.
 func readLine(in *bufio.Reader) (string, error) {
 	b, err := in.ReadSlice('\n')
 	if err == nil {

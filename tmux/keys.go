@@ -15,7 +15,7 @@ const typeStep = 512
 
 var keyName = regexp.MustCompile(`^(?:[CMS]-){0,3}(?:[!-~]|F(?:[1-9]|1[0-2])|Up|Down|Left|Right|Home|End|PageUp|PageDown|PgUp|PgDn|PPage|NPage|Enter|Escape|Tab|BTab|Space|BSpace|Delete|DC|Insert|IC)$`)
 
-// CheckKey returns an error that lists the allowed names if name is not one of them.
+// CheckKey returns an error with a list of the known keys if name is not the name of a key.
 func CheckKey(name string) error {
 	if keyName.MatchString(name) {
 		return nil

@@ -144,7 +144,7 @@ func (s *managedPane) greet(ctx context.Context) error {
 	return nil
 }
 
-// found connects to the supervisor again after a cut.
+// found connects to the supervisor again after the connection to the target was lost.
 func (s *managedPane) found() {
 	s.srv.making.Lock()
 	defer s.srv.making.Unlock()
@@ -310,7 +310,7 @@ func holds(text, line string) bool {
 	return false
 }
 
-// release disconnects from the supervisor, which may finish its command.
+// release disconnects from the supervisor, which can finish its command.
 func (s *managedPane) release() {
 	s.mu.Lock()
 	s.closing = true

@@ -25,8 +25,8 @@ const (
 	endLimit = 3 * time.Second
 )
 
-// ticket identifies a command on a target after a restart. It is stored on this machine, in the file `remote` of the
-// command's directory.
+// ticket identifies a command on a target, so that this program can follow the command again after a restart. It is
+// stored on this machine, in the file `remote` of the command's directory.
 type ticket struct {
 	ID    int       `json:"id"`
 	Token string    `json:"token"` // part of the mark that ends its output
@@ -244,7 +244,8 @@ func (m *mirror) isTaken() bool {
 	return m.taken
 }
 
-// script returns a call of a shell function that continues to pass the streams on from where they end here.
+// script returns a call of a shell function on the target. The function passes on the part of the streams that has not
+// been received here yet.
 func (m *mirror) script(function, until string) string {
 	m.mu.Lock()
 	out, errs := m.out.got, m.errs.got
@@ -303,7 +304,7 @@ func (e *startErrors) Write(p []byte) (int, error) {
 	return e.m.errs.Write(p)
 }
 
-// idleTimer is a time limit of listenLimit that each write postpones.
+// idleTimer passes output on to w and restarts the time limit with each write.
 type idleTimer struct {
 	w     io.Writer
 	limit *time.Timer
@@ -377,7 +378,7 @@ func (m *mirror) Cancel() error {
 	return err
 }
 
-// more fetches late output once and reports whether more may come.
+// more fetches late output once and reports whether more may come. With hurry it does not wait for further output.
 func (m *mirror) more(ctx context.Context, hurry bool) bool {
 	m.mu.Lock()
 	m.out.ack = true

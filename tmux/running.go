@@ -49,7 +49,7 @@ type Spec struct {
 	// words, and only its final directory is carried over.
 	Free bool
 	// Confined runs the command in the read-only sandbox, see package confine: it also gets the variables of earlier
-	// commands, but no terminal. If the sandbox is impossible, and on a Host, the command is not started.
+	// commands, but no terminal. The command is not started if the sandbox is impossible, which it always is on a Host.
 	Confined bool
 	// Fenced runs the command in the workspace sandbox, see package fence: it gets the variables of earlier commands
 	// and no terminal, and only its final folder is carried over.

@@ -13,8 +13,8 @@ import (
 // us no more often than one pane. Screens are not drawn faster than this.
 const frame = 33 * time.Millisecond
 
-// retryGap is the minimum time between two attempts to attach to a session that refuses the control client. It is
-// necessary because the end of that client wakes the painter.
+// retryGap is the minimum time between two attempts to attach to a session that refuses the control client. Without it
+// the painter would try all the time, because each client that ends wakes it.
 const retryGap = time.Second
 
 // Screen holds the visible text of a pane.

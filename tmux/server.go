@@ -70,8 +70,8 @@ type supervisor interface {
 	leave(ctx context.Context) error
 	abandoned(ctx context.Context) bool
 
-	// tmux runs one tmux command, control builds a client; check rejects an old tmux. lockServer prevents simultaneous
-	// actions of our programs that crash a server; the caller has prepared the directory.
+	// tmux runs one tmux command; control builds a client; check rejects an old tmux. lockServer excludes our other
+	// programs while this one does what could crash the tmux server; the caller has prepared the directory.
 	tmux(ctx context.Context, args ...string) (string, error)
 	control(args ...string) (*exec.Cmd, error)
 	lockServer(ctx context.Context) (release func())

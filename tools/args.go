@@ -47,7 +47,8 @@ func Decode[T any](call Call) (T, error) {
 	return args, nil
 }
 
-// fill stores values in the fields of a struct and returns the problems found. at is a prefix for the names in them.
+// fill stores values in the fields of a struct and returns the problems found. at is put before the argument names in
+// the problems.
 func fill(fields []field, into reflect.Value, values map[string]json.RawMessage, at string) []string {
 	var problems []string
 	for _, p := range unknown(fields, values) {

@@ -223,7 +223,7 @@ func otherNames(d dialect, own string) (names []string) {
 	return names
 }
 
-// joined returns the union of two maps, nil if both are empty. For keys in both the value of a counts.
+// joined returns the union of two maps, nil if both are empty. For a key that is in both maps, the value in a counts.
 func joined(a, b map[string]string) map[string]string {
 	if len(b) == 0 {
 		return a

@@ -161,8 +161,8 @@ func (d *Deferred) named(words []string) bool {
 	return slices.ContainsFunc(d.All(), func(t Tool) bool { return slices.Contains(words, strings.ToLower(t.Definition().Name)) })
 }
 
-// search returns the tools that match words of a query, best first: definitions as JSON, one per line, because other
-// programs wrote them, then the names of the tools that were not described.
+// search returns the tools that match words of a query, best first: definitions, then the names of the tools that were
+// not described. Each definition is one line of JSON, so that text by other programs can't imitate further lines.
 func (d *Deferred) search(query string) Result {
 	words := strings.Fields(strings.ToLower(query))
 	found := d.matching(words)

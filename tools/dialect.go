@@ -13,8 +13,8 @@ import (
 	"buddy/texts"
 )
 
-// dialect maps calls as other programs define them to one of our tools. Models are trained on those programs and send
-// such calls whatever the schema is; refusing a call costs a turn.
+// dialect translates calls of other programs' tools to calls of one of our tools. Models are trained on those programs
+// and send such calls whatever the schema is; refusing a call costs a turn.
 //
 // The forms are those of Codex CLI, Claude Code, opencode, crush, Gemini CLI and pi.
 type dialect struct {
@@ -362,8 +362,7 @@ func (f *foreign) addNote(format string, args ...any) {
 // HasArgument reports whether the schema of a tool has the argument.
 func HasArgument(def model.ToolDef, name string) bool { return propertiesOf(def)[name] != nil }
 
-// propertiesOf returns the schemas of a tool's arguments; nil when the tool's schema has no
-// such list.
+// propertiesOf returns the schemas of a tool's arguments; nil if the tool's schema declares no arguments.
 func propertiesOf(def model.ToolDef) map[string]json.RawMessage { return argumentsOf(def).Properties }
 
 // arguments holds the parts of a tool's schema that describe its arguments.

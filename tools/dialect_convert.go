@@ -40,8 +40,8 @@ func convertShell(f *foreign) error {
 	return convertFolder(f)
 }
 
-// knownMode removes a mode that run_shell doesn't have, such as "plain". With such a mode most models ask for captured
-// output, which is the default.
+// knownMode removes a mode that run_shell doesn't have, such as "plain": most models mean captured output by it, which
+// is the default.
 func (f *foreign) knownMode() {
 	var schema struct{ Enum []string }
 	mode, ok := f.text("mode")
@@ -310,7 +310,7 @@ var todoNames = []struct{ theirs, ours string }{
 	{"text", "text"}, {"content", "text"}, {"step", "text"}, {"title", "text"}, {"description", "text"}, {"state", "state"}, {"status", "state"},
 }
 
-// convertTodo translates todos or a plan to steps. Cancelled ones are dropped.
+// convertTodo translates todos or a plan to steps. It drops cancelled steps.
 func convertTodo(f *foreign) error {
 	for _, name := range []string{"items", "todos", "plan"} {
 		steps, ok := f.list(name)

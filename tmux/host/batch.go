@@ -35,9 +35,10 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// ReadDirs lists many folders in one round trip, as [Host.ReadDir] lists one. top must be real, as [Host.RealPath]
-// returns it; dirs are relative to top, "." for top itself. Folders that cannot be read are missing from lists. more
-// means that lists are not complete. If one of dirs has just been replaced by a link, the link may be followed.
+// ReadDirs lists many folders in one round trip, each as [Host.ReadDir] does. top must be a path without symbolic
+// links, as [Host.RealPath] returns it; dirs are relative to top, "." for top itself. Folders that cannot be read are
+// missing from lists. more means that lists are not complete. If one of dirs has just been replaced by a link, the link
+// may be followed.
 func (h *Host) ReadDirs(ctx context.Context, top string, dirs []string) (lists map[string][]FileInfo, more bool, err error) {
 	call := []string{"lists", strconv.Itoa(manyMax), top}
 	lists = make(map[string][]FileInfo, len(dirs))
@@ -91,7 +92,8 @@ type FileData struct {
 }
 
 // ReadFiles reads many regular files in one round trip, at most limit bytes of each and 64 MiB in all. The paths must
-// be real. Files that have does not select are not transferred.
+// be free of symbolic links, as [Host.RealPath] returns them. have selects files: the content of other files is not
+// transferred.
 func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have Texts) ([]FileData, error) {
 	filter := ""
 	if len(have.Any) > 0 {
@@ -102,7 +104,8 @@ func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have 
 		for _, t := range have.Any {
 			test += " -e " + Quote(t)
 		}
-		// A file that has stopped being regular since it was listed may block a grep.
+		// Check again: a file that was regular when it was listed may now be something that blocks grep, such as a
+		// pipe.
 		filter = `find_texts() { for f; do shift; [ ! -f "$f" ] || [ -L "$f" ] || set -- "$@" "$f"; done; ` + test + ` -- "$@"; }` + "\n"
 	}
 	token := rand.Text()

@@ -88,9 +88,9 @@ func pathError(op, path string, code int, message string, err error) error {
 	return &fs.PathError{Op: op, Path: path, Err: errors.New(lastLine(message))}
 }
 
-// Read copies at most count bytes from an offset of the regular file at path to w, in constant
-// memory. path must be real, as [Host.RealPath] returns it: a link in it is an error. Reaching
-// the end of the file is not.
+// Read copies at most count bytes from an offset of the regular file at path to w, in constant memory. path must be
+// real, as [Host.RealPath] returns it; Read fails if it contains a symbolic link. If the file ends before count bytes,
+// Read copies what there is, without an error.
 func (h *Host) Read(ctx context.Context, path string, offset, count int64, w io.Writer) error {
 	return h.files(ctx, "read", path, w, "slice", path, strconv.FormatInt(offset, 10), strconv.FormatInt(count, 10))
 }

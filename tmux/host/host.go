@@ -52,8 +52,8 @@ type notSentError struct{ error }
 
 func (e notSentError) Unwrap() []error { return []error{e.error, ErrNotSent} }
 
-// DownError means that a target cannot be reached or went away. Its text is one line and includes the next step for a
-// person. A call that fails with a DownError may have been carried out; the next call connects again.
+// DownError means that a target cannot be reached or went away. Its text is one line, which also says what the user can
+// do. A call that fails with a DownError may have been carried out; the next call connects again.
 type DownError struct {
 	Host string // its name
 	Why  string
@@ -113,8 +113,8 @@ func (h *Host) Connect(ctx context.Context) error {
 }
 
 // Command returns a process that runs argv on the target, to be started by the caller. Its standard streams are
-// connected to the command; Ctrl-C in our terminal does not reach it. Its exit code may be one of ssh or of the
-// container engine: use [Host.Run] where that matters. On this machine the command gets the Host's environment.
+// connected to the command; Ctrl-C in our terminal does not reach it. Its exit code may come from ssh or the container
+// engine instead of the command; [Host.Run] tells them apart. On this machine the command gets the Host's environment.
 func (h *Host) Command(ctx context.Context, argv ...string) (*exec.Cmd, error) {
 	if err := h.Connect(ctx); err != nil {
 		return nil, err
@@ -149,9 +149,10 @@ func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer)
 // csh accepts no line break in quotes.
 const fed = `eval "$(dd bs=1 count=%d 2>/dev/null)"`
 
-// feed runs a script in a separate process, with input from a reader, and returns its last message. It always reads the
-// input to its end, because an engine that cannot pass input on loses the answer. The script first prints began and
-// waits for a line, so that an error before this line matches [ErrNotSent]: nothing was carried out.
+// feed runs a script in a separate process, with input from a reader, and returns the last message on its standard
+// error. The script first prints began and waits for a line, so an error before this line means that nothing was
+// carried out, and matches [ErrNotSent]. The script's input is always read to its end, because a container engine that
+// cannot pass on all input loses the script's answer.
 func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code int, message string, err error) {
 	began, mark := rand.Text(), rand.Text()
 	script = "echo " + began + "; read -r go || exit\n(\n" + script + "\n); code=$?; cat >/dev/null; echo " + mark + "$code\n"

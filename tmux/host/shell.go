@@ -34,7 +34,7 @@ type shell struct {
 	once sync.Once
 }
 
-// lostError means that the shell ended before its script.
+// lostError means that the shell ended before it had finished a script.
 type lostError struct {
 	message string
 	err     error

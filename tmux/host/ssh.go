@@ -97,7 +97,7 @@ func (s *ssh) name() string {
 	return s.title
 }
 
-// argv returns an ssh command line with the person's configuration.
+// argv returns an ssh command line that uses opt.ConfigFile, by default the user's own configuration.
 func (s *ssh) argv(args ...string) []string {
 	argv := []string{"ssh"}
 	if s.opt.ConfigFile != "" {
@@ -173,10 +173,9 @@ func (s *ssh) connect(ctx context.Context) error {
 	return nil
 }
 
-// socketDir is a private folder for a master's socket, with a guard. The guard is a shell that waits for the end of its
-// input, which comes with the end of this process at the latest. Then the guard ends the connection with everything
-// that uses it, and removes the folder. Without a guard, the master would wait for its clients, and the clients for the
-// target.
+// socketDir is a private folder for a master's socket, with a guard. The guard is a shell that waits until its input is
+// closed, by close or by the end of this process. Then it ends the connection with everything that uses it, and removes
+// the folder. Without a guard, the master would wait for its clients, and the clients would wait for the target.
 type socketDir struct {
 	path string
 	in   io.Closer     // of the guard
@@ -186,8 +185,8 @@ type socketDir struct {
 // guardScript gets the folder as $0, and as arguments the command that ends the connection.
 const guardScript = `trap '' HUP INT QUIT TERM; read -r _; "$@" >/dev/null 2>&1; rm -rf -- "$0"`
 
-// makeDir makes a new folder for every connection. ssh first binds a name with 17 more
-// characters, so the path must be short. The caller holds making.
+// makeDir makes a folder for the socket of a new connection. The path must be short, because the length of a socket's
+// path is limited and ssh first uses a name with 17 more characters. The caller holds making.
 func (s *ssh) makeDir() error {
 	s.dir.close()
 	base := os.TempDir()

@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reapAgain is the pause before another attempt to reap orphans. The kernel lists an ended program of this process
-// before the orphans until the program has been waited for.
+// reapAgain is the pause before another attempt to reap orphans. An ended child that os/exec has not waited for yet
+// hides them, because the kernel lists it first.
 const reapAgain = 200 * time.Millisecond
 
 // Adopt makes this process the parent of the orphans of programs that it starts, so that an orphan can be traced to its
-// program, even if it is detached. Orphans are reaped when they end. Programs started with os/exec are left to their
-// waiters: Go holds a pidfd of each until it has been waited for. Without pidfds (Linux before 5.4) nothing is adopted.
-// Calling it again does nothing.
+// program, even if it is detached. It reaps orphans when they end, but not programs started with os/exec, whose callers
+// wait for them; these are recognized by the pidfds that Go holds. Without pidfds (Linux before 5.4) nothing is
+// adopted. Calling Adopt again does nothing.
 func Adopt() { adoptOnce() }
 
 var adoptOnce = sync.OnceFunc(adoptAll)

@@ -19,17 +19,17 @@ type ahead struct {
 const aheadAfter = 2
 
 // StartAhead allows starting the shell of the next command ahead of time, if the last two commands were approved, or
-// both ran in the read-only sandbox. So the shell starts and restricts itself or loads its state while the model
-// thinks. Call StartAhead before the first command, in a process that always adopts orphans, because the process adopts
-// orphans while such a shell waits.
+// both ran in the read-only sandbox. While the model thinks, the shell then already starts and restricts itself or
+// loads its state. Call StartAhead before the first command, and only in a process that adopts orphans for its whole
+// life, because it adopts them while such a shell waits.
 func (s *Shell) StartAhead() { s.ahead.allowed = true }
 
 // manner holds the settings with which a command runs.
 type manner struct {
 	mode   Mode
 	within Sandboxed
-	// free means that of the shell's state only the folder is carried over, background that nobody watches the command
-	// at first.
+	// free means that only the folder is carried over from the shell's state; background means that nobody watches the
+	// command at first.
 	free, background bool
 }
 

@@ -311,7 +311,7 @@ func (s *Shell) moveTo(dir string, apart bool) error {
 	return os.WriteFile(filepath.Join(s.dir, folderFile), []byte(dir), 0o600)
 }
 
-// FromFile names the file with the folder in which a sandboxed command starts, if that is not the shell's.
+// FromFile names the file that holds a sandboxed command's start folder, if that is not the shell's folder.
 const FromFile = "from"
 
 // goTo sets the folder of the next command from a file, if the file exists.
@@ -328,7 +328,7 @@ func (s *Shell) goTo(file string) error {
 	return s.moveTo(string(dir), true)
 }
 
-// folderFile names the file with the folder of the next command.
+// folderFile names the file that holds the start folder of the next command.
 const folderFile = "folder"
 
 // isFolder reports whether an absolute path is a folder.

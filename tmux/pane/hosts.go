@@ -43,8 +43,8 @@ func (a hostAnswer) err() error {
 	return nil
 }
 
-// hosts asks the client of a sandboxed command about hosts, once for each host. An answer is valid as long as the
-// command runs.
+// hosts asks the client of a sandboxed command whether the command may connect to a host, once for each host. The
+// answer is valid as long as the command runs.
 type hosts struct {
 	mu    sync.Mutex // guards the fields below
 	send  func(Host) // sends to the client; nil: there is no client
@@ -59,15 +59,16 @@ type hostState struct {
 	err      error
 }
 
-// of makes the command of a shell ask h about hosts, if the command runs in the workspace sandbox.
+// of connects h to a shell: if its command runs in the workspace sandbox, h decides about the hosts that it wants to
+// reach.
 func (h *hosts) of(shell *waitingShell) {
 	if f, ok := shell.by.(*fence.Fence); ok {
 		f.Ask(shell.proc.Process.Pid, h.ask)
 	}
 }
 
-// join sets the client that is asked about new hosts, and about hosts that wait for the first client. leave removes the
-// client and refuses all waiting hosts.
+// join sets the client that is asked about new hosts, and about those that were requested while there was no client.
+// leave removes the client and refuses all unanswered hosts.
 func (h *hosts) join(send func(Host)) (leave func()) {
 	h.mu.Lock()
 	if h.n > 0 {

@@ -54,8 +54,8 @@ func (l *outputStream) ended() {
 // lateMax limits the bytes of a terminal that may still be in transit at the end of a command.
 const lateMax = 1 << 20
 
-// drain reads the current contents of the pipe, without output that a background job adds meanwhile. The kernel may
-// still be passing on output written to a terminal.
+// drain reads the current contents of the pipe, without output that a background job adds meanwhile. It reads a
+// terminal until it is empty, because the kernel may pass on output in several pieces.
 func (l *outputStream) drain(buf []byte) {
 	if l.cmd.started.inner == nil {
 		l.drainOnce(buf)

@@ -144,8 +144,9 @@ func supervise(dir, name string) error {
 	return nil
 }
 
-// removeOwn removes the directory of a supervisor that nobody needs any more, because it contains an environment. It
-// leaves the directory of a successor: a client may have removed the old one and made a new one meanwhile.
+// removeOwn removes the directory of a supervisor that is no longer needed, so that the environment of its commands
+// does not stay on the disk. It leaves the directory of a successor: a client may have removed the old one and made a
+// new one meanwhile.
 func removeOwn(dir string, lock *os.File) error {
 	own, err := lock.Stat()
 	if err != nil {
@@ -170,8 +171,8 @@ func listenPrivate(sock string) (net.Listener, error) {
 	return l, nil
 }
 
-// lockDir waits until no other supervisor serves dir, because a respawned one starts while its predecessor still ends
-// its command.
+// lockDir waits until no other supervisor serves dir: when a pane is respawned, the new supervisor starts while the old
+// one is still ending its command.
 func lockDir(dir string) (*os.File, error) {
 	if err := makePrivate(dir); err != nil {
 		return nil, err

@@ -223,5 +223,5 @@ const (
 // waits lists the calls of all architectures.
 var waits = map[int]wait{unix.SYS_PPOLL: waitPpoll, unix.SYS_PSELECT6: waitSelect, unix.SYS_EPOLL_PWAIT: waitEpoll}
 
-// kindOfWait returns the kind of a call, 0 for another one.
+// kindOfWait returns the kind of a call, 0 if it does not wait for files.
 func kindOfWait(number int) wait { return cmp.Or(waits[number], olderWaits[number]) }

@@ -57,10 +57,10 @@ func (f *seenFiles) hold(known *seenFile, s snapshot) {
 }
 
 // Changed returns the files that the main conversation has read or written and that have changed or disappeared since,
-// sorted by path. Each change is reported once. The model then knows the content in the diff; a file without a diff
-// must be read again, and is not reported before that. Files with unchanged size and time are not opened; a target's
-// times are in whole seconds. At most the 200 most recent files are checked; on a target only four, because each check
-// takes time.
+// sorted by path. Each change is reported once. A change with a diff then counts as known to the model; a file without
+// a diff must be read again, and is not reported before that. Files with unchanged size and time are not opened; a
+// target's times are in whole seconds. At most the 200 most recent files are checked; on a target only four, because
+// each check takes time.
 func (w *Workspace) Changed(ctx context.Context) []Change {
 	var changed []Change
 	for _, s := range w.seen.by(0).watched(maxWatched / w.files.BatchSize()) { // each check costs time on a target

@@ -187,8 +187,8 @@ func (s *sum) add(bits float64) {
 	}
 }
 
-// total returns the sum, or impossible for a text that has more odd characters, or fewer bits per character, than texts
-// in the encoding: it is in another encoding, or language.
+// total returns the sum, or impossible if the text has more odd characters, or fewer bits per character, than texts in
+// the encoding have: it is then in another encoding or language.
 func (s *sum) total(mean float64) float64 {
 	if s.odd > s.n/33 || s.n > 100 && s.bits < mean*float64(s.n) {
 		return impossible

@@ -22,8 +22,8 @@ type row struct {
 	bits      float64
 }
 
-// easterns returns the encodings of eastern Asia. The rows of frequent characters come from the standards: their level
-// 1 is 19 of 20 characters of a usual text. The first rows are punctuation and kana.
+// easterns returns the encodings of eastern Asia. The rows of frequent characters come from the standards, whose level
+// 1 covers 19 of 20 characters of a usual text. The first rows are punctuation and kana.
 var easterns = sync.OnceValue(func() []eastern {
 	all := []eastern{
 		{charset: gbk, frequent: frequentSimplified, rows: []row{

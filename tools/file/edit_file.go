@@ -136,9 +136,9 @@ func (w *Workspace) snapKnown(ctx context.Context, reader int, path string) (sna
 	}
 }
 
-// replacements returns the parts that change if the text before is replaced by the text after. before must occur once;
-// if all is set, every occurrence is replaced. In a text with CRLF line ends, lines are compared without their ends and
-// keep them, unless before has carriage returns that occur in the text.
+// replacements returns the parts of text that change when before is replaced by after. before must occur once; if all
+// is set, every occurrence is replaced. In a text with CRLF line ends, lines are compared without their ends and keep
+// them, unless before has carriage returns that occur in the text.
 func replacements(text, before, after string, all bool) ([]part, error) {
 	if given := strings.Contains(before+after, "\r") && strings.Contains(text, before); !given && strings.Contains(text, "\r\n") {
 		own, bare := lineEnds(text)

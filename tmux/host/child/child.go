@@ -259,9 +259,9 @@ func (p *Process) Ended() string {
 	return text
 }
 
-// Stop ends the program and its group in at most three steps of 2 seconds: closing standard input, TERM, KILL. It
-// returns when no process of the group runs. If the caller has closed the input already, the 2 seconds of the first
-// step have begun then. Only a process blocked in the kernel survives.
+// Stop ends the program and its group in at most three steps of 2 seconds: closing standard input, TERM, KILL. If the
+// caller has closed the input already, the first 2 seconds count from then. Stop returns when no process of the group
+// runs, or when the remaining ones are blocked in the kernel and cannot be ended.
 func (p *Process) Stop() {
 	p.stopping()
 	<-p.gone

@@ -136,7 +136,8 @@ func sweep(file, host string) (ended bool, err error) {
 	return ended, nil
 }
 
-// valid reports whether the note identifies the owner, and the child or a way to find it.
+// valid reports whether the note identifies the owner and the child. The child is identified by its pid or, before it
+// has one, by the ID in its environment.
 func (n note) valid() bool {
 	return (n.PID > 1 || n.PID == 0 && n.ID != "") && n.Owner > 1
 }

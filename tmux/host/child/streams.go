@@ -26,12 +26,12 @@ func (i *input) Close() error {
 	return i.err
 }
 
-// maxLate limits how much of an output is read after the program's exit, in bytes: more than any pipe holds, but
-// bounded if other processes keep writing.
+// maxLate limits how much of an output is read after the program's exit, in bytes. It is more than any pipe holds, so
+// nothing that the program wrote is lost, but reading ends even if other processes keep writing.
 const maxLate = 1 << 20
 
 // output reads a pipe of a program until the program has exited and the pipe is empty, even if another process still
-// holds the pipe. One goroutine may read it.
+// holds the pipe. Only one goroutine may call Read.
 type output struct {
 	file *os.File
 	late int // bytes read after the exit

@@ -54,8 +54,8 @@ func leaderWith(variable string) int {
 	return 0
 }
 
-// marked reports whether a process was started with an environment variable (NAME=value). The system hides the
-// environment of its own programs, so their processes are not found once the group has no leader.
+// marked reports whether a process was started with an environment variable (NAME=value). It returns false for programs
+// that belong to macOS, because the system hides their environment.
 func marked(pid int, variable string) bool {
 	text, err := unix.SysctlRaw("kern.procargs2", pid)
 	return err == nil && slices.Contains(strings.Split(string(text), "\x00"), variable)

@@ -28,7 +28,7 @@ const (
 	NoTmux = "notmux" // BusyBox only
 )
 
-// gnu lists the programs of an image with bash, besides tmux.
+// gnu lists the programs in an image with bash, apart from tmux, which every image has.
 var gnu = []string{
 	"bash", "sh", "basename", "cat", "chmod", "chown", "cp", "cut", "date", "dd", "dirname", "echo", "env", "expr", "false", "find",
 	"grep", "head", "id", "kill", "ln", "ls", "mkdir", "mkfifo", "mv", "printf", "pwd", "readlink", "rm", "rmdir", "sed", "seq", "setsid",

@@ -30,7 +30,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Words in lines, and in the scripts that create worlds.
+// Words that occur in lines, and in the scripts that create worlds.
 const (
 	SecretWord = "c4n4ry" // must be in no output
 	RanWord    = "r4n"    // printed by a line if a forbidden action works
@@ -40,7 +40,7 @@ const (
 // Nobody is the user and group id of an ordinary user.
 const Nobody = 65534
 
-// Path is the PATH of lines.
+// Path is the PATH with which lines run.
 const Path = "/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // lineTime limits the time of a line.
@@ -226,7 +226,7 @@ func (w *World) Remaining() (pids []int) {
 // Then it restores the folders.
 func (w *World) Run(l Line, wait time.Duration, env []string, start func(*exec.Cmd) error, clean func(*exec.Cmd)) (changed []string) {
 	return w.Watch(l, wait, func(ctx context.Context, text string, out *os.File) error {
-		// Like the supervisor, this function sends the line only when all restrictions hold.
+		// Like the supervisor, this function sends the line only when all restrictions are in force.
 		read, write, err := os.Pipe()
 		if err != nil {
 			return err

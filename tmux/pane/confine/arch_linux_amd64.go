@@ -37,8 +37,8 @@ var machineCalls = map[string][]uint32{
 // machineFenceCalls holds the calls whose action differs in the workspace sandbox.
 var machineFenceCalls = map[string][]uint32{
 	"allow": {unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_FUTIMESAT},
-	// A set-user-ID program of the user would give the user's rights to other users of the machine, outside of the
-	// sandbox. openat2 is refused, because a filter does not see flags in memory; libraries fall back to openat.
+	// Setting set-user-ID and set-group-ID bits is refused: such a program would give the user's rights to other users
+	// of the machine, outside of the sandbox.
 	"mode-1":    {unix.SYS_CHMOD, unix.SYS_CREAT, unix.SYS_MKNOD},
 	"open-mode": {unix.SYS_OPEN},
 }

@@ -82,7 +82,7 @@ var calls = map[string][]uint32{
 	},
 	"EACCES": {unix.SYS_CONNECT, unix.SYS_LISTEN},
 	"ENOSYS": {
-		// Libraries fall back if these are missing. Landlock does not see unnamed files.
+		// Libraries can do without these calls. Landlock does not restrict files without names.
 		unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 		unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET,
 		// Removed from the kernel.
@@ -93,7 +93,7 @@ var calls = map[string][]uint32{
 	"clone":      {unix.SYS_CLONE},
 	"ioctl":      {unix.SYS_IOCTL},
 	"fcntl":      {unix.SYS_FCNTL},
-	// Only for the process itself, which is number 0.
+	// Allowed only for the process itself, as pid 0.
 	"self":     {unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETATTR, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER},
 	"prlimit":  {unix.SYS_PRLIMIT64},
 	"priority": {unix.SYS_SETPRIORITY},
@@ -133,8 +133,9 @@ var fenceCalls = map[string][]uint32{
 	"fenced-socketpair": {unix.SYS_SOCKETPAIR},
 	"fenced-ioctl":      {unix.SYS_IOCTL},
 	"leases":            {unix.SYS_FCNTL},
-	// A set-user-ID program of the user would give the user's rights to other users of the machine, outside of the
-	// sandbox. openat2 is refused, because a filter does not see flags in memory; libraries fall back to openat.
+	// Setting set-user-ID and set-group-ID bits is refused: such a program would give the user's rights to other users
+	// of the machine, outside of the sandbox. openat2 is refused, because its flags are in memory, where a filter can't
+	// see them; libraries fall back to openat.
 	"mode-1":      {unix.SYS_FCHMOD},
 	"mode-2":      {unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_MKNODAT},
 	"openat-mode": {unix.SYS_OPENAT},

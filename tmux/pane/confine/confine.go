@@ -24,7 +24,7 @@ import (
 	"buddy/texts"
 )
 
-// Reach holds what the commands of a session may read, apart from the system.
+// Reach holds the files and variables that the commands of a session can read, in addition to the system's files.
 type Reach struct {
 	// Read holds the folders that may be read, with everything below them: real, absolute paths.
 	Read []string `json:"read,omitempty"`

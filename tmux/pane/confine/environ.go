@@ -35,8 +35,8 @@ var Unattended = []string{
 // given holds variables for every command, in addition to Unattended.
 var given = []string{"TERM=dumb", "GIT_OPTIONAL_LOCKS=0", "PYTHONUNBUFFERED=1"}
 
-// gitSettings keep git from starting programs that the repository names, if a setting can do so, and override the
-// repository's settings. An external diff or a filter still runs, with the rights of any confined program.
+// gitSettings override the repository's settings, to keep git from starting programs that the repository names. No
+// setting can do so for external diffs and filters; these run restricted like the command.
 var gitSettings = [][2]string{
 	{"safe.bareRepository", "explicit"},
 	{"core.fsmonitor", "false"},
@@ -81,7 +81,7 @@ func Clean(first, now, withheld []string) []string {
 	return append(out, "PATH="+searchpath.Outside(lookup(first)("PATH")))
 }
 
-// keyStarts are the prefixes of services' keys.
+// keyStarts lists prefixes of API keys and tokens.
 var keyStarts = strings.Fields("sk- sk_live ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA ASIA AIza eyJ npm_ pypi- hf_ -----BEGIN")
 
 // secretVariable reports whether a variable holds a secret. For git's numbered settings only the value counts.

@@ -68,7 +68,7 @@ func actions(abi int) map[string]program {
 	all := map[string]program{
 		"allow": allow, "EPERM": answer(eperm), "EACCES": answer(eacces), "ENOSYS": answer(enosys),
 		"socket": only(0, unix.AF_NETLINK, eacces, among(2, whole, retAllow, eacces, unix.NETLINK_ROUTE, unix.NETLINK_SOCK_DIAG)),
-		// A datagram pair can send to any path, which a filter does not see.
+		// Datagram sockets are refused: they can send to a path, which a filter does not see.
 		"socketpair": only(0, unix.AF_UNIX, eacces, among(1, 0xf, retAllow, eacces, unix.SOCK_STREAM, unix.SOCK_SEQPACKET)),
 		"clone":      none(0, namespaces, eperm),
 		"ioctl":      among(1, whole, retAllow, errno(unix.ENOTTY), ioctls...),
@@ -87,7 +87,8 @@ func actions(abi int) map[string]program {
 			bpf.RetConstant{Val: eperm},
 			bpf.RetConstant{Val: retAllow},
 		},
-		// Families that have a network namespace; the others reach the machine or its hypervisor.
+		// Only the address families that network namespaces isolate are allowed; the others reach the machine or its
+		// hypervisor.
 		"fenced-socket": {
 			load(low(0)),
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_UNIX, SkipTrue: 8},

@@ -128,8 +128,9 @@ func (b *Box) Close() {
 	}
 }
 
-// Start starts cmd restricted. Like a shell that reads its command from a pipe, cmd must wait for input that it gets
-// after Start has returned. Before that it could inspect the thread that started it, and its limits do not apply yet.
+// Start starts cmd restricted. cmd must do nothing until it gets input that the caller sends after Start has returned,
+// like a shell that reads its command from a pipe: before that, cmd could inspect the thread that started it, and its
+// limits do not apply yet.
 func (b *Box) Start(cmd *exec.Cmd) error {
 	adopt.prepare()
 	err := onThread(func() error {
@@ -174,7 +175,7 @@ func onThread(f func() error) error {
 			return
 		}
 		done <- result{unix.Gettid(), f()}
-		// Never unlocked, so that the thread ends with this goroutine.
+		// The thread is never unlocked, so that it ends with this goroutine.
 	}()
 	r := <-done
 	if r.tid == 0 {

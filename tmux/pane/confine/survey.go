@@ -18,8 +18,8 @@ import (
 // maxLooked limits the files examined for secrets. Folders beyond the limit can't be read at all.
 const maxLooked = 300_000
 
-// settled is the minimum age of the last change of an unwatched folder whose entries may be cached, because a later
-// change within the same tick of the file system's clock would have the same time.
+// settled is how long an unwatched folder must be unchanged before its entries are cached. After a shorter time,
+// another change in the same tick of the file system's clock could leave the folder's time the same.
 const settled = time.Second
 
 // survey tracks the files with secrets in a workspace folder. The first look reads all folders; later looks read only

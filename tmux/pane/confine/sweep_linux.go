@@ -76,8 +76,8 @@ func (b *Box) Sweep(pid int) error {
 // Group returns the process group that receives a command's signals: its own.
 func (*Box) Group(pid int) int { return pid }
 
-// looks is the number of consecutive looks that must find no process, because a look misses a process that is forked
-// during the look by a process that ends at that moment.
+// looks is the number of consecutive scans of the process list that must find no process. One is not enough: a scan
+// misses a process that is forked during the scan by a process that ends at that moment.
 const looks = 3
 
 // endOrphans kills the confined processes that became children of this one, and their descendants, until there are

@@ -44,7 +44,7 @@ var downloads = []struct{ variable, folder string }{
 // offline makes tools fail at once for files missing in their cache, instead of waiting for the network.
 var offline = []string{"GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "PIP_RETRIES=0"}
 
-// asked replaces offline for commands that may ask for hosts. With it npm and pip connect, but not to look for newer
+// asked replaces offline for commands that may ask for hosts. npm and pip then connect, but don't look for newer
 // versions of themselves. Go and Cargo stay offline, because their downloads would need separate caches, without the
 // user's earlier downloads.
 var asked = []string{"GOPROXY=off", "CARGO_NET_OFFLINE=true", "npm_config_update_notifier=false", "PIP_DISABLE_PIP_VERSION_CHECK=1"}

@@ -46,8 +46,9 @@ type Config struct {
 	// Show lists additional absolute paths that commands may read, even inside hidden paths; Keep lists paths that they
 	// may also write.
 	Show, Keep []string
-	// Server means that a command runs as long as the session, so only its start marks the workspace. Otherwise the
-	// mark would stay while the command runs, and each command outside of the fence would need approval.
+	// Server means that a command runs as long as the session. The workspace is then marked as changed without approval
+	// only when the command starts: otherwise the mark would stay while the command runs, and each command outside of
+	// the fence would need approval.
 	Server bool
 	// Launch returns the program that starts bwrap on Linux, with its first arguments; the path of bwrap and its
 	// arguments follow. It gets the command before each start, and may add to its ExtraFiles. The program has to create
@@ -92,8 +93,8 @@ func (s Settings) check(home string) error {
 // proxied reports whether commands reach hosts through the proxy.
 func (s Settings) proxied() bool { return (len(s.Hosts) > 0 || s.Asks) && !s.Network }
 
-// mark marks the folders that a command may write to, because its changes there have no approval. The function end
-// records that the command changes nothing more.
+// mark marks the folders that a command may write to as changed without approval. The function end records that the
+// command changes nothing more.
 func (c Config) mark(writes []string) (end func(), err error) {
 	end, err = unseen.Place{Dir: c.Marks, Folders: writes}.Begin(true)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"buddy/tmux/pane/fence/inside"
 )
 
-// insideExe is the path of this program in the fence. A separate folder keeps it apart from others.
+// insideExe is the path of this program in the fence.
 const insideExe = "/run/buddy/buddy"
 
 // receive returns the listener that package inside sends over a socket.

@@ -34,7 +34,7 @@ var reserved = []netip.Prefix{
 	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("fec0::/10"), netip.MustParsePrefix("::/96"),
 }
 
-// public reports whether an address is a public one of the internet.
+// public reports whether ip is a public internet address.
 func public(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	return ip.IsGlobalUnicast() && !ip.IsPrivate() && ip.Zone() == "" && !slices.ContainsFunc(reserved, func(n netip.Prefix) bool { return n.Contains(ip) })
@@ -44,7 +44,7 @@ func public(ip netip.Addr) bool {
 // for the refusal. It returns at the latest when ctx ends.
 type Ask func(ctx context.Context, host, port string) error
 
-// ErrNobody means that nobody was asked about a host.
+// ErrNobody means that there was nobody to ask about a host.
 var ErrNobody = errors.New("nobody was asked")
 
 // network connects a proxy to the internet.

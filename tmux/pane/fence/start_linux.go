@@ -344,7 +344,8 @@ func (f *Fence) onThread(cmd *exec.Cmd, over <-chan struct{}) error {
 	go func() {
 		runtime.LockOSThread()
 		if unix.Gettid() == unix.Getpid() {
-			// The first thread would not end. This goroutine occupies it, so another one is used.
+			// The process's first thread would not end with its goroutine. This goroutine occupies it, so that the next
+			// attempt uses another thread.
 			defer runtime.UnlockOSThread()
 			done <- f.onThread(cmd, over)
 			return
@@ -355,7 +356,7 @@ func (f *Fence) onThread(cmd *exec.Cmd, over <-chan struct{}) error {
 		}
 		done <- err
 		<-over
-		// Never unlocked, so that the thread ends with this goroutine.
+		// The thread is never unlocked, so that it ends with this goroutine.
 	}()
 	return <-done
 }
@@ -422,7 +423,7 @@ func (f *Fence) Stale() bool {
 // Writes returns the paths that commands may write to, besides the caches and temporary folders.
 func (f *Fence) Writes() []string { return f.writes }
 
-// hidden returns the paths that look empty.
+// hidden returns the paths that look empty in the sandbox.
 func (f *Fence) hidden() []string { return f.config.hidden(f.around) }
 
 // Reads reports whether commands may list a folder, following links.
@@ -458,7 +459,7 @@ func Available(s Settings, env []string) error {
 	return fmt.Errorf("%w: %s%s", ErrImpossible, strings.TrimSpace(stderr.String()), hint())
 }
 
-// hint returns what to switch on if a program can't create namespaces.
+// hint returns the remedy for a program that can't create namespaces, such as a kernel setting to change.
 func hint() string {
 	for _, s := range []struct{ file, off, text string }{
 		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"},

@@ -40,7 +40,7 @@ type Files struct {
 	Hooks  []string // folders of hooks
 	Hide   []string // files with secrets in Hooks
 	// Refused is the reason why git would behave differently in the sandbox than outside, because a file that it would
-	// read stays closed; "" for none.
+	// read must stay unreadable; "" for none.
 	Refused string
 }
 

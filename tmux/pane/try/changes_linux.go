@@ -119,7 +119,8 @@ func (l *lister) lose(rel, format string, args ...any) {
 	l.r.Losses = append(l.r.Losses, Loss{rel, fmt.Sprintf(format, args...)})
 }
 
-// move records how a path is kept. It records nothing if whole is set, because a folder above is moved as a whole.
+// move records what Keep does to a path. It records nothing if whole is set, because a folder above is moved as a
+// whole.
 func (l *lister) move(do deed, rel string, up, low *stat, whole bool) {
 	if whole {
 		return
@@ -337,8 +338,8 @@ func (l *lister) same(rel string, up, low *stat) (bool, error) {
 	return true, nil
 }
 
-// openFile opens a regular file for reading. It neither follows a link nor waits for a pipe that others put there
-// since.
+// openFile opens a regular file for reading. If the file has meanwhile been replaced, openFile neither follows a link
+// nor waits for a pipe.
 func openFile(path string) (fd int, err error) {
 	fd, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {

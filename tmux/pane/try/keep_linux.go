@@ -386,7 +386,7 @@ func (k *keeper) allConflicts(mark int64) (paths []string) {
 
 // Keep puts exactly the changes of the result into the workspace. The error is a [*ConflictError] if others changed the
 // same paths since the command started. After an error nothing is kept, unless the error is [ErrHalf]. Afterwards the
-// layer contains what the workspace contained; Discard still has to be called.
+// layer contains the old files of the workspace; Discard still has to be called.
 func (r *Result) Keep() error {
 	if r.Stopped != "" {
 		return fmt.Errorf("the command did not end by itself (%s): its changes can't be kept", r.Stopped)

@@ -124,8 +124,8 @@ func newLayer(layers string) (string, error) {
 	return layer, os.Mkdir(filepath.Join(layer, oldDir), 0o700)
 }
 
-// makeOverlay creates the folders of an overlay. The upper one looks like the folder below, because commands see its
-// mode and owner.
+// makeOverlay creates the folders of an overlay. The upper one gets the mode and owner of o.Folder, because commands
+// see those of the upper folder.
 func makeOverlay(o enter.Overlay) error {
 	var st unix.Stat_t
 	if err := unix.Stat(o.Folder, &st); err != nil {

@@ -110,7 +110,7 @@ func (t *trial) environ(c Config, cmd Command) []string {
 	return append(t.fence.Environ(now, cmd.Withheld), "PWD="+cmd.Dir)
 }
 
-// start starts cmd in the sandbox. It is ended like a command of a [fence.Fence].
+// start starts cmd in the sandbox. To end cmd, use the methods of t.fence.
 func (t *trial) start(cmd *exec.Cmd) error {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

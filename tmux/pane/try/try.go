@@ -27,7 +27,7 @@ import (
 // ErrImpossible means that a command can't be tried here. Nothing ran. The text explains why to a person.
 var ErrImpossible = errors.New("commands can't be tried here")
 
-// Config describes the surroundings of commands.
+// Config describes the sandbox in which commands are tried.
 type Config struct {
 	// Fence is the sandbox. Its first workspace folder is the one whose changes can be kept. Changes of its caches and
 	// of its temporary folder are discarded; everything else is read-only. Network and Hosts have no effect.
@@ -45,8 +45,8 @@ type Limits struct {
 	Paths  int   // changed paths
 	Tasks  int   // processes and threads; has no effect for root
 	Output int   // bytes of the output's end
-	// More is called when the time is up, while the command runs, and returns whether it may run for that time again.
-	// Nil means no. ctx ends with the command; then it has to return.
+	// More is called, while the command runs, whenever Time has passed, and returns whether the command may run for
+	// another Time. Nil means no. More has to return when ctx ends, which is at the command's end.
 	More func(ctx context.Context) bool
 }
 

@@ -30,7 +30,7 @@ const Flag = "--try"
 // inFlag selects the second process, which has the same arguments.
 const inFlag = "--try-inside"
 
-// Setup holds the surroundings of a command. All paths are absolute.
+// Setup describes the file system and the limits of a command. All paths are absolute.
 type Setup struct {
 	Overlays []Overlay
 	ReadOnly []string // writable paths that become read-only
@@ -206,7 +206,7 @@ func become(args []string) error {
 	return unix.Exec(args[1], args[1:], os.Environ())
 }
 
-// lower limits a resource, unless it has a lower limit.
+// lower reduces a limit of this process to most, if it is higher.
 func lower(what int, most uint64) error {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(what, &now); err != nil {
