@@ -39,7 +39,7 @@ type commandPanes struct {
 	work  sync.WaitGroup          // closing panes of ended commands
 }
 
-// commandPane is a pane that belongs to one command, or a separate shell without tmux.
+// commandPane is a pane that belongs to one command or, without tmux, a separate shell.
 type commandPane struct {
 	runner runner
 	title  string

@@ -25,7 +25,7 @@ const (
 )
 
 // control is a control-mode client of tmux. It sends commands, which tmux answers in order, and reports which panes
-// print.
+// have new output.
 type control struct {
 	proc    *exec.Cmd
 	in      *os.File
@@ -45,8 +45,8 @@ var errEnded = errors.New("tmux: the control client ended")
 
 // question is a command that tmux has not answered yet.
 type question struct {
-	// fence, if set, is a line that the next command prints. It delimits answers that hold text
-	// of a pane, which may imitate the line that ends an answer.
+	// fence, if set, is a line that an additional command prints after the answer. It shows where the answer ends, even
+	// if the answer holds text of a pane that imitates tmux's own end line.
 	fence  string
 	answer chan answer // buffers one value
 }
@@ -58,7 +58,7 @@ type answer struct {
 
 // startControl starts cmd, a `tmux -C attach`, and waits until it is attached, five seconds at most. Without the wait,
 // tmux could refuse commands about the client, and would then never report the output of panes. The reader calls
-// printed, joined and ended.
+// printed when a pane has new output, joined when a client attaches, and ended when cmd has ended.
 func startControl(ctx context.Context, cmd *exec.Cmd, printed func(string), joined, ended func()) (*control, error) {
 	c, err := launch(cmd, printed, joined, ended)
 	if err != nil {
@@ -228,7 +228,7 @@ func (c *control) wait(ctx context.Context, q *question) ([]string, error) {
 // capture returns the order for a capture-pane command. The answer is the text of a pane, row by row.
 func capture(command string) order { return order{command, rand.Text()} }
 
-// setOutputReports turns tmux's reports of which panes print on or off.
+// setOutputReports turns tmux's reports about panes with new output on or off.
 func (c *control) setOutputReports(on bool) {
 	c.mu.Lock()
 	same := c.output == on

@@ -18,7 +18,7 @@ import (
 // target returns a tmux target that matches our session exactly, not as a prefix.
 func (o Options) target() string { return "=" + o.tmuxName() + ":" }
 
-// command returns a tmux process for our server, not started.
+// command returns a command, not started yet, that runs tmux for our server.
 func (s *local) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := searchpath.Command(ctx, "tmux", append(append(socketArgs(s.opt), "-u"), args...)...)
 	cmd.Env = s.env

@@ -293,8 +293,8 @@ func (s *server) joined() {
 // sweepMax limits the foreign sessions examined in one sweep.
 const sweepMax = 20
 
-// sweep removes what other programs left on our server: dead panes of commands, and sessions with our marks and without
-// an attached client if every pane is dead or abandoned.
+// sweep removes what other programs left on our server: dead panes of commands, and sessions of our programs to which
+// no client is attached, if all their panes are dead or abandoned.
 func (s *server) sweep(ctx context.Context, ctl *control) {
 	const fields = `"#{@buddy_managed} #{@buddy_owner} #{session_attached} #{pane_dead} #{pane_id} #{@buddy_role} #{@buddy_session} #{session_name}"`
 	lines, err := ctl.do(ctx, "list-panes -a -F "+fields)

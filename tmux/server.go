@@ -268,6 +268,6 @@ func (s *server) detach(ctl *control) {
 // end ends a control client. The caller holds the lock of the server.
 func (s *server) end(ctl *control) {
 	ctl.close()
-	// The server notifies other clients when this one has gone; this request returns after that.
+	// tmux notifies its other clients when this one is gone. The answer to list-sessions comes after that.
 	_, _ = s.sup.tmux(context.Background(), "list-sessions", "-F", "")
 }

@@ -110,7 +110,7 @@ type Call struct {
 	// Skill returns the text of a skill, called with args. It may run commands, after asking the person. It is nil
 	// where there are no skills.
 	Skill func(ctx context.Context, name, args string) (text string, err error)
-	// Remember proposes a lesson for later sessions to the person and returns the id of the proposal. It is nil where
+	// Remember proposes to the user a lesson for later sessions, and returns the id of the proposal. It is nil where
 	// there is no memory.
 	Remember func(ctx context.Context, l Lesson) (id string, err error)
 	// Agent runs a subagent for the call and returns its result. It is nil where no subagents run.

@@ -89,7 +89,7 @@ type transport interface {
 	command(ctx context.Context, argv []string) *exec.Cmd
 	// attach returns the shell command that runs argv on the target in a person's terminal.
 	attach(argv []string) string
-	// explain returns the reason why a process was ended from outside, derived from its last message.
+	// explain makes an error from a failed process's last message and its Wait error.
 	explain(ctx context.Context, message string, err error) *DownError
 	close() error
 }

@@ -348,7 +348,8 @@ func (c *Command) foreground() int {
 	return c.shell.tty.foreground()
 }
 
-// sweep ends the jobs of a cancelled command, because shells start jobs with SIGINT ignored.
+// sweep ends the jobs of a cancelled command, which the SIGINT of Cancel does not reach: shells start jobs with SIGINT
+// ignored.
 func (c *Command) sweep(wait time.Duration) {
 	group := c.group()
 	if unix.Kill(-group, unix.SIGTERM) != nil {

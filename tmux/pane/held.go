@@ -19,8 +19,8 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
-// These scripts print, after the folder, the names of the processes that still run in the workspace sandbox, because
-// the kernel ends these processes with the shell. The scripts are used inside single quotes.
+// These scripts print the names of the processes that still run in the workspace sandbox, because the kernel ends them
+// with the shell. The shell has printed its folder before. The scripts are used inside single quotes.
 const (
 	leftInsideBash = `{ IFS= builtin read -r __buddy_n </proc/1/comm; [[ $__buddy_n != bwrap ]] || for __buddy_p in /proc/[0-9]*; do ` +
 		`[[ $__buddy_p == /proc/1 || $__buddy_p == /proc/$$ ]] || { IFS= builtin read -r -d "" __buddy_n <$__buddy_p/cmdline && builtin printf "\\0%s" "$__buddy_n"; }; done; } >&9 2>/dev/null`

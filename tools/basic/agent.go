@@ -28,7 +28,7 @@ func NewAgent() tools.Tool { return tools.New(&agent{}, tools.Agent, agentText) 
 // Patient returns true, because a subagent has its own limits.
 func (*agent) Patient(tools.Call) bool { return true }
 
-// Beside returns true, because subagents work at the same time.
+// Beside returns true, because several subagents can work at the same time.
 func (*agent) Beside(tools.Call) bool { return true }
 
 // Recover returns an error for a call whose subagent was working when buddy ended, because subagents are not resumed.

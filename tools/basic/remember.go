@@ -21,7 +21,7 @@ type rememberArgs struct {
 
 type remember struct{ tools.Typed[rememberArgs] }
 
-// NewRemember returns the tool remember, which proposes a lesson for later sessions to the person.
+// NewRemember returns the tool remember, which proposes to the user a lesson for later sessions.
 func NewRemember() tools.Tool { return tools.New(&remember{}, "remember", rememberText) }
 
 func (t *remember) PlanArgs(args rememberArgs) (action.Action, error) {

@@ -47,7 +47,7 @@ func (e ends) carriages() (n int) {
 	return n
 }
 
-// on replaces the LF ends of lines by the ends of e, one by one. Lines after these get the end other.
+// on replaces the LF ends of lines by the ends of e, in order. When e has no more ends, it uses other.
 func (e ends) on(lines, other string) string {
 	var out strings.Builder
 	for line := range strings.Lines(lines) {

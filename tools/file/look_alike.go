@@ -57,7 +57,7 @@ func spell(w *Workspace, path string) string {
 	return strings.ReplaceAll(spelled(w.show(path)), "  ", ` \u0020`)
 }
 
-// insteadOf returns the note that meant returned when the call was planned.
+// insteadOf returns the note that the function meant returned when the call was planned.
 func insteadOf(call tools.Call) string {
 	if call.Planned.Kind != action.FileRead {
 		return ""

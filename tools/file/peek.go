@@ -81,7 +81,7 @@ func (w *Workspace) List(ctx context.Context, dir string, max int) (real string,
 	return real, entries, err
 }
 
-// Home returns the person's home folder on the target, "" while unknown.
+// Home returns the user's home folder on the target, "" while unknown.
 func (w *Workspace) Home(ctx context.Context) (string, error) {
 	_, home, err := w.find(ctx)
 	return home, err

@@ -75,8 +75,8 @@ func shortest(set []prefilter) int {
 	return n
 }
 
-// longestRun returns the longest part of a literal that has a single byte sequence. It leaves out the replacement
-// character, which matches invalid UTF-8, and, with fold, letters that have a case variant outside ASCII.
+// longestRun returns the longest part of a literal that matches only one sequence of bytes. It leaves out the
+// replacement character, which matches invalid UTF-8, and, with fold, letters that have a case variant outside ASCII.
 func longestRun(runes []rune, fold bool) prefilter {
 	var best, run []byte
 	for _, r := range runes {

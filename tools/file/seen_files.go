@@ -178,7 +178,8 @@ func (f *seenFiles) note(call, path string) *seenFile {
 	return known
 }
 
-// once returns a note on how a file is shown, "" if the reader has already got it. Nil Readers remember nothing.
+// once returns assumed, a note on how the file is shown, or "" if the reader has already got this note. Nil Readers
+// remember nothing.
 func (r *Readers) once(reader int, path, assumed string) string {
 	if r == nil {
 		return assumed
@@ -260,8 +261,8 @@ func (w *Workspace) MostRead() []State {
 	return w.seen.by(0).sorted(func(a, b *seenFile) int { return cmp.Or(cmp.Compare(b.Reads, a.Reads), latest(a, b)) })
 }
 
-// mayReplace returns an error unless a reader knows the content old of the file at path. So the model can't overwrite
-// content that it never saw, and no error reveals content of a file that it was not allowed to read.
+// mayReplace returns an error unless the reader knows old, the content of the file at path. So the model can't
+// overwrite content that it never saw, and no error reveals content of a file that it was not allowed to read.
 func (w *Workspace) mayReplace(reader int, path string, old snapshot) error {
 	known, same := w.seen.by(reader).check(path, old)
 	switch {

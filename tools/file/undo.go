@@ -102,8 +102,9 @@ func putBack(b tools.Before, now snapshot) change {
 	return c
 }
 
-// renames combines a created file and an adjacent removed file into one rename, because a patch or /redo has renamed
-// such a file, and a renamed file keeps its attributes. If they were two separate files, nothing is lost.
+// renames combines a created file and an adjacent removed file into one rename: a patch or /redo probably renamed the
+// file, and with a rename it keeps its attributes. The result has the right content even if they were two separate
+// files.
 func renames(changes []change) (all []change) {
 	for i := 0; i < len(changes); i++ {
 		c := changes[i]
@@ -185,8 +186,8 @@ func difference(w *Workspace, b tools.Before, now snapshot) string {
 	return between(w.show(b.Path), b, now)
 }
 
-// Difference returns a line with the sizes and the diff of two contents of a file, "" if they are the same. Data of a
-// content that is too large or no regular file is nil; then only its size counts.
+// Difference returns a line with the sizes and the diff of two contents of a file, "" if they are the same. If a
+// content is too large or not that of a regular file, its Data is nil, and only its size is shown.
 func Difference(name string, was, is Content) string {
 	old := tools.Before{Existed: was.Exists, Data: was.Data}
 	if was.Exists && int64(len(was.Data)) != was.Size {

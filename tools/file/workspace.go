@@ -60,8 +60,8 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 	return w, err
 }
 
-// NewWorkspaceAs is like NewWorkspace, but names the target otherwise than local. It is for a part of a session in
-// another folder.
+// NewWorkspaceAs is like NewWorkspace, but displays the target as name instead of local. It is for a part of a session
+// in another folder.
 func NewWorkspaceAs(name, root string, secret func(path string) string) (*Workspace, error) {
 	w, err := NewWorkspace(root, secret)
 	if err == nil {

@@ -28,7 +28,7 @@ import (
 // concurrent use.
 type FS interface {
 	Name() string // of the target, for display
-	// Home returns the person's home folder without links, "" if it is unknown.
+	// Home returns the user's home folder without links, "" if it is unknown.
 	Home(ctx context.Context) (string, error)
 	// RealPath resolves the links of a clean path. Trailing names that do not exist are kept.
 	RealPath(ctx context.Context, path string) (string, error)

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights are the permissions of a written file that differ from those of the replaced file and from the default.
+// Rights change the permissions of a written file. By default a replaced file keeps its permissions, and a new one gets
+// the usual ones.
 type Rights struct {
 	Perm       os.FileMode // exactly these, unless 0
 	Executable bool        // a new file is executable
@@ -91,7 +92,8 @@ func (s *localStaged) Commit(keep func() error) (dropped []string, err error) {
 	}
 	if s.temp != "" {
 		err = unix.Renameat(int(s.dir.Fd()), s.temp, int(s.dir.Fd()), s.name)
-		// A mount point is busy. In a folder like /tmp, a file of another user may be writable but not replaceable.
+		// The rename fails if the file is a mount point, which is busy. In a folder like /tmp, a file of another user
+		// may be writable but not replaceable.
 		inPlace := errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES)
 		if s.done = err == nil; s.done {
 			return dropped, nil

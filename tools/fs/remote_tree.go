@@ -14,7 +14,7 @@ import (
 	"buddy/tmux/host"
 )
 
-// remoteTree holds the listings of folders of a target: of one folder, or of all folders below a searched one. These
+// remoteTree holds the listings of folders of a target: of one folder, or of all folders below a searched one. Folders
 // are listed level by level, many per command, because each command costs a round trip.
 type remoteTree struct {
 	t     *remoteFS

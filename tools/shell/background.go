@@ -32,7 +32,7 @@ type shellJob struct {
 	title string
 	dir   string
 	run   *tmux.Running
-	// shared means that it runs in the shared pane.
+	// shared means that the command runs in the shared pane.
 	shared bool
 	out    *outputTail
 	since  time.Time

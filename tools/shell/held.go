@@ -26,7 +26,8 @@ const networkless = `(?i)resolve host|name resolution|name or service not known|
 // stops matches the error messages of programs that the read-only sandbox stopped.
 var stops = texts.Regexp(refused + "|" + networkless)
 
-// attempts lists actions with patterns of the messages about them. The groups of a pattern match the action's object.
+// attempts lists actions with patterns of the error messages about them. A pattern's groups match what the action was
+// about, such as a file or a host.
 var attempts = []struct {
 	what    string
 	message func() *regexp.Regexp

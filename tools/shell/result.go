@@ -123,8 +123,8 @@ func read(c tmux.Captured, limit int) *printed {
 	return p
 }
 
-// show sets the end of the output for the screen, the part from stdout if both streams have text, and the total size.
-// Colours are kept where nothing was overwritten.
+// show sets what the screen shows: the end of the output, how much of that end is stdout if both streams have text, and
+// the total size. Colours are kept where nothing was overwritten.
 func (out *output) show(res tmux.Result, stdout, stderr *printed) {
 	whole := int64(0)
 	end := func(c tmux.Captured, p *printed) string {

@@ -87,8 +87,8 @@ func (t *Shell) paneID(name string) string {
 // first tool call.
 func (t *Shell) Fence() { t.fences = true }
 
-// Fenceable makes calls for several targets run in the sandbox on this target if they are marked for it. Call it before
-// the first tool call.
+// Fenceable lets a call for several targets run in the workspace sandbox on this target, if the call is marked as
+// Fenced. Call it before the first tool call.
 func (t *Shell) Fenceable() { t.fenceable = true }
 
 // Unattend marks that nobody can type into a pane. Call it before the first tool call.
@@ -135,8 +135,8 @@ func riskOf(said string) action.Risk {
 	return ""
 }
 
-// unattended limits the wait for a command that reads keys while nobody can type: nothing detects that it waits for
-// keys. After that time the model may type.
+// unattended limits the wait for a command that reads keys while nobody can type, because not every wait for keys is
+// detected. After that time the model can type.
 var unattended = 8 * time.Second
 
 // leastWait is the minimum wait for the second run of a command that used up its time in the first.

@@ -32,7 +32,7 @@ type fileChange struct {
 	seen   action.SeenFile
 }
 
-// ToldNothing is the argument known of [Set.ChangedFiles] for a conversation that got no report yet.
+// ToldNothing is the value of known in [Set.ChangedFiles] for a conversation that got no report yet.
 const ToldNothing = "0"
 
 // ChangedFiles checks the files that models have read or written, on all targets, and returns the changes by commands

@@ -183,7 +183,7 @@ func (s *Set) Facts(name string) policy.Target {
 	return one.Facts()
 }
 
-// Prefix returns the target's part of the names of its panes, "" for the first target.
+// Prefix returns the target's name as it occurs in the names of its panes: "" for the first target.
 func (s *Set) Prefix(t *Target) string {
 	if t == s.all[0] {
 		return ""

@@ -24,10 +24,11 @@ type Hit struct {
 	Snippet string // may be empty
 }
 
-// ErrLayout means that the page of results was not understood, which differs from no results. A later search may work.
+// ErrLayout means that the page of results was not understood; there may be results. A later search may work.
 var ErrLayout = errors.New("the page of results has an unknown layout; no results could be read")
 
-// ErrChallenge means that the search engine demands proof of a human. Callers should wait, or search less often.
+// ErrChallenge means that the search engine demands proof that the user is human. Callers should wait, or search less
+// often.
 var ErrChallenge = errors.New("the search engine refuses automatic searches for now")
 
 // SearchURL returns the URL that Search fetches.

@@ -50,7 +50,8 @@ type Spec struct {
 	Within  Holder   // sandbox of the program; nil: none. It is closed when the program is gone
 }
 
-// Holder starts programs in a sandbox, such as a Fence of package fence. Start may change all of cmd.
+// Holder is a sandbox in which programs are started, such as a Fence of package fence. Start may change any field of
+// cmd.
 type Holder interface {
 	Environ(now, withheld []string) []string // returns the environment in the sandbox, from the one outside
 	Start(cmd *exec.Cmd) error

@@ -52,7 +52,8 @@ func among(arg int, mask uint32, yes, no uint32, values ...uint32) program {
 // whole is a mask that keeps the whole low half of an argument.
 const whole = 1<<32 - 1
 
-// only returns a program that runs then if the low half of an argument has the value, else returns no.
+// only returns a program that returns no unless the low half of an argument has the value, and otherwise continues with
+// then.
 func only(arg int, value uint32, no uint32, then program) program {
 	return append(program{load(low(arg)), bpf.JumpIf{Cond: bpf.JumpEqual, Val: value, SkipTrue: 1}, bpf.RetConstant{Val: no}}, then...)
 }
@@ -103,10 +104,10 @@ func actions(abi int) map[string]program {
 			bpf.RetConstant{Val: retAllow},
 		},
 		"fenced-socketpair": only(0, unix.AF_UNIX, errno(unix.EAFNOSUPPORT), allow),
-		// Requests that type into a terminal.
+		// Refuses requests that type into a terminal.
 		"fenced-ioctl": among(1, whole, eperm, retAllow, unix.TIOCSTI, unix.TIOCLINUX),
-		// Bits that make a program a set-user-ID or set-group-ID program; the action has the number of the mode
-		// argument.
+		// Refuses bits that make a program a set-user-ID or set-group-ID program. The number in the action's name is
+		// the number of the mode argument.
 		"mode-1": none(1, setID, eperm), "mode-2": none(2, setID, eperm),
 		"open-mode": creating(1, eperm), "openat-mode": creating(2, eperm),
 		"leases": among(1, whole, eperm, retAllow, unix.F_SETLEASE, unix.F_NOTIFY),

@@ -260,8 +260,8 @@ func (k *keeper) undo(n int) error {
 // old returns the path of the file that a move removes.
 func (k *keeper) old(n int) string { return filepath.Join(k.layer, oldDir, strconv.Itoa(n)) }
 
-// rename carries out the renaming of a move, or reverts it if forth is false. Only a user who may write to a folder can
-// move it to another one.
+// rename carries out the renaming of a move, or reverts it if forth is false. It first makes folders writable for their
+// owner, because a folder that is not can't be moved to another folder.
 func (k *keeper) rename(n int, forth bool) error {
 	m := k.Moves[n]
 	path := string(m.Path)
