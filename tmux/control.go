@@ -151,7 +151,7 @@ func (c *control) fail(err error) {
 		q.answer <- answer{err: err}
 	}
 	c.pending = nil
-	_ = c.in.Close() // tmux detaches us
+	_ = c.in.Close() // makes tmux detach this client
 }
 
 // do runs one tmux command, which must be one line without `;` between commands, and

@@ -69,7 +69,7 @@ func newMirror(r *remote, dir string, t ticket) (*mirror, error) {
 	m := &mirror{remote: r, dir: dir, ticket: t, box: pane.NewMailbox(), began: make(chan error, 1), done: make(chan struct{})}
 	m.out, m.errs = newStream(m, pane.Stdout, "out"), newStream(m, pane.Stderr, "err")
 	m.out.begins = t.Mode == Terminal
-	for _, file := range []string{"out", "err"} { // of an earlier mirror
+	for _, file := range []string{"out", "err"} { // files of an earlier mirror
 		if err := os.Remove(filepath.Join(dir, file)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
@@ -333,7 +333,7 @@ func (m *mirror) retry(since *time.Time, err error) bool {
 	case m.cancelled:
 		limit = cancelLimit
 	case !m.taken:
-		limit = time.Millisecond // once: an idle shell may be dead
+		limit = time.Millisecond // one more attempt: the first one may have used a dead idle shell
 	}
 	m.mu.Unlock()
 	away := time.Since(*since)

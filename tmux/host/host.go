@@ -57,7 +57,7 @@ func (e notSentError) Unwrap() []error { return []error{e.error, ErrNotSent} }
 type DownError struct {
 	Host string // its name
 	Why  string
-	Next string // what a person may do, "" if there is no advice
+	Next string // what the user can do, "" if there is no advice
 	Gone bool   // the target has ended, and all programs on it
 }
 

@@ -57,7 +57,7 @@ func reads(pid int, keys bool) bool {
 	call, ok := callOf(pid)
 	switch {
 	case !ok:
-		return false // it runs
+		return false // it is running, not waiting
 	case call.number == unix.SYS_READ:
 		return isTerminal(pid, call.args[0])
 	case call.number == unix.SYS_PSELECT6 && call.args[0] == 1:
@@ -104,7 +104,7 @@ func callOf(pid int) (c systemCall, ok bool) {
 	}
 	f := strings.Fields(string(text))
 	if len(f) <= len(c.args) {
-		return c, false // it runs
+		return c, false // it is running, not waiting
 	}
 	if c.number, err = strconv.Atoi(f[0]); err != nil {
 		return c, false

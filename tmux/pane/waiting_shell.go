@@ -81,12 +81,12 @@ func (h *waitingShell) connect() (theirs []*os.File, err error) {
 	}
 	command, in := pipe()
 	h.in, theirs = in, append(theirs, command)
-	h.proc.ExtraFiles = []*os.File{command} // 3
+	h.proc.ExtraFiles = []*os.File{command} // descriptor 3
 	if h.by != nil {
 		var folder *os.File
 		h.folder, folder = pipe()
 		theirs = append(theirs, folder)
-		h.proc.ExtraFiles = []*os.File{command, nil, nil, nil, nil, nil, folder} // and 9
+		h.proc.ExtraFiles = []*os.File{command, nil, nil, nil, nil, nil, folder} // descriptors 3 and 9
 	}
 	if h.mode == Terminal && err == nil {
 		h.inner, err = newInner(h.tty)

@@ -176,7 +176,7 @@ func likelyLatin(data []byte) float64 {
 // sum adds up bits of characters that are not ASCII.
 type sum struct {
 	bits   float64
-	n, odd int // odd characters hardly occur
+	n, odd int // odd counts characters that hardly occur
 }
 
 func (s *sum) add(bits float64) {

@@ -38,7 +38,7 @@ type Workspace struct {
 
 	finding sync.Mutex // guards root and home
 	root    string     // absolute, symbolic links resolved; empty until the target was reached
-	home    string     // of the person; empty if unknown
+	home    string     // of the user; empty if unknown
 
 	writing sync.Mutex // held from reading a file for a replacement until the write
 	seen    *Readers   // files that were read or written

@@ -116,7 +116,7 @@ func (w *Workspace) rewrite(ctx context.Context, call tools.Call, name string, c
 	}
 	if call.Planned.Kind == action.PlanFile {
 		w = w.plan.files
-		call.Keep = nil // the file is not one of the person's
+		call.Keep = nil // the plan is not one of the user's files
 	}
 	w.writing.Lock()
 	defer w.writing.Unlock()

@@ -211,7 +211,7 @@ func (p *parser) hunk() (Hunk, error) {
 	}
 	m := hunkHeader().FindStringSubmatch(l)
 	p.next++
-	if m == nil { // a model that can't count; the line is one of the file
+	if m == nil { // the header has no line numbers: its text is a line of the file
 		anchor := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(l, "@@"), "@@"), " ")
 		if strings.Trim(anchor, ".…-+,0123456789 ") != "" {
 			h.Anchors = []string{anchor}

@@ -33,7 +33,7 @@ type language struct {
 	program string
 	run     string   // before a program
 	begin   string   // the start of each program
-	around  []string // programs around a deed, which replaces X
+	around  []string // programs around a deed; the deed replaces X
 }
 
 // program returns a line that runs one of the deeds, wrapped at random in other code of its language, and then of the

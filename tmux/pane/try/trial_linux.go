@@ -266,7 +266,7 @@ func (t *trial) watch(ctx context.Context, stop context.CancelCauseFunc) {
 			stop(errors.New(exceeded))
 			return
 		}
-		pause = max(least, 20*time.Since(began)) // a large layer takes little of a processor's time
+		pause = max(least, 20*time.Since(began)) // so that checks take at most a twentieth of a processor's time
 	}
 }
 

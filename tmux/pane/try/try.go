@@ -96,10 +96,10 @@ type Result struct {
 	Took        time.Duration // from the start to the end of the command
 	Output      []byte        // the end of both streams together
 	OutputTotal int64         // bytes of the whole output
-	Names       []string      // of hosts that it asked for, at most 100, in the order of the first question
+	Names       []string      // of hosts that it looked up, at most 100, in the order of the first look-ups
 	Changes     []Change      // sorted by path
 	Losses      []Loss        // sorted by path
-	Stopped     string        // the limit that ended the command, "" if it ended by itself; it can't be kept then
+	Stopped     string        // the limit that ended the command, whose changes can't be kept then; "" if it ended by itself
 	Layer       string        // the folder of the layer, for [Resume] and [Discard]
 
 	work  string // the workspace
