@@ -202,9 +202,9 @@ func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Dur
 	return due, 0, len(p.watched) > 0
 }
 
-// pictures captures panes and shows their screens, except failed ones. It first resumes a pane's output if that was
-// paused, skipping the backlog, and then captures the pane: this order misses no change. All commands are sent in one
-// write.
+// pictures captures panes and shows the screens of those that it could capture. If a pane's output was paused, it first
+// resumes the output, skipping the backlog, and then captures the pane: in this order no change is missed. All commands
+// are sent in one write.
 func (c *control) pictures(ctx context.Context, due []duePane, show func(Screen)) {
 	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_cursor_flag}"`
 	limited, stop := context.WithTimeout(ctx, answerWait)

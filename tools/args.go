@@ -20,7 +20,7 @@ func Invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrArguments, fmt.Sprintf(format, args...))
 }
 
-// Decode reads a call's arguments into T; see field for its tags. Names must match exactly and unknown ones are
+// Decode reads a call's arguments into T; see field for the tags of T. Names must match exactly and unknown ones are
 // refused. A number, boolean or list may be encoded in a string, a number may stand for a string, and one string for a
 // list of strings, because nothing else can be meant. null counts as left out. The error is an ErrArguments that lists
 // all problems at once, so that the model needs one more try, not five.

@@ -233,8 +233,8 @@ func (h *Host) WriteFile(ctx context.Context, path string, content io.Reader, si
 }
 
 // Overwrite writes content, of exactly size bytes, into the existing file at path, which keeps its attributes except
-// setuid and setgid. path must be real. The old bytes are copied first and restored if writing fails; with [ErrHalf]
-// and [ErrUnknown] the file may be incomplete.
+// setuid and setgid. path must be real. The old bytes are copied first and restored if writing fails; after an
+// [ErrHalf] or [ErrUnknown] the file may be incomplete.
 func (h *Host) Overwrite(ctx context.Context, path string, content io.Reader, size int64) error {
 	return h.write(ctx, path, content, size, "overwrite")
 }

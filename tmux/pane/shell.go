@@ -145,8 +145,8 @@ func (s *Shell) patience() time.Duration {
 func Exports(env []string) string { return "export '" + strings.Join(env, "' '") + "'" }
 
 // unheld returns the shell for a command without a sandbox, not started yet. The shell of a free command starts in the
-// first environment, with a PATH without workspace folders, and of the shell's state only the folder is carried over.
-// The caller holds mu.
+// first environment, with a PATH without workspace folders, and takes only the folder from the shell's state. The
+// caller holds mu.
 func (s *Shell) unheld(m manner) *waitingShell {
 	args := []string{s.name, "-c"}
 	if s.kind == kindZsh {

@@ -112,9 +112,9 @@ func wholeRunes(start string) bool {
 	return r != utf8.RuneError || size > 1
 }
 
-// replaced returns the document with its whole text replaced. Like an editor it keeps the byte order mark, and the line
-// ends line by line if the new text has only LF. A file with invalid bytes becomes UTF-8 if the new text needs none of
-// them.
+// replaced returns the document with its whole text replaced. Like an editor it keeps the byte order mark and, if the
+// new text has only LF, the line ends, line by line. A file with invalid bytes becomes UTF-8 if the new text needs none
+// of them.
 func (d document) replaced(text string) (document, error) {
 	text = keepLineEnds(d.text, text)
 	if text != "" && strings.HasPrefix(d.text, byteOrderMark) && !strings.HasPrefix(text, byteOrderMark) {

@@ -11,8 +11,8 @@ import (
 	"buddy/tools/fs"
 )
 
-// Outputs lets read_file and grep also read the overflow of calls: the files in dir, on this machine whatever the
-// workspace's target is. Reading them needs no approval, because they are results of the model's own calls; nothing
+// Outputs lets read_file and grep also read the overflow of calls: the files in dir, which is on this machine whatever
+// the workspace's target is. Reading them needs no approval, because they are results of the model's own calls; nothing
 // else outside the workspace becomes readable. Call it before the first tool call.
 func (w *Workspace) Outputs(dir string) { w.outputs = filepath.Clean(dir) }
 

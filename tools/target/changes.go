@@ -36,9 +36,9 @@ type fileChange struct {
 const ToldNothing = "0"
 
 // ChangedFiles checks the files that models have read or written, on all targets, and returns the changes by commands
-// and other programs since the last report to a conversation, as text for its model; "" for none. known is the value of
-// reported that the last call for the conversation returned; "" is a new conversation that has read nothing. A report
-// that is too long continues with the next call. seen is the model's knowledge of the files after reading the report.
+// and other programs since the last report to a conversation, as text for its model; "" for none. known is what the
+// last call for the conversation returned as reported; "" is a new conversation that has read nothing. A report that is
+// too long continues with the next call. seen is the model's knowledge of the files after reading the report.
 func (s *Set) ChangedFiles(ctx context.Context, known string) (text, reported string, seen []action.SeenFile) {
 	log := &s.changes
 	log.mu.Lock()

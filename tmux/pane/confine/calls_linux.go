@@ -108,9 +108,9 @@ var calls = map[string][]uint32{
 	"openat2":  {unix.SYS_OPENAT2},
 }
 
-// fenceCalls holds the differences in the workspace sandbox: builds and tests change modes and times, listen, share
-// memory and debug their own children. The sandbox's mount, process, network and IPC namespaces replace these
-// restrictions of the read-only sandbox.
+// fenceCalls holds the calls whose action differs in the workspace sandbox: builds and tests change modes and times,
+// listen, share memory and debug their own children. There, mount, process, network and IPC namespaces protect what
+// these calls could change.
 var fenceCalls = map[string][]uint32{
 	"allow": {
 		unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT, unix.SYS_SETXATTR, unix.SYS_FSETXATTR,

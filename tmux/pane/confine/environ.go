@@ -50,8 +50,7 @@ var gitSettings = [][2]string{
 // Environ returns the environment of a confined command. first is the environment of the very first command, whose PATH
 // is kept; now is the environment as commands have changed it.
 //
-// Variables with secrets, judged by their names or values, are removed, because no table of flags keeps a command from
-// printing them.
+// Variables whose names or values suggest secrets are removed, because any command might print them.
 func Environ(first, now, withheld []string, temp string) []string {
 	out := withoutSecrets(Clean(first, now, withheld))
 	if temp != "" {

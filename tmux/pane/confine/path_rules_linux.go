@@ -68,8 +68,8 @@ func pathRules(c Config, git []string, secrets map[string][]string) (all []pathR
 }
 
 // System returns the paths outside of the workspace that commands need and may read: the system's programs and data,
-// toolchains in env, and settings in the home folder without secrets. secret holds the secret parts of these paths.
-// /proc and /dev are not included.
+// the toolchains that env names, and settings in the home folder without secrets. secret holds the secret parts of
+// these paths. /proc and /dev are not included.
 func System(env, roots []string) (read, secret []string) {
 	run, settings := personal(lookup(env), roots)
 	read = slices.Concat(programs, readable, []string{"/etc", "/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf"}, run, settings)

@@ -215,9 +215,9 @@ func (b *Box) restrict() error {
 
 const seccompSetModeFilter = 1 // linux/seccomp.h
 
-// Scope forever keeps the calling thread and its children from sending signals to other processes and connecting to
-// other abstract Unix sockets, if the kernel's Landlock supports this; otherwise it only prevents new privileges. The
-// error is [ErrImpossible].
+// Scope keeps the calling thread and its children, as long as they run, from sending signals to other processes and
+// connecting to other abstract Unix sockets, if the kernel's Landlock supports this; otherwise it only prevents new
+// privileges. The error is [ErrImpossible].
 func Scope() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("%w: no new privileges: %w", ErrImpossible, err)

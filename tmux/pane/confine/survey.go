@@ -118,9 +118,8 @@ func (s *survey) look() []string {
 	return s.found
 }
 
-// walk examines folders until enough returns true for the number of examined entries. If folders remain then, the
-// result depends on the survey: for a repository around the workspace all is false; in a workspace the folders count as
-// secrets.
+// walk examines folders until enough, called with the number of entries examined so far, returns true. In a workspace,
+// the remaining folders then count as secrets; in a repository around the workspace, walk ends and all is false.
 func (s *survey) walk(dirty changes, enough func(looked int) bool) (secrets []string, all bool) {
 	s.read = 0
 	looked, seen := 0, make(map[string]folder, len(s.folders))

@@ -51,8 +51,9 @@ type Config struct {
 	// the fence would need approval.
 	Server bool
 	// Launch returns the program that starts bwrap on Linux, with its first arguments; the path of bwrap and its
-	// arguments follow. It gets the command before each start, and may add to its ExtraFiles. The program has to create
-	// a network namespace, in which it runs bwrap: the fence creates none then. Nil: bwrap is started directly.
+	// arguments follow. Launch is called with the command before each start, and may add to the command's ExtraFiles.
+	// The program has to create a network namespace and run bwrap in it, because the fence then creates none. If Launch
+	// is nil, bwrap is started directly.
 	Launch func(cmd *exec.Cmd) []string
 }
 

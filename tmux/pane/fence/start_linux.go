@@ -337,8 +337,8 @@ func ignoreExit(err error) error {
 
 // onThread starts cmd on a thread that Landlock restricts, if the kernel supports it, so that neither signals nor
 // abstract Unix sockets reach anything outside of the fence, even with a network. Landlock's rules for files can't be
-// used, because a process with such rules can't mount. The thread lives until over is closed, because bwrap ends with
-// it.
+// used, because a process with such rules can't mount. The thread lives until over is closed, because bwrap would end
+// with the thread.
 func (f *Fence) onThread(cmd *exec.Cmd, over <-chan struct{}) error {
 	done := make(chan error)
 	go func() {

@@ -47,9 +47,9 @@ var program = "/usr/bin/sandbox-exec"
 // argsMax limits the arguments of a sandboxed command, in bytes; macOS allows 1 MiB including the environment.
 const argsMax = 512 << 10
 
-// base holds the permissions that each program needs. Stat is allowed everywhere, as on Linux. The only system service
-// that may be asked is the one for names of users, because services that start programs, store settings or hold the
-// clipboard work outside of the sandbox.
+// base holds the permissions that each program needs. Stat is allowed everywhere, as on Linux. Programs can ask only
+// one system service, for names of users, because services that start programs, store settings or hold the clipboard
+// work outside of the sandbox.
 const base = `(version 1)
 (deny default)
 (allow process-fork)

@@ -244,9 +244,9 @@ func (s Setup) mount() error {
 	return nil
 }
 
-// mount mounts the overlay. Its options name descriptors, because commas and colons in a path would end an option. It
-// is volatile: the kernel writes nothing to the disk before the changes are kept, otherwise each copied file would wait
-// for the disk.
+// mount mounts the overlay. Its options name descriptors, because commas and colons in a path would end an option. The
+// overlay is volatile: the kernel writes nothing to the disk before the changes are kept, because otherwise each copied
+// file would have to wait for the disk.
 func (o Overlay) mount() error {
 	options := "userxattr,volatile"
 	for _, dir := range []struct{ option, path string }{
