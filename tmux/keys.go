@@ -58,8 +58,8 @@ const pasteStep = 16 << 10
 // pasteBuffer names the tmux buffer through which text is pasted; it is deleted afterwards.
 const pasteBuffer = "buddy-paste"
 
-// Paste sends text to the program in a pane, with paste marks if that program asked for them. Newlines become Enter. As
-// with Type, no log and no error contains the text.
+// Paste sends text to the program in a pane, between the marks of a bracketed paste if the program asked for them.
+// Newlines become Enter. As with Type, no log and no error contains the text.
 func (s *Session) Paste(ctx context.Context, pane, text string) error {
 	if len(text) > PasteMax {
 		return fmt.Errorf("cannot paste %d bytes at once (at most %d)", len(text), PasteMax)

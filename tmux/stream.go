@@ -20,8 +20,8 @@ type stream struct {
 	held []byte // possible part of the mark
 	code int    // of the command; valid with own
 	own  bool   // the command's own output is complete
-	// A terminal's stream includes earlier output of the terminal: before counts its bytes so far; begins means that
-	// the start mark has not arrived yet.
+	// In mode Terminal the stream starts with earlier output of the terminal: before counts the bytes of it that have
+	// arrived; begins means that the start mark has not arrived yet.
 	before int64
 	begins bool
 	ack    bool // the byte that confirms the start is still expected

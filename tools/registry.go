@@ -40,8 +40,8 @@ func (r *Registry) Without(names ...string) *Registry {
 	return &other
 }
 
-// Off returns a registry in which the named tools can't be called; the error names the setting that switches them off.
-// use_tool loses them, too, and is removed when its set is empty and has no source.
+// Off returns a registry in which the named tools can't be called, not even through use_tool; the error names the
+// setting that switches them off. use_tool is removed when its set is empty and has no source.
 func (r *Registry) Off(setting string, names ...string) *Registry {
 	if len(names) == 0 {
 		return r

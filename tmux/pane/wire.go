@@ -55,8 +55,8 @@ type Greeting struct {
 	Fence *fence.Settings `json:"fence,omitempty"`
 	// Whole limits the recorded bytes of an output stream, see [Record]; 0 means WholeMax.
 	Whole int64 `json:"whole,omitempty"`
-	// Unattended means that nobody types into the pane, and limits how long a command may wait for keys; 0: a person
-	// may type.
+	// Unattended means that nobody types into the pane, and limits how long a command may wait for keys; 0 means that a
+	// person may type.
 	Unattended time.Duration `json:"unattended,omitempty"`
 }
 

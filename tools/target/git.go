@@ -11,9 +11,9 @@ import (
 	"buddy/tmux/host"
 )
 
-// gitAnswer runs git with args in the folder dir of this machine and returns its output. It
-// runs only in the read-only sandbox of shells, so that programs named by the repository have
-// no effect. It returns an error when ctx ends or the output exceeds [tmux.EdgeMax] bytes.
+// gitAnswer runs git with args in the folder dir of this machine and returns its output. git runs only in the read-only
+// sandbox of shells, so that programs named by the repository have no effect. gitAnswer returns an error when ctx ends
+// or the output exceeds [tmux.EdgeMax] bytes.
 func gitAnswer(ctx context.Context, shells *tmux.Session, dir string, args ...string) ([]byte, error) {
 	got, err := ask(ctx, shells, append([]string{"git", "-C", dir}, args...))
 	switch {

@@ -142,7 +142,7 @@ func (w *World) listen() {
 	}
 }
 
-// breed starts the victim process that lines try to harm. It is not a child of this one. SIGHUP ends it even if the
+// breed starts the victim process that lines try to harm. It is not a child of this process. SIGHUP ends it even if the
 // tests run under nohup, because a signal that this process handles is not ignored in child processes.
 func (w *World) breed() {
 	w.kill()

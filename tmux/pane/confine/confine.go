@@ -36,8 +36,8 @@ type Reach struct {
 	Withheld []string `json:"withheld,omitempty"`
 }
 
-// Check returns an error that is [ErrImpossible] if dir, which commands must not read completely, is in a folder that
-// they may read, because Landlock can't exclude dir.
+// Check returns an error that is [ErrImpossible] if dir, which commands must not be able to read as a whole, is in a
+// folder that they may read: Landlock can't exclude dir.
 func (r Reach) Check(dir string) error {
 	for _, root := range r.Read {
 		if texts.Below(dir, root) {

@@ -120,8 +120,8 @@ func (f *Fence) Environ(now, withheld []string) []string {
 // Close does nothing: started commands stay in the fence.
 func (*Fence) Close() {}
 
-// Start starts cmd in the fence; cmd should have its own process group. It first marks the workspace, because changes
-// by cmd have no approval.
+// Start starts cmd in the fence; cmd should have its own process group. It first marks the workspace as changed without
+// approval.
 func (f *Fence) Start(cmd *exec.Cmd) error {
 	end, err := f.config.mark(f.writes)
 	if err != nil {

@@ -216,8 +216,8 @@ type process struct {
 	proxy *proxy        // nil: none
 }
 
-// Start starts cmd in the fence, in a separate process group and session. It first marks the workspace, because changes
-// by cmd have no approval.
+// Start starts cmd in the fence, in a separate process group and session. It first marks the workspace as changed
+// without approval.
 func (f *Fence) Start(cmd *exec.Cmd) error {
 	end, err := f.config.mark(f.writes)
 	if err != nil {
@@ -434,7 +434,7 @@ func (f *Fence) Reads(dir string) bool {
 }
 
 // Available returns nil if commands with these settings and this environment can be fenced, else an error that is
-// [ErrImpossible] with what to install or switch on. It runs a program in a fence.
+// [ErrImpossible] and tells what to install or switch on. To find out, it runs a program in a fence.
 func Available(s Settings, env []string) error {
 	temp, err := os.MkdirTemp("", "buddy-")
 	if err != nil {
