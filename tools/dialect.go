@@ -183,7 +183,7 @@ func translate(def model.ToolDef, call Call, at ShellDirs) (Call, error) {
 		d = dialects[i]
 	}
 	if d.tool == "apply_patch" && strings.HasPrefix(strings.TrimSpace(call.Arguments), "*** Begin Patch") {
-		call.Arguments = string(JSON(map[string]string{"patch": call.Arguments})) // the model sent the patch as free text
+		call.Arguments = string(JSON(map[string]string{"patch": call.Arguments})) // the patch came as free text
 		return call, nil
 	}
 	values, ok := objectIn(call.Arguments)

@@ -49,8 +49,8 @@ type Options struct {
 	Resumed bool
 	// Boxed means that approved commands also run in a sandbox, the workspace sandbox.
 	Boxed bool
-	// Unseen is where changes without approval are recorded. The zero value is the policy's own record, as on the first
-	// target.
+	// Unseen selects the place where changes without approval are recorded. The zero value is the policy's own record,
+	// as on the first target.
 	Unseen unseen.Place
 	// Warn is called once when commands run without tmux.
 	Warn func(text string)

@@ -18,7 +18,7 @@ import (
 // maxLooked limits the files examined for secrets. Folders beyond the limit can't be read at all.
 const maxLooked = 300_000
 
-// settled is how long an unwatched folder must be unchanged before its entries are cached. After a shorter time,
+// settled is the time that an unwatched folder must be unchanged before its entries are cached. After a shorter time,
 // another change in the same tick of the file system's clock could leave the folder's time the same.
 const settled = time.Second
 

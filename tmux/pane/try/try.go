@@ -99,7 +99,7 @@ type Result struct {
 	Names       []string      // of hosts that it looked up, at most 100, in the order of the first look-ups
 	Changes     []Change      // sorted by path
 	Losses      []Loss        // sorted by path
-	Stopped     string        // the limit that ended the command, whose changes can't be kept then; "" if it ended by itself
+	Stopped     string        // the limit that ended the command: changes can't be kept then; "" if it ended by itself
 	Layer       string        // the folder of the layer, for [Resume] and [Discard]
 
 	work  string // the workspace
