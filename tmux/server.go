@@ -245,7 +245,6 @@ func (s *server) connect(ctx context.Context) (*control, error) {
 	return s.live(), nil
 }
 
-// drop detaches the control client.
 func (s *server) drop() {
 	s.mu.Lock()
 	ctl := s.ctl

@@ -331,7 +331,6 @@ func (c *Command) signal(sig syscall.Signal) {
 	_ = unix.Kill(-group, sig)
 }
 
-// group returns the process group of the command.
 func (c *Command) group() int {
 	pid := c.started.proc.Process.Pid
 	if c.within != Unheld {

@@ -213,7 +213,6 @@ func (f *seenFiles) evict() {
 	}
 }
 
-// forget drops a deleted file.
 func (f *seenFiles) forget(path string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -27,7 +27,6 @@ type Notebook struct {
 // span is a part of the JSON.
 type span struct{ from, to int }
 
-// cell is a cell of a notebook.
 type cell struct {
 	kind    string
 	whole   span
@@ -116,7 +115,6 @@ func (n *Notebook) read() error {
 	return nil
 }
 
-// cell reads a cell.
 func (n *Notebook) cell(whole span) (cell, error) {
 	c := cell{whole: whole}
 	parts, err := n.members(whole)
@@ -136,7 +134,6 @@ func (n *Notebook) cell(whole span) (cell, error) {
 	return c, n.readSource(&c)
 }
 
-// kinds are the kinds of cells.
 var kinds = []string{"code", "markdown", "raw"}
 
 // readSource reads the source of a cell, which is a string or a list of lines.
@@ -166,10 +163,8 @@ func (n *Notebook) readSource(c *cell) (err error) {
 	return nil
 }
 
-// decode decodes a part of the JSON.
 func (n *Notebook) decode(s span, into any) error { return json.Unmarshal([]byte(n.json(s)), into) }
 
-// json returns a part of the JSON.
 func (n *Notebook) json(s span) string { return n.data[s.from:s.to] }
 
 // members returns the values of an object. Names that occur twice are an error.

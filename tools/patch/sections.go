@@ -87,7 +87,6 @@ func (p *parser) section(kind, path string) (File, error) {
 	return f, p.update(&f)
 }
 
-// update reads the hunks of a section.
 func (p *parser) update(f *File) error {
 	for p.more() && (!strings.HasPrefix(p.peek(0), "*** ") || strings.HasPrefix(p.peek(0), endOfFile)) {
 		h, err := p.sectionHunk()

@@ -202,7 +202,6 @@ func stripPair(before, after string) (string, string) {
 
 var hunkHeader = texts.Regexp(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@`)
 
-// hunk parses one hunk of a unified diff.
 func (p *parser) hunk() (Hunk, error) {
 	l := bare(p.peek(0))
 	h := Hunk{Line: p.next + 1, Start: -1}

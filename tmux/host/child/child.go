@@ -208,7 +208,6 @@ func (p *Process) start() error {
 	return p.within.Start(p.cmd)
 }
 
-// group returns the process group of the program.
 func (p *Process) group() int {
 	if p.within == nil {
 		return p.cmd.Process.Pid

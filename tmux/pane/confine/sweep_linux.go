@@ -129,7 +129,6 @@ func orphans() (all, ours []int) {
 	return all, ours
 }
 
-// process is a confined process.
 type process struct{ parent int }
 
 // processes returns the processes with our marks, which no process can remove.

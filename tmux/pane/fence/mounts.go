@@ -64,7 +64,6 @@ func (p plan) fix(top, path string) {
 	}
 }
 
-// put adds one mount.
 func (p plan) put(m mount) {
 	if old, ok := p[m.path]; !ok || old.kind < m.kind {
 		p[m.path] = m

@@ -302,7 +302,6 @@ func (f *finder) workedIn(path string) bool {
 	return slices.ContainsFunc(f.work, func(dir string) bool { return texts.Below(path, dir) })
 }
 
-// lookup returns a variable.
 func (s Search) lookup(name string) string { return texts.Lookup(s.Env)(name) }
 
 // read returns the entries of a configuration.
@@ -328,7 +327,6 @@ func realPath(path string) string {
 // Link is a symbolic link on the way to a file.
 type Link struct{ At, To string }
 
-// linked returns the paths of links.
 func linked(links []Link) (all []string) {
 	for _, l := range links {
 		all = append(all, l.At)

@@ -108,7 +108,6 @@ func unescape(path string) string {
 	return b.String()
 }
 
-// newLayer creates the folder of a layer.
 func newLayer(layers string) (string, error) {
 	layers, err := filepath.EvalSymlinks(layers)
 	if err != nil {

@@ -18,7 +18,6 @@ type names struct {
 	asked []string
 }
 
-// add records a name.
 func (n *names) add(name string) {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	n.mu.Lock()
@@ -28,7 +27,6 @@ func (n *names) add(name string) {
 	}
 }
 
-// all returns the recorded names.
 func (n *names) all() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -101,7 +101,6 @@ func (t *trial) close() {
 	t.fence.Close()
 }
 
-// environ returns the environment of the command.
 func (t *trial) environ(c Config, cmd Command) []string {
 	now := cmd.Now
 	if now == nil {
