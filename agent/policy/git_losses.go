@@ -101,7 +101,7 @@ func (p Policy) loss(ctx context.Context, act *shell.GitAct) action.Effect {
 	what := lossWords[act.Loss]
 	switch {
 	case err != nil:
-		e.Verb, e.Object = act.Does, fmt.Sprintf("(unknown what would be lost: %v)", err)
+		e.Verb, e.Object = act.Does, fmt.Sprintf("(could not determine what would be lost: %v)", err)
 	case len(found) == 0:
 		e.Verb, e.Object = "finds", what.none
 	default:

@@ -117,9 +117,9 @@ func TestLosses(t *testing.T) {
 		{"git push --force origin HEAD:main", "", "git push --force replaces or deletes commits of origin/main"},
 		{"git push --force", "", "git push --force replaces or deletes commits of the other repository"},
 		{"git branch -D a b", "", "git branch -D deletes commits that are only on a, b"},
-		{"git reset $x", "", "git reset discards changes that are not committed (unknown what would be lost: a part of the command is known only when it runs)"},
-		{"git --git-dir=x reset --hard", "", "git reset --hard discards changes that are not committed (unknown what would be lost: the folder is unknown)"},
-		{"git submodule deinit x", "", "git submodule deinit deletes the files of submodules (unknown what would be lost: not examined for this command)"},
+		{"git reset $x", "", "git reset discards changes that are not committed (could not determine what would be lost: a part of the command is known only when it runs)"},
+		{"git --git-dir=x reset --hard", "", "git reset --hard discards changes that are not committed (could not determine what would be lost: the folder is unknown)"},
+		{"git submodule deinit x", "", "git submodule deinit deletes the files of submodules (could not determine what would be lost: not examined for this command)"},
 		{"git commit -m x", "", ""},
 		{"git status", "", ""},
 	} {
@@ -134,7 +134,7 @@ func TestLosses(t *testing.T) {
 	fail = errors.New("x")
 	unknown := func(p Policy, want string) {
 		t.Helper()
-		if got := p.Context(sh("git reset --hard"), action.ModeAsk).Loses; len(got) != 1 || !strings.Contains(got[0], "unknown what would be lost: "+want) {
+		if got := p.Context(sh("git reset --hard"), action.ModeAsk).Loses; len(got) != 1 || !strings.Contains(got[0], "could not determine what would be lost: "+want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

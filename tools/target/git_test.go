@@ -71,7 +71,7 @@ func TestGitLosses(t *testing.T) {
 		"git clean -fd":                  `git clean deletes 3 untracked files: fresh/, new, "x\n\x1b[2J"`,
 		"git clean -fdX":                 "git clean -X deletes 1 ignored file: old.o",
 		"git stash drop":                 "git stash drop deletes 1 stash: stash@{0} WIP on master: ",
-		"git -C /usr reset --hard":       "unknown what would be lost: git gave no answer",
+		"git -C /usr reset --hard":       "could not determine what would be lost: git gave no answer",
 		"git reset --hard; git clean -f": `git reset --hard discards your changes in 3 files: a.go, "b c", sub/d; git clean deletes 2 untracked`,
 	} {
 		act := action.Action{Kind: action.Shell, Tool: "run_shell", Command: command, Cwd: dir}
