@@ -52,7 +52,7 @@ func (h *Header) Update(s *state.State, ch state.Changed) {
 	}
 }
 
-// SetApprovalLeft sets whether a person left an approval open. The header then shows a reminder.
+// SetApprovalLeft sets whether an approval is pending whose dialog the user left. The header then shows a reminder.
 func (h *Header) SetApprovalLeft(left bool) { h.left = left }
 
 // item is a part of the header in several lengths, the longest first; a nil form is empty. ranks[i] is the cost of

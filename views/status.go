@@ -45,7 +45,7 @@ type doing struct {
 	reads  bool   // the model's server processes the request
 }
 
-// around holds the facts about the rest of the screen that affect the line.
+// around describes how the rest of the screen affects the line.
 type around struct {
 	hint   string // untrusted; replaces everything else
 	done   bool   // the hint reports success and is no warning
@@ -123,8 +123,8 @@ func (l *StatusLine) SetQuiet(quiet bool) { l.around.quiet = quiet }
 // SetHidden sets what is not visible elsewhere.
 func (l *StatusLine) SetHidden(h Hidden) { l.around.hidden = h }
 
-// SetStops sets which keys stop the main task while the present view has the focus ("" for none), and whether a key
-// then leads into the pane of the running call.
+// SetStops sets which keys stop the main task while the present view has the focus ("" for none), and whether there is
+// a key in that view that moves the focus to the pane of the running call.
 func (l *StatusLine) SetStops(keys string, types bool) { l.around.stops, l.around.types = keys, types }
 
 // Busy reports whether the line changes with time and must be drawn again.

@@ -35,8 +35,7 @@ func (r *taskRow) branch() string {
 	return strings.Repeat("  ", r.depth-1) + "└ "
 }
 
-// elsewhere reports whether the row is visible elsewhere: the conversation shows prompts, and the agents that they wait
-// for.
+// elsewhere reports whether the conversation shows the row's task: a prompt, or a subagent that a prompt waits for.
 func (r *taskRow) elsewhere() bool {
 	switch {
 	case r.Workflow != nil:
@@ -63,7 +62,7 @@ func workflowRows(t *state.Task, depth int) []taskRow {
 func (r *taskRow) same(o *taskRow) bool { return r.ID == o.ID && r.step == o.step }
 
 // listed returns the tasks to list: running and waiting ones with their agents and, until a person has seen them, ended
-// ones. Ended prompts and the agents that they waited for are omitted, because the conversation shows them.
+// ones. Ended prompts, and subagents that prompts waited for, are omitted, because the conversation shows them.
 func listed(tasks state.TaskList, seen map[int]bool) []*state.Task {
 	var all []*state.Task
 	in := make(map[int]bool, len(tasks))

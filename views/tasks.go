@@ -68,8 +68,8 @@ func (t *Tasks) Update(s *state.State, ch state.Changed) {
 	t.at = max(0, min(t.at, t.items()-1))
 }
 
-// Visit records whether the person is in the list, even if a dialog covers it. When the person leaves, ended tasks
-// count as seen and are removed.
+// Visit records whether the user is viewing the task list, even if a dialog covers it. When the user leaves the list,
+// ended tasks count as seen and are removed.
 func (t *Tasks) Visit(here bool) {
 	if t.visited && !here {
 		t.forgetEnded()
@@ -105,7 +105,7 @@ func (t *Tasks) Unseen() bool {
 	return slices.ContainsFunc(t.tasks, func(r taskRow) bool { return !r.elsewhere() })
 }
 
-// rows returns the rows to show: all while the person is in the list, otherwise only rows that are not visible
+// rows returns the rows to show: all while the user is viewing the list, otherwise only those that are not visible
 // elsewhere.
 func (t *Tasks) rows() []taskRow {
 	if t.visited || t.HasFocus() {

@@ -46,7 +46,7 @@ type shown struct {
 	gap      time.Duration // between the last two keys
 }
 
-// explaining is the state of the details.
+// explaining records whether the details are open.
 type explaining struct {
 	on      bool
 	changed bool // since the last draw, so the scroll position must be set
@@ -148,8 +148,8 @@ func (a *Approval) Hear() {
 	a.shown.lastKey = a.now()
 }
 
-// LiveIn returns how long no key may be pressed before an edited action can run. It is 0 if the action can run now or
-// was not edited.
+// LiveIn returns how much longer the keyboard must be idle before an edited action can be approved. It is 0 if the
+// action can be approved now or was not edited.
 func (a *Approval) LiveIn() time.Duration {
 	if !a.amend.done || a.typing != nil {
 		return 0
@@ -213,13 +213,13 @@ func (a *Approval) apply(act keymap.Action, letter string) {
 	}
 }
 
-// mustSee reports whether a choice is accepted only after the person has seen the whole request. A command that was
-// tried can be tried again without that.
+// mustSee reports whether a choice is accepted only after the person has seen the whole request. To try a command
+// again, it need not be seen again.
 func mustSee(a *Approval, act keymap.Action) bool {
 	return act == keymap.Approve || act == keymap.AllowSimilar || act == keymap.TryFirst && a.asked.Context.Tried == nil
 }
 
-// unseen explains why an answer is not accepted yet.
+// unseen returns a hint that the whole request must be seen before it can be answered.
 func unseen(keys *keymap.Map) string {
 	text := "you haven't seen the whole request yet"
 	if name := keys.Name(keymap.PageDown); name != "" {
@@ -266,7 +266,7 @@ func (a *Approval) send(e event.AnswerApproval) {
 	}
 }
 
-// PasteHandler pastes into the text being typed; a reason stays one line.
+// PasteHandler pastes into the edited call, or as one line into the reason for a denial.
 func (a *Approval) PasteHandler() func(string, func(tview.Primitive)) {
 	return a.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		a.Hear()

@@ -56,8 +56,8 @@ func (m *amendment) open() *edit.Editor {
 	return m.editor
 }
 
-// Editable returns the text in a call's arguments that a person can edit, and a function that returns the arguments
-// with a changed text, so that nobody has to write JSON. The function is nil if no text can be edited.
+// Editable returns the text in a call's JSON arguments that the user can edit, such as a command. put returns the
+// arguments with the edited text in its place; it is nil if no text can be edited.
 func Editable(act action.Action, args string) (text string, put func(string) (string, bool)) {
 	var all map[string]any
 	if json.Unmarshal([]byte(args), &all) != nil {

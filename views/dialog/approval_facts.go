@@ -72,8 +72,9 @@ func (a *Approval) risk() []draw.Span {
 	return all
 }
 
-// facts returns the rows below the action: the facts that a person must know, then the agent's reason. If both fit into
-// one row, they share it; otherwise most limits the rows of the reason. musts is the number of rows with facts.
+// facts returns the rows below the action: what the user must know about it, then the agent's reason. Both share a row
+// if they fit into one; otherwise the reason has at most most rows. musts is the number of rows before those of the
+// reason.
 func (a *Approval) facts(w, most int) (rows [][]draw.Span, musts int) {
 	if a.amend.done { // facts and reason are about the model's version
 		return nil, 0
@@ -97,7 +98,7 @@ func (a *Approval) facts(w, most int) (rows [][]draw.Span, musts int) {
 	return indented(rows), musts
 }
 
-// ruleRows returns the rule of "don't ask again", if the answers are too short to name it.
+// ruleRows returns the rule that "don't ask again" would add, if the answers are shortened and so don't contain it.
 func ruleRows(a *Approval, w int) [][]draw.Span {
 	if a.asked.Context.Similar == "" || !a.short {
 		return nil

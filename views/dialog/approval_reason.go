@@ -24,7 +24,7 @@ type reason struct {
 	scope  string       // scope in which the reason is remembered; "": only this time
 }
 
-// start returns the editor for a reason that was started by a letter.
+// start returns the editor for the reason. letter is the key that opened it, or "".
 func (r *reason) start(letter string, now time.Time) *edit.Editor {
 	if r.editor == nil {
 		r.editor = edit.New()
@@ -33,14 +33,14 @@ func (r *reason) start(letter string, now time.Time) *edit.Editor {
 	return r.editor
 }
 
-// typed records a key other than the send key.
+// typed records a key other than the send key; text tells whether the key types text.
 func (r *reason) typed(text bool, now time.Time) {
 	r.sent = false
 	r.quick = r.quick || text && r.letter != "" && r.editor.Empty() && now.Sub(r.since) < LetterPause
 }
 
-// confirmed handles the send key and reports whether the reason is sent. A quick reason needs the key twice, the second
-// time after a pause.
+// confirmed handles the send key and reports whether the reason is sent. If the text may have been meant for the
+// prompt, the key is needed twice, the second time after a pause.
 func (r *reason) confirmed(gap time.Duration) bool {
 	if !r.quick || r.sent && gap >= LetterPause {
 		return true
@@ -51,7 +51,8 @@ func (r *reason) confirmed(gap time.Duration) bool {
 
 func (r *reason) text() string { return strings.TrimSpace(r.editor.Text()) }
 
-// denial returns the answer that denies a request. If there are scopes, it includes where to remember the reason.
+// denial returns the answer that denies a request. If the reason can be remembered, which scopes lists the choices for,
+// the answer says where.
 func (r *reason) denial(id string, scopes []string) event.AnswerApproval {
 	c := event.AnswerApproval{ID: id, Decision: event.Deny, Reason: r.text()}
 	if c.Reason != "" && len(scopes) > 0 {
@@ -68,8 +69,8 @@ func (r *reason) next(scopes []string) string {
 	return ""
 }
 
-// choose selects the next scope. In a quick reason it ignores a key that follows another one too fast, because the
-// person may be typing a prompt.
+// choose selects the next scope. It ignores the key if the user seems to be typing a prompt: in a quick reason, without
+// a pause before the key.
 func (r *reason) choose(scopes []string, gap time.Duration) {
 	if r.quick && gap < LetterPause {
 		return

@@ -91,7 +91,7 @@ type bodyPlace struct{ row, col int }
 
 func (p bodyPlace) before(q bodyPlace) bool { return p.row < q.row || p.row == q.row && p.col < q.col }
 
-// relay drops the rows and the selection before a new layout, for width w.
+// relay drops the rows and the selection, and sets the width of the rows to be added.
 func (b *body) relay(w int) { b.rows, b.mark, b.width = nil, marking{}, w }
 
 // add appends a line after a gutter, wrapped.
@@ -151,7 +151,8 @@ func (b *body) showCode(from, to int) {
 	}
 }
 
-// joint returns the separator between a row of a wrapped line and the previous row.
+// joint returns the text that joins row i of a wrapped line to the row before it in a copy. blank reports whether the
+// wrapping dropped a space there.
 func joint(i int, blank bool) string {
 	switch {
 	case i == 0:

@@ -25,7 +25,7 @@ type choices struct {
 	at  int // the marked one, from 1; 0: none
 }
 
-// press handles a key and returns the index of the choice that it takes, or -1.
+// press handles a key and returns the index of the choice that the key takes, or -1.
 func (c *choices) press(p keymap.Press) int {
 	n := len(c.all)
 	switch p.Action {
@@ -61,7 +61,7 @@ func (c *choices) has(number string) bool {
 	return err == nil && n >= 1 && n <= len(c.all)
 }
 
-// bindings returns a choice for each action of a scope that has a key and a label.
+// bindings returns a choice for each action of a scope that has a key and a label and that with accepts.
 func bindings(keys *keymap.Map, scope keymap.Scope, with func(keymap.Action) bool) []choice {
 	var all []choice
 	for e := range keys.In(scope) {

@@ -31,7 +31,7 @@ type Question struct {
 	Answer  func(keymap.Action) // gets an action of Scope after the question is closed
 	Choices []string            // instead of the actions of Scope
 	Own     bool                // typed text is an answer, too
-	// OwnLabel describes the effect of typing; "" means "type your answer".
+	// OwnLabel is the hint that an answer can be typed instead of chosen; "" means "type your answer".
 	OwnLabel string
 	Markdown bool        // Lines are Markdown
 	Hints    []draw.Hint // other keys

@@ -15,8 +15,8 @@ import (
 // action runs. It is longer than a pause in the middle of typing.
 const Pause = time.Second
 
-// LetterPause is the time that a letter with an effect waits for another letter. If one comes, both are text. It is
-// longer than the time between two letters of a typed word.
+// LetterPause is how long a letter that answers a request is held back. If another letter comes in this time, the user
+// is typing a prompt, and both are its text.
 const LetterPause = 500 * time.Millisecond
 
 // docked holds the common parts of the dialogs between the conversation and the prompt.
@@ -31,7 +31,7 @@ type docked struct {
 	OnHint func(text string) // explains why a key did nothing; the text is never ""
 }
 
-// DockPlace is the position of a dialog among the pending requests.
+// DockPlace describes where a dialog's request comes from, and its position among the pending requests.
 type DockPlace struct {
 	N, Of int    // N counts from 1
 	Who   string // the subagent that asks, "" for the main task

@@ -122,7 +122,8 @@ func (p *Pager) selects(off int64) bool {
 	return p.mark >= 0 && off >= min(p.mark, p.top.off) && off <= max(p.mark, p.top.off)
 }
 
-// maxPagerCopy limits the bytes read for a copy. It is one more than a copy may have, so that a longer one is noticed.
+// maxPagerCopy limits the bytes read for a copy. It is one byte more than the limit of a copy, so that the receiver
+// notices a longer text.
 const maxPagerCopy = 1<<20 + 1
 
 // CopySelection passes the selected text to OnCopy, drops the selection and reports whether there was one.

@@ -310,7 +310,8 @@ func (p *Picker) Close() {
 	}
 }
 
-// around moves the selection and wraps around. Keys for rows, if any, apply from now on.
+// around moves the selection and wraps around. If the list has keys for its rows, the keyboard no longer types into the
+// filter.
 func (p *Picker) around(by int) {
 	if n := len(p.shown); n > 0 {
 		p.to((p.at + by + n) % n)

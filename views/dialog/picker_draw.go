@@ -217,8 +217,8 @@ func (p *Picker) drawCells(c draw.Canvas, r show.Row, role themes.Role) {
 	}
 }
 
-// columns returns the width of the first column in w cells, and the widths of the other columns that fit. The last of
-// these may be cut if the first column keeps its full width.
+// columns returns the width of the first column in w cells, and the widths of the other columns that fit. The last
+// column may be narrower than its texts.
 func (p *Picker) columns(w int) (first int, others []int) {
 	if len(p.cells.widths) == 0 {
 		return w, nil
@@ -273,8 +273,8 @@ func (p *Picker) drawNaming(in draw.Area, most int) int {
 	return n
 }
 
-// hints returns the active keys. While keys go to the filter, a last hint names the key that leads to the keys for the
-// selected row, and as many of these as fit into w cells.
+// hints returns the active keys. While keys go to the filter, the last hint is the key that activates the keys for the
+// selected row, with as many of their labels as fit into w cells.
 func (p *Picker) hints(w int) []draw.Hint {
 	all := draw.HintsOf(p.Keys, p.Scope())
 	keys := p.Keys.Keys(keymap.PickKeys)

@@ -15,7 +15,8 @@ func (h headings) lineOf(row int) int {
 	return row + n
 }
 
-// rowAt returns the row in a line. ok is false for a heading, whose row is the next one, and for a line below all rows.
+// rowAt returns the row in a line. For a heading it returns the row below, and false; for a line below all rows, ok is
+// false, too.
 func (h headings) rowAt(line, rows int) (row int, ok bool) {
 	row = line
 	for _, head := range h {

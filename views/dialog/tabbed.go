@@ -32,8 +32,8 @@ type TabbedOptions struct {
 	OnClose  func()
 }
 
-// Tabbed is a dialog with one of several documents: sections of values, which typing filters. If values of the document
-// have a line or actions, values can be selected; otherwise the document scrolls.
+// Tabbed is a dialog with a tab for each of several documents. A document consists of sections of values, which typing
+// filters. If any value has a line of explanation or actions, values can be selected; otherwise the document scrolls.
 type Tabbed struct {
 	draw.Frame
 	o      TabbedOptions
@@ -203,7 +203,7 @@ func (t *Tabbed) move(a keymap.Action) {
 	t.at = max(0, min(t.at, len(t.fits)-1))
 }
 
-// tab requests the document that is by tabs after the last requested one. A negative number goes back.
+// tab requests another document: by is the number of tabs to go forward, or back if negative.
 func (t *Tabbed) tab(by int) {
 	n := len(t.doc.Tabs)
 	if i := slices.IndexFunc(t.doc.Tabs, func(d show.Deed) bool { return d.Label == t.asked }); i >= 0 {
@@ -338,7 +338,8 @@ func (t *Tabbed) drawSearch(c draw.Canvas) {
 	}
 }
 
-// last returns the rows at the end: a typed line or a notice, or else the line of the selected value; and the keys.
+// last returns the last rows: the label of a text being asked for, a notice, or the line of the selected value; then
+// the keys.
 func (t *Tabbed) last(w int) [][]draw.Span {
 	hints := draw.HintsOf(t.Keys, t.Scope())
 	if t.line == nil { // only keys with an effect
@@ -458,7 +459,7 @@ func (t *Tabbed) lay(w int) {
 	}
 }
 
-// endOf returns a text, or its end if it does not fit, because the end has the line number of a file.
+// endOf returns a text. If the text does not fit, its start is cut, because its end may be the line number in a file.
 func endOf(text string, room int, role themes.Role) []draw.Span {
 	if whole := draw.Untrusted(role, text); draw.Width(whole) <= room {
 		return whole

@@ -124,7 +124,7 @@ func (c Canvas) Row(t *markup.Text, l *markup.Layout, i int) {
 	c.Fill(col, c.W, fill)
 }
 
-// signs maps bands to the roles of their rows' prefixes.
+// signs maps the bands of changed lines in diffs to the roles of their prefixes.
 var signs = map[themes.Role]themes.Role{themes.DiffAddBand: themes.DiffAdd, themes.DiffDeleteBand: themes.DiffDelete}
 
 // Run draws safe text in one style from a column on and returns the column after it.
@@ -257,8 +257,8 @@ func (a Area) Inset() Area {
 // Below returns the area after n rows.
 func (a Area) Below(n int) Area { return Area{a.Down(n), max(a.H-n, 0)} }
 
-// Padding is the number of free columns on each side of text in a border. The conversation marks the focused block
-// there.
+// Padding is the number of free columns on each side of text in a border. The conversation draws the mark of the
+// focused block in it.
 const Padding = 1
 
 // Restyle changes the style of the bytes a..b of a drawn text; from is the byte at the start of the canvas.

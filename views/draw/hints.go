@@ -23,8 +23,8 @@ func (h Hint) Name() string { return cmp.Or(h.Sign, h.Key.String()) }
 
 func (h Hint) width() int { return TextWidth(h.Name()) + 1 + TextWidth(h.Label) }
 
-// Essential reports whether a dialog omits the hint of an action last, because the action leaves the dialog or is its
-// purpose.
+// Essential reports whether a dialog keeps the hint of an action longest when there is too little room, because the
+// action leaves the dialog or is its purpose.
 func Essential(a keymap.Action) bool {
 	switch a {
 	case keymap.PickClose, keymap.CloseChanges, keymap.PagerClose, keymap.SecretCancel, keymap.AskClose,

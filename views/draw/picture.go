@@ -18,7 +18,7 @@ type Picture struct {
 	ends []int // ends of rows; a newline follows each
 }
 
-// Read converts the rows of an event, unless the picture has them already.
+// Read converts the rows of the event of, unless the picture was last read from the same event.
 func (p *Picture) Read(of any, rows []string) {
 	if p.of == of {
 		return

@@ -90,7 +90,7 @@ func (b *buffer) right(p Place) Place {
 	return p
 }
 
-// snap moves a place inside a cluster, left by an edit, to the cluster's end.
+// snap moves a place to the end of its cluster if an edit has left it inside one.
 func (b *buffer) snap(p Place) Place {
 	text := b.lines[p.line].text
 	for i := safeStart(text, p.col); ; i = clusterEnd(text, i) {
@@ -131,8 +131,8 @@ func (b *buffer) wordLeft(p Place) Place {
 	return p
 }
 
-// spaceLeft moves left over spaces and then to the next space, within the line. From the start of a line it moves to
-// the end of the previous line.
+// spaceLeft moves left over spaces and then to the start of the text between spaces, within the line. From the start of
+// a line it moves to the end of the previous line.
 func (b *buffer) spaceLeft(p Place) Place {
 	if p.col == 0 {
 		return b.left(p)
@@ -218,7 +218,7 @@ func (b *buffer) placeAt(r Row, want int) Place {
 	return Place{r.line, i}
 }
 
-// cell returns the glyph of the cluster at p in a strip.
+// cell returns the glyph of the cluster at p for [Editor.Strip], which shows a line end as ␊.
 func (b *buffer) cell(p Place) glyph {
 	text := b.lines[p.line].text
 	if p.col >= len(text) {

@@ -9,8 +9,8 @@ import (
 	"buddy/views/markup"
 )
 
-// chips holds the contents of chips by number. A chip represents a long paste, or a picture if its content is one line.
-// In a text, a chip is chipMark, which never occurs in UTF-8, and its number in three bytes.
+// chips holds the contents of chips by number. A chip represents a long paste or, if its content is one line, a
+// picture. In a text, a chip is chipMark, which never occurs in UTF-8, and its number in three bytes.
 type chips []string
 
 const (
@@ -60,7 +60,7 @@ func (c chips) expand(b *strings.Builder, raw []byte) {
 }
 
 // rowEnd returns the end of the row that starts at start: after the last space that fits, or inside a word that is
-// wider than the row. One space may extend beyond the width.
+// wider than the row. A space after a full row stays in that row.
 func (c chips) rowEnd(text []byte, start, width int) int {
 	col, brk := 0, start
 	for i := start; i < len(text); {

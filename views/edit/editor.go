@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// chipLines is the number of lines up to which a paste is shown; a longer one becomes a chip.
+// chipLines limits the lines of a paste that is shown in full; a longer paste becomes a chip.
 const chipLines = 10
 
-// Editor edits a text at a cursor, without a screen: lines wrapped at a width, undo, a kill ring, and long pastes shown
+// Editor edits a text at a cursor, without a screen: It wraps lines, has undo and a kill ring, and shows a long paste
 // as one piece. The cursor is between grapheme clusters. The cost of typing does not depend on the size of the text.
 // The zero Editor is not usable; see [New].
 type Editor struct {

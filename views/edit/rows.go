@@ -57,7 +57,7 @@ func (l *line) splice(from, to int, raw []byte, chips chips) {
 	l.rows = slices.Replace(l.rows, first+1, old, fresh...)
 }
 
-// row returns the known row that contains a byte; the end of a row belongs to the next row.
+// row returns the computed row that contains a byte; the end of a row belongs to the next row.
 func (l *line) row(col int) int {
 	i, found := slices.BinarySearch(l.rows, col)
 	if found {

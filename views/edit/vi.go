@@ -132,7 +132,7 @@ func (v *Vi) object(a keymap.Action) bool {
 	return true
 }
 
-// given handles the character that a command waited for; means is the action of the pressed key.
+// given handles the character that a command waited for; means is the action bound to that key.
 func (v *Vi) given(e *Editor, means keymap.Action, text string) {
 	a := v.cmd.wait
 	v.cmd.wait = ""

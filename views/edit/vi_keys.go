@@ -34,8 +34,9 @@ func (v *Vi) Escape(e *Editor) bool {
 	return v.sel.end(e) || pending
 }
 
-// Press handles a key of normal mode, looked up in the scope Vi, and reports whether it handled the key. On an empty
-// text, keys that open lists enter insert mode. Plain up and down go to the callback line, as LineUp and LineDown.
+// Press handles a key of normal mode, looked up in the scope Vi, and reports whether it handled the key. In an empty
+// text, the keys / ! and @ enter insert mode and are not handled, so that they open their lists. Plain up and down go
+// to the callback line, as LineUp and LineDown.
 func (v *Vi) Press(e *Editor, p keymap.Press, line func(keymap.Action)) bool {
 	a, text := p.Action, p.Text
 	switch {

@@ -176,7 +176,7 @@ func (v *Vi) seek(e *Editor, a keymap.Action, again bool) {
 	v.upTo(e, to, !back)
 }
 
-// nextPlace returns the offset of the next occurrence of char after an offset, or -1. skip ignores an adjacent one.
+// nextPlace returns the offset of the first occurrence of char after at, or -1. skip ignores one next to at.
 func nextPlace(text, char []byte, at int, skip bool) int {
 	from := at
 	if at < len(text) {
@@ -221,8 +221,8 @@ var (
 	opening = map[byte]byte{')': '(', ']': '[', '}': '{', '>': '<'}
 )
 
-// partner returns the next unmatched bracket after a place or, if step is -1, before it. The bracket is the byte want;
-// like is the bracket that forms pairs with it. The character at the place is ignored.
+// partner returns the next unmatched bracket want after a place or, if step is -1, before it. Pairs of like and want in
+// between are skipped, and the character at the place is ignored.
 func partner(b *buffer, p Place, like, want byte, step int) (Place, bool) {
 	depth := 0
 	for {
@@ -274,7 +274,7 @@ func classAt(b *buffer, p Place) class {
 	return ofSigns
 }
 
-// bigClassAt is classAt for the words that only spaces separate.
+// bigClassAt is classAt for vi's WORDs, which only spaces separate.
 func bigClassAt(b *buffer, p Place) class {
 	if classAt(b, p) == blank {
 		return blank

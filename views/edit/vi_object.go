@@ -83,8 +83,8 @@ func wordObject(b *buffer, at Place, of classOf, around bool, n int) textObject 
 	return o
 }
 
-// paragraph returns the adjacent nonempty lines around a place, or the empty ones. around adds the empty lines after
-// it, or else before it.
+// paragraph returns the consecutive nonempty lines around a place or, on an empty line, the consecutive empty ones.
+// around adds the empty lines after it, or else before it.
 func paragraph(b *buffer, at Place, around bool, n int) textObject {
 	last := len(b.lines) - 1
 	empty := func(i int) bool { return len(bytes.TrimSpace(b.lines[i].text)) == 0 }

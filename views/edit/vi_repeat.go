@@ -103,7 +103,7 @@ func (v *Vi) insert(e *Editor) {
 	}
 }
 
-// Afresh starts another insertion.
+// Afresh starts to record another insertion.
 func (v *Vi) Afresh(e *Editor) {
 	v.rep.now, v.rep.gen = []viStep{{action: keymap.ViInsert}}, e.gen
 	v.ins.typed, v.ins.overtyped, v.ins.again, v.ins.opens = nil, nil, 1, false

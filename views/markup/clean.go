@@ -11,7 +11,7 @@ import (
 	"buddy/themes"
 )
 
-// maxGlue limits the runes that join one character.
+// maxGlue limits the combining runes of one character.
 const maxGlue = 8
 
 const (
@@ -48,8 +48,8 @@ var glueTable = &unicode.RangeTable{
 
 func glues(r rune) bool { return r >= 0x300 && unicode.In(r, unicode.M, glueTable) }
 
-// hidden holds the runes that are shown by number, because they are invisible or reorder the text around them: C1
-// controls, bidirectional controls, zero-width characters, fillers, tags.
+// hidden holds the runes that are shown as their code points, because they are invisible or reorder the text around
+// them: C1 controls, bidirectional controls, zero-width characters, fillers, tags.
 var hidden = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x7f, 0x9f, 1},
@@ -78,8 +78,8 @@ var hidden = &unicode.RangeTable{
 	LatinOffset: 2,
 }
 
-// Visible returns the replacement of a rune that must not reach the terminal: a symbol for a C0 control, the number
-// (such as ‹U+202E›) for the others. It returns "" for a rune that may reach the terminal.
+// Visible returns the replacement of a rune that must not reach the terminal: a symbol for a C0 control, a code point
+// such as ‹U+202E› for the others. It returns "" for a rune that may reach the terminal.
 func Visible(r rune) string {
 	switch {
 	case r >= 0 && r < 0x20:
@@ -213,7 +213,8 @@ func Inline(s string) string {
 // Everything is visible, as in Line; line ends and tabs are kept.
 func Plain(s string) string { return safe(s, true) }
 
-// Answer is Plain for text that nobody bases a decision on: joiners between letters and emoji are kept.
+// Answer is Plain, except that it keeps invisible joiners between letters and emoji. It is for text that no decision is
+// based on.
 func Answer(s string) string { return safe(s, false) }
 
 func safe(s string, all bool) string {

@@ -211,7 +211,7 @@ func (w *diffWriter) hunk(h hunk, lang string) {
 	}
 }
 
-// partners finds the changed words of a hunk's lines. Callers request the lines in order.
+// partners finds the changed words of a hunk's lines, which must be requested in order.
 type partners struct {
 	lines  []diffLine
 	added  map[int]int     // index of the added line that replaced a deleted line
@@ -304,12 +304,12 @@ func (w *diffWriter) addForeign(text string, st Style) {
 	}
 }
 
-// FileMark starts the line that names the file of the diff below it. The name is followed by two spaces and further
-// facts.
+// FileMark starts the line that names the file of the diff below it. The name is followed by two spaces and the summary
+// of the change, if there is one.
 const FileMark = "━ "
 
-// PreviewDiff adds a line with the name of the file to the preview of a change by a file tool. The preview is a line of
-// facts, then a diff.
+// PreviewDiff adds a line with the name of the file to the preview of a change by a file tool. The preview is a diff,
+// usually below a line that summarizes the change.
 func PreviewDiff(name, preview string) string {
 	if strings.HasPrefix(preview, "--- ") { // there are no facts
 		preview = "\n" + preview

@@ -44,12 +44,12 @@ type diffReader struct {
 	loose    bool    // the last hunk has lines without a header
 }
 
-// stretch is a range of lines of a file that have not been read.
+// stretch holds the next line number of a side of a hunk, and the number of its lines that have not been read.
 type stretch struct{ line, count int }
 
 // readDiff parses the diffs of any number of files in the formats of git, diff and the file tools. A hunk has as many
-// lines as its header announces, so that content is never mistaken for a header. Other lines are notes; lines with a
-// sign outside of hunks have no number.
+// lines as its header announces, so that content is never mistaken for a header. Outside of hunks, lines with a sign
+// are changes without line numbers, and all others are notes.
 func readDiff(src string) []fileDiff {
 	r := diffReader{}
 	for src != "" {
@@ -95,7 +95,7 @@ func (r *diffReader) file() *fileDiff {
 // nothing is the name of a missing file in diffs.
 const nothing = "/dev/null"
 
-// named handles the two lines that name a file. Git's extended header or FileMark may have named it already.
+// named handles the --- and +++ lines, which name a file that git's extended header or FileMark may have named already.
 func (r *diffReader) named(was, now string) {
 	f := r.file()
 	if f.hunks != nil || !f.git && !f.marks(was) && !f.marks(now) {
@@ -130,7 +130,7 @@ func nameOf(line string) string {
 	return unquoted(name)
 }
 
-// gitName returns the name in git's first line about a file: the half after " b/".
+// gitName returns the name in the "diff --git" line of a file: the half after " b/".
 func gitName(line string) string {
 	names := strings.TrimPrefix(line, "diff --git ")
 	if half := len(names) / 2; len(names)%2 == 1 && strings.TrimPrefix(names[:half], "a/") == strings.TrimPrefix(names[half+1:], "b/") {
@@ -246,7 +246,7 @@ func (r *diffReader) ofGit(line string) bool {
 	return false
 }
 
-// other handles a line outside of hunks: with a sign it belongs to a diff without numbers.
+// other handles a line outside of hunks. A line with a sign belongs to a diff without line numbers.
 func (r *diffReader) other(line string) {
 	f := r.file()
 	sign := byte(' ')

@@ -116,7 +116,7 @@ func (m *Markdown) finish(src []byte) (from int) {
 	return m.from
 }
 
-// rewind drops everything that is not rendered for good.
+// rewind drops the text of the open chunk, which is rendered again.
 func (m *Markdown) rewind() {
 	m.Text.truncate(m.kept.bytes)
 	m.Text.Links = m.Text.Links[:m.kept.links]
@@ -187,8 +187,8 @@ func (m *Markdown) closeDiff(f fence, src []byte) {
 	m.blocks = append(m.blocks, r.found...)
 }
 
-// unindent removes the indentation of the fence from a line of code, if necessary as a part of a tab. Like the parser,
-// it does not change a shorter blank line.
+// unindent removes the indentation of the fence from a line of code. If a tab is wider than the indentation, spaces
+// replace its rest. Like the parser, unindent does not change a blank line that is shorter than the indentation.
 func (f fence) unindent(line []byte) []byte {
 	if len(line) < f.indent && util.IsBlank(line) && !bytes.ContainsRune(line, '\t') {
 		return line
@@ -336,7 +336,8 @@ func (s *scanner) read(line []byte) lineKind {
 	return lineIn
 }
 
-// opens reports whether a line opens a fence that is a chunk.
+// opens starts a fence and reports true if a line opens one outside of lists and deep indentation, so that the fence is
+// a chunk.
 func (s *scanner) opens(trimmed []byte, indent int) bool {
 	if indent > 3 || s.list && indent >= 2 {
 		return false

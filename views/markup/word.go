@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// WordAround returns the bounds of the word that contains the byte off, which a double click selects. The byte must be
-// inside of text. Other characters are selected alone.
+// WordAround returns the bounds of the text that a double click at the byte off of text selects: the word with that
+// byte or, if its character does not belong to words, the character alone.
 func WordAround(text []byte, off int) (from, to int) {
 	if r, n := utf8.DecodeRune(text[off:]); !inWord(r) {
 		return off, off + n

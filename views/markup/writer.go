@@ -149,7 +149,8 @@ func (w *Writer) text(p []byte, from *int) int {
 	return n
 }
 
-// special returns the bytes with a special meaning.
+// special returns the bytes that are not text: line ends, carriage returns, and those that start escape sequences or
+// select a character set.
 func (w *Writer) special() string {
 	switch {
 	case w.Drawing:
@@ -185,7 +186,7 @@ func (w *Writer) newline() {
 	w.forget()
 }
 
-// forget drops the line before a carriage return.
+// forget drops the text that a carriage return made overwritable.
 func (w *Writer) forget() {
 	w.line.old.truncate(0)
 	w.line.beyond = false
@@ -207,7 +208,7 @@ func (w *Writer) goBack(from *int) {
 	*from = min(*from, w.line.start)
 }
 
-// pause shows the part of the old line that is not overwritten yet.
+// pause appends the part of the old line that is not overwritten yet, to be shown until the next write.
 func (w *Writer) pause() {
 	old := &w.line.old
 	if w.line.beyond || len(old.Bytes) == 0 {
@@ -226,7 +227,7 @@ func (w *Writer) pause() {
 	w.Text.addText(old, at, len(old.Bytes))
 }
 
-// resume removes what pause showed and returns the offset where text continues.
+// resume removes the part that pause appended, and returns the offset where text continues.
 func (w *Writer) resume() int {
 	if w.line.beyond {
 		w.Text.truncate(w.line.end)

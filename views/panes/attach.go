@@ -20,7 +20,7 @@ func (a *attachHint) shows() bool { return a.wanted || a.first != 0 && !a.over }
 // toggle shows or hides the line.
 func (a *attachHint) toggle() { a.wanted, a.over = !a.shows(), true }
 
-// update detects the next prompt after the one during which the first pane opened.
+// update hides the automatic hint at the next prompt after the one during which the first pane opened.
 func (a *attachHint) update(s *state.State) {
 	if len(s.Panes) == 0 || a.over {
 		return

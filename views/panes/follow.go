@@ -40,7 +40,7 @@ func (p *Panes) followCommands() {
 	}
 }
 
-// choose selects a pane permanently, unless it is the default pane.
+// choose selects a pane and keeps it selected when commands start elsewhere, unless it is the default pane.
 func (p *Panes) choose(id string) {
 	if id != p.list.shown {
 		p.EndTyping()

@@ -27,8 +27,8 @@ func (b *scrollback) update(h *event.PaneHistory, id string) {
 	}
 }
 
-// place moves the window of h rows by the pending rows, initially to the end. It reports whether the end of the history
-// is visible.
+// place scrolls a window of h rows by the number of rows requested so far, starting at the end of the history. It
+// reports whether that end is visible.
 func (b *scrollback) place(h int) (live bool) {
 	end := max(len(b.of.Rows)-h, 0)
 	if b.first {

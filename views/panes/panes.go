@@ -102,7 +102,7 @@ func (p *Panes) Place(boxes []layout.Rect, fits bool) {
 	p.boxes, p.fits = boxes, fits || len(boxes) > 0
 }
 
-// Printed draws the output of a call.
+// Printed draws the output of a call that runs without a pane.
 type Printed interface {
 	Show(c *state.Call) // nil for none
 	DrawIn(in draw.Area)
@@ -178,7 +178,7 @@ func (p *Panes) Update(s *state.State, ch state.Changed) {
 	p.back.update(s.History, p.list.shown)
 }
 
-// panesKeys maps actions, except paging, to functions, while keys do not go to a pane.
+// panesKeys maps actions, except paging, to functions. They are used while typed keys do not go to a pane.
 var panesKeys = map[keymap.Action]func(*Panes){
 	keymap.PaneType:     func(p *Panes) { p.BeginTyping() },
 	keymap.PaneNext:     func(p *Panes) { p.step(1) },

@@ -121,8 +121,8 @@ func (l *Strip) elsewhere(q *paneView) []state.Task {
 	return slices.DeleteFunc(slices.Clone(l.others), func(t state.Task) bool { return t.Pane == q.Pane.Pane })
 }
 
-// doing names a pane and its command, or only the command if both are the same. If a call waits for the command, the
-// conversation names the command, and doing adds the last line of output.
+// doing returns the pane's name and the command, or only the command if the name is its start. While a call waits for
+// the command, which the conversation shows, the last line of output replaces the command.
 func (l *Strip) doing(q *paneView) []draw.Span {
 	name, what := l.of.list.name(q), q.run.what()
 	if prefix := strings.TrimSuffix(name, "…"); q.run.mark != runs && what != "" && strings.HasPrefix(what, prefix) {
@@ -174,7 +174,7 @@ func (l *Strip) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(t
 	})
 }
 
-// what returns the text of the run in one line.
+// what describes the run in one line.
 func (r *run) what() string {
 	switch {
 	case r.task != nil:

@@ -40,8 +40,8 @@ func New(text string) Pattern {
 	}
 }
 
-// Finder returns a function that searches like the conversation and returns the offset of the first match, or -1. It
-// ignores case unless the text has a capital.
+// Finder returns a function that returns the offset of the first match, or -1, by the same rules as a search in the
+// conversation. It ignores case unless the text has a capital.
 func Finder(text string) func([]byte) int {
 	p := New(text)
 	return func(b []byte) int {

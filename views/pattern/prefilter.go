@@ -79,7 +79,7 @@ func overwrites(text []byte) bool {
 	}
 }
 
-// numbers reports whether the text may have letters as numbers in JSON strings.
+// numbers reports whether the text may contain letters in the form of JSON escapes such as \u00e9.
 func numbers(text []byte) bool {
 	for {
 		i := bytes.Index(text, []byte(`\u`))
@@ -156,7 +156,7 @@ func hidden(text []byte) (n int, sure bool) {
 	return marks(text)
 }
 
-// colour is hidden for a sequence that sets colours. Other sequences may have further effects.
+// colour does what hidden does, for escape sequences that set colours. Other sequences may have further effects.
 func colour(text []byte) (n int, sure bool) {
 	n = 2
 	for n < len(text) && (text[n] >= '0' && text[n] <= '9' || text[n] == ';') {
@@ -168,7 +168,7 @@ func colour(text []byte) (n int, sure bool) {
 	return n + 1, true
 }
 
-// marks is hidden for markdown marks.
+// marks does what hidden does, for markdown marks.
 func marks(text []byte) (n int, sure bool) {
 	for n < len(text) && strings.IndexByte("*~`[]<>_", text[n]) >= 0 {
 		n++

@@ -63,7 +63,7 @@ func (h *history) newer(e *edit.Editor) {
 	}
 }
 
-// aside saves the text as the draft before a text that is not in the history replaces it.
+// aside saves the text as the draft, before it is replaced by a text that is not in the history.
 func (h *history) aside(e *edit.Editor) {
 	if h.back == 0 && h.draft == nil && !e.Empty() {
 		h.draft = e.Draft()
@@ -71,8 +71,8 @@ func (h *history) aside(e *edit.Editor) {
 	h.back = 0
 }
 
-// find returns the index of the nearest entry that contains query: older than entry at if by is -1, newer if by is 1.
-// It returns -1 if there is none. A query in lower case also finds capitals.
+// find returns the index of the entry nearest to index at that contains query, or -1. It searches older entries if by
+// is -1, newer ones if by is 1. A query in lower case also finds capitals.
 func (h *history) find(query string, at, by int) int {
 	fold := query == strings.ToLower(query)
 	for i := at + by; i >= 0 && i < len(h.entries); i += by {

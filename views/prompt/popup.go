@@ -62,11 +62,12 @@ func (c *Popup) nameWidth() int {
 	return w
 }
 
-// leastMeant is the minimal length of a typed text that is compared with the other words for a command.
+// leastMeant is the minimum number of letters for which commands are also offered by the words in
+// [draw.CommandHelp.Means].
 const leastMeant = 3
 
-// match offers the commands that start with the typed text, an exact match first, then commands found by other words.
-// It offers none if the text is empty.
+// match offers the commands that start with the typed text, an exact match first, then commands for which Means has a
+// word with that start. It offers none if the text is empty.
 func (c *Popup) match(typed string) {
 	if typed == "" {
 		c.dismissed = false

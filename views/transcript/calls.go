@@ -139,8 +139,8 @@ func putCorrections(t *markup.Text, c *state.Call) {
 	putFields(t, fieldsOf(texts.OneLine(slips), "corrected"))
 }
 
-// putDecision adds the reasons for a call and the rules that decided about the call. It omits the call's why, which
-// callDetails adds.
+// putDecision adds the reasons for a call and the rules that decided about the call. It omits the model's reason for
+// the call, which callDetails adds.
 func putDecision(t *markup.Text, d *event.DecisionExplained) {
 	if d.From != event.FromWhy && d.From != event.FromPolicy { // the rules below have the policy's reason
 		putFields(t, fieldsOf(texts.OneLine(d.Reasoning), "reason"))
