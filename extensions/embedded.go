@@ -23,8 +23,8 @@ func BuiltInSource() Source {
 // embedded reads the files in the program.
 type embedded struct{}
 
-// The review skill and the review agent share the review points, which are in pointsFile. Their text replaces
-// reviewPoints in both files.
+// The files of the review skill and the review agent share a text, the review points: the content of pointsFile
+// replaces reviewPoints in both.
 const (
 	reviewPoints = "{{review_points}}"
 	pointsFile   = "builtin/review_points.md"

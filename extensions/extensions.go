@@ -186,7 +186,7 @@ type Item struct {
 	Source string // the whole file
 	Base   string // of a project's item: the folder that contains .buddy, .agents or .claude
 	Part   string // unique name among those of its kind in Base: the name, or NAME#2 for the second one
-	// Unlisted means that models do not see the skill in their list, because of its file for Codex.
+	// Unlisted means that the list of skills for models leaves the skill out, because its agents/openai.yaml says so.
 	Unlisted bool
 	frontmatter.Block
 }
@@ -238,7 +238,7 @@ func Read(ctx context.Context, k Kind, sources ...Source) (Found, error) {
 	return r.found, failed
 }
 
-// skillFile makes a folder a skill.
+// skillFile is the file that makes its folder a skill.
 const skillFile = "SKILL.md"
 
 type reader struct {

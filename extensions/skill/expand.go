@@ -86,7 +86,7 @@ func commandsIn(body string) []commandAt {
 var (
 	placeholder     = texts.Regexp(`(\\?)(?:\$ARGUMENTS\[(\d{1,3})\]|\$(ARGUMENTS)\b|\$(\d{1,3})|\$\{((?:CLAUDE|BUDDY)_(?:SKILL_DIR|PROJECT_DIR|SESSION_ID))\}|\$([A-Za-z_][A-Za-z0-9_-]*))`)
 	placeholderZero = texts.Regexp(`(?:^|[^\\])\$(?:0(?:[^\w.,]|[.,]\D|[.,]?$)|ARGUMENTS\[0\])`)
-	// decimals matches the rest of an amount of money.
+	// decimals matches what follows the first digits of an amount of money such as $12.50.
 	decimals = texts.Regexp(`^\d*[.,]\d`)
 )
 

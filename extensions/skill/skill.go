@@ -34,26 +34,27 @@ type Skill struct {
 	Paths  []string // patterns of files that it applies to; none means all
 	Listed bool     // shown to the model
 	Typed  bool     // a person may call it
-	// Asleep means that it is not shown to the model yet, because no file in Paths was used.
+	// Asleep means that the skill is not listed for the model yet, because no file that matches Paths was used.
 	Asleep bool
-	// Acts means that the tools in Allowed run without asking and the commands in its text run: it is a person's
-	// own, or trusted by the person.
+	// Acts means that the tools in Allowed need no approval and the commands in the skill's text run, because the skill
+	// is the user's own or the user trusts it.
 	Acts bool
-	// Withheld is the reason why nobody gets its description, or "".
+	// Withheld is the reason why the skill's description is not shown, or "".
 	Withheld string
-	// Changed means that it may not act because it changed since the person trusted it.
+	// Changed means that Acts is false because the skill has changed since the user trusted it.
 	Changed bool
 }
 
-// Effects holds the changes by a skill until the next prompt. The rules are as in the file, with tool names of other
-// agents.
+// Effects holds what a skill changes until the next prompt. The rules are written as in its file, perhaps with the tool
+// names of other agents.
 type Effects struct {
 	Allowed []string // rules that need no approval, if the skill may act
 	Denied  []string // rules that are denied
 	Model   string   // the profile that answers, if the skill may act; "" for no change
 }
 
-// New returns the skill of an item. It may not act if it is from a project or a plugin.
+// New returns the skill of an item. Acts is false for a skill from a project or a plugin, which the user must trust
+// first.
 func New(it extensions.Item) Skill {
 	s := Skill{
 		Item:        it,

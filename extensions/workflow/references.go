@@ -185,8 +185,8 @@ func (r *reader) holds(c *Condition, s *Step, key string, before map[string]bool
 	}
 }
 
-// known reports whether a reference exists and its step is one of before, which have ended by then; nil stands for all
-// steps.
+// known reports whether the value of a reference exists and is known where it is used. before has the steps that have
+// ended there; nil stands for all steps.
 func (r *reader) known(ref Ref, key string, line int, before map[string]bool) bool {
 	switch {
 	case ref.Input != "":

@@ -22,7 +22,7 @@ var command = feature.Command{
 	Run: run,
 }
 
-// run lists the steps, or compares the files with the files before a step.
+// run lists the steps that /undo takes back, or shows what has changed in the files since before a step.
 func run(ctx context.Context, a feature.Asked, args []string) (show.Answer, error) {
 	p, ok := a.Part.(*Part)
 	if !ok {

@@ -64,7 +64,8 @@ func readGit(dir string) *gitState {
 	return g
 }
 
-// moved describes how the branch has moved since, and how to move it back; "" if it has not, or nothing is known.
+// moved describes how HEAD or its branch has moved since g was read, and how to move it back. It returns "" if neither
+// has moved or if g or the present state can't be read.
 func (g *gitState) moved() string {
 	if g == nil || g.commit == "" {
 		return ""

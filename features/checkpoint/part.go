@@ -23,7 +23,7 @@ import (
 	"buddy/tools"
 )
 
-// Limits of the time for copying files. What is not copied by then is not covered.
+// Limits of the time for copying files. Contents that are not copied in that time can't be restored.
 const (
 	glance   = 300 * time.Millisecond // before a question
 	patience = 2 * time.Second        // before a command
@@ -97,8 +97,9 @@ func (p *Part) Facts(at func(target string) policy.Target) func(target string) p
 	}
 }
 
-// undoes reports whether an undo restores what a command changes at and below a path. It records the folders first,
-// because the answer is a promise; while the person reads the question, the first record is completed.
+// undoes reports whether an undo restores what a command changes at and below a path. It first records the folders for
+// a short time, because an approval promises the undo; the first record is then completed in the background, while the
+// user reads the approval.
 func (p *Part) undoes(path string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -57,8 +57,8 @@ type Session struct {
 // Command is a command that a person can give.
 type Command struct {
 	slash.Command
-	// Run answers a command line. An error explains why the command did nothing. If Run is nil, the line sends the
-	// command's Events.
+	// Run answers a command line. An error explains why the command did nothing. If Run is nil, the line is executed by
+	// the runtime commands that Events returns.
 	Run func(ctx context.Context, a Asked, args []string) (show.Answer, error)
 }
 

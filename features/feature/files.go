@@ -40,7 +40,7 @@ func (l *FileList) AddProblems(problems []extensions.Problem) {
 	}
 }
 
-// AddLeftOut adds a row for a file with a problem; why is also shown in plain text.
+// AddLeftOut adds a row for a file that was left out; why is the row's explanation.
 func (l *FileList) AddLeftOut(file, kind, state, why string) {
 	cells := make([]string, len(l.Columns))
 	cells[0], cells[len(cells)-1] = path.Base(file), state

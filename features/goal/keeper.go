@@ -55,8 +55,9 @@ func (k *keeper) Replay(e event.Event) {
 	}
 }
 
-// Rewind restores the goal of another keeper, which has replayed the events up to an earlier moment. A goal that was
-// active at that moment had just been set for a prompt that is undone, so it is ended.
+// Rewind goes back to the goal of then, a keeper that has replayed the events up to an earlier moment. It restores a
+// goal that was paused at that moment, and otherwise ends the present goal, because it was set later or by the prompt
+// that is undone.
 func (k *keeper) Rewind(then *keeper) {
 	then.mu.Lock()
 	set, now := then.set, then.now

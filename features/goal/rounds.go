@@ -10,7 +10,7 @@ import (
 // maxSame is the number of identical rounds in a row after which a goal is paused.
 const maxSame = 3
 
-// rounds detects rounds, from one check to the next, that repeat each other.
+// rounds detects that the model repeats itself. A round lasts from one check of the goal to the next.
 type rounds struct {
 	calls strings.Builder // of this round
 	last  string          // calls and check of the last round

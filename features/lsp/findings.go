@@ -222,8 +222,8 @@ func (f *findings) addTo(r *report, server string, inside func(string) bool, sho
 	}
 }
 
-// cleared records the problems that the model gets for a file, and reports whether all earlier ones are gone. The
-// caller holds f.mu.
+// cleared records the fresh problems that the model gets for a file, and reports whether none of those that the model
+// knows is left. The caller holds f.mu.
 func (f *findings) cleared(path string, all, fresh []problem) bool {
 	if len(fresh) > 0 {
 		if f.reported[path] == nil {

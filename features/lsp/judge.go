@@ -46,7 +46,7 @@ func (s *server) judge(batch []change) error {
 	return nil
 }
 
-// acceptOthers marks problems in unchanged files as known.
+// acceptOthers marks problems in files that the server has not open as known.
 func (f *findings) acceptOthers() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -149,7 +149,7 @@ func (s *server) put(path, text string) error {
 	return s.closeOld(path)
 }
 
-// closeOld closes the oldest file if too many are open.
+// closeOld closes the file, except but, whose text was sent longest ago if too many files are open.
 func (s *server) closeOld(but string) error {
 	f := s.findings
 	f.mu.Lock()
@@ -262,7 +262,7 @@ func (s *server) due(paths []string) time.Duration {
 	return max(longest, s.findings.calm())
 }
 
-// base sets based if so is true; it never clears it.
+// base records whether the server has checked the project without the model's changes. Once true, it stays true.
 func (f *findings) base(so bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

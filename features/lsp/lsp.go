@@ -51,19 +51,20 @@ type Server struct {
 	Init      json.RawMessage   // initializationOptions; nil: none
 	Start     time.Duration     // limit for its first answer; 0 is a minute
 	Off       bool              // never start it
-	// RunsProject marks a server that runs the project's own code, so that it needs trust wherever its program is.
+	// RunsProject marks a server that runs the project's own code, so that the project must be trusted even if the
+	// program is outside of it.
 	RunsProject bool
 	Outside     bool   // run it outside the sandbox
 	Copies      string // folder with copies of the files that it runs, removed afterwards; "": none
 	Problem     string // why it can't be started, or ""
-	// Refuses returns why the server may not start in a folder, or ""; nil: it may start in all.
+	// Refuses returns why the server must not start in a folder, or "". If Refuses is nil, every folder is allowed.
 	Refuses func(root string) string
 }
 
 // Options configure Clients.
 type Options struct {
 	// Servers returns the servers, preferred ones first. It is called when a file has changed, so that a session
-	// without changes looks for nothing.
+	// without changes does not search for servers.
 	Servers func() []Server
 	Folders []string          // workspace folders: only their files are checked, and names are relative to the first
 	State   string            // folder for records of running servers; "" records nothing
@@ -334,7 +335,8 @@ func (c *Clients) noticeOnce(n event.Notice) {
 	}
 }
 
-// Start ends, in the background, servers that killed processes of buddy left running. It starts no server.
+// Start looks in the background for servers that earlier processes of buddy left running when they were killed, and
+// ends them. It starts no server.
 func (c *Clients) Start() { c.work.Go(c.sweep) }
 
 func (c *Clients) sweep() {

@@ -324,8 +324,8 @@ func leastLearned(d document) int {
 	return at
 }
 
-// claimed proposes the claims in output and returns the ids of the records it checked. It proposes no prompt
-// injections.
+// claimed makes proposals of the rules that tool output states, except prompt injections. checked has the ids of the
+// records that it looked at.
 func (s *Store) claimed(w *writing, all, news []Record) (proposed []Record, checked []string) {
 	known := make(map[string]bool)
 	for _, r := range all {

@@ -57,14 +57,14 @@ type Record struct {
 	IDs []string `json:"ids,omitempty"` // of used and answered: the records they refer to
 }
 
-// Corrected is the part of a record that a correction has.
+// Corrected holds the fields of a record that only corrections have.
 type Corrected struct {
 	Original  string `json:"original"`            // at most MaxText characters
 	Corrected string `json:"corrected,omitempty"` // in the person's words or as a command
 	Context   string `json:"context"`             // shared by similar corrections
 }
 
-// Proposed is the part of a record that a proposal has.
+// Proposed holds the fields of a record that only proposals have.
 type Proposed struct {
 	EntryKind Kind     `json:"entry"`
 	Scope     Scope    `json:"scope"`

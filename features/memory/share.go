@@ -66,7 +66,7 @@ type share struct {
 	bytes int
 }
 
-// Told returns how many bytes of memory the system prompt has.
+// Told returns how many bytes of the system prompt come from memory.
 func (s *Store) Told() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

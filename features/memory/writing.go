@@ -325,7 +325,7 @@ func replaceFile(src Source, data []byte, perm fs.FileMode) error {
 	return renameio.WriteFile(path, data, perm, renameio.WithTempDir(filepath.Dir(path)))
 }
 
-// makeDir makes a folder, unless a symbolic link on the way leads out of the folder inside, which is a real path.
+// makeDir makes a folder. It fails if a symbolic link on the way leads out of inside, a path without symbolic links.
 func makeDir(dir, inside string, perm fs.FileMode) error {
 	for at := dir; ; at = filepath.Dir(at) {
 		real, err := filepath.EvalSymlinks(at)

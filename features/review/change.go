@@ -21,8 +21,8 @@ type Folder struct {
 	Target string // name of the target, "" for this machine
 }
 
-// Git runs git in the folder of the review and returns its output, at most MaxDiff bytes and one more. The error is a
-// [GitError] if git ran and failed.
+// Git runs git in the folder of the review and returns its output, at most MaxDiff+1 bytes. The error is a [GitError]
+// if git ran and failed.
 type Git func(ctx context.Context, args ...string) ([]byte, error)
 
 // GitError is git's error output.

@@ -134,8 +134,8 @@ func keepDiff(dir, diff string) string {
 	return file
 }
 
-// definition returns the built-in reviewer. A project or person can't replace it, and its mode is plan mode or
-// stricter.
+// definition returns the built-in reviewer. Agents of the same name from a project or the user don't replace it, and
+// its mode is plan mode or stricter.
 func definition(ctx context.Context) (subagent.Definition, error) {
 	found, err := extensions.Read(ctx, extensions.Agent, extensions.Source{
 		Origin: extensions.BuiltIn, Files: extensions.BuiltInSource().Files, Roots: map[extensions.Kind][]string{extensions.Agent: {"buddy:/reviewer.md"}},

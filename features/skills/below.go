@@ -125,7 +125,8 @@ func (b *Book) lookBelow(ctx context.Context, most int) {
 	b.wake(files)
 }
 
-// wake lists the skills that are limited to certain files, if one of files is such a file. The caller holds b.mu.
+// wake adds the skills that are limited to certain files to the model's list, if files has such a file. The caller
+// holds b.mu.
 func (b *Book) wake(files []string) {
 	for i, s := range b.set.Skills {
 		if s.Asleep && slices.ContainsFunc(files, func(file string) bool { return s.For(b.s.Workspace, file) }) {

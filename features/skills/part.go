@@ -97,7 +97,8 @@ func (b *Book) preload(ctx context.Context, to turn.Briefing) {
 	}
 }
 
-// readingRules allows reading the files of a person's skill. Files of a project's skill are in the workspace.
+// readingRules returns rules that allow reading the files of a skill from the user's own folders. For other skills it
+// returns none: files of a project's skill are in the workspace.
 func readingRules(s skill.Skill) []action.Rule {
 	if s.Dir == "" || s.Origin != extensions.Person {
 		return nil

@@ -62,7 +62,7 @@ func describe(r *try.Result) action.Tried {
 	return t
 }
 
-// doubts returns why a real run, or keeping, may do something other than the person expects.
+// doubts returns why a real run, or keeping the changes of the trial, may have effects that the trial did not show.
 func doubts(r *try.Result) []string {
 	all := r.Doubts()
 	if r.Stopped != "" {

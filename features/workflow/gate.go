@@ -29,8 +29,8 @@ const denied = "denied at its gate"
 
 var errGateTimeout = errors.New("nobody answered in time")
 
-// gate asks the person whether a step may start, for an item if n is above 0. A missing, late or unknown answer denies,
-// unless the gate has another default.
+// gate asks the user whether a step may start or, if n is above 0, whether it may start for item n. A missing, late or
+// unknown answer denies, unless the gate has another default.
 func (r *run) gate(ctx context.Context, s *workflow.Step, n int, item string) pass {
 	g := s.Gate
 	sc := r.scope(item)

@@ -148,8 +148,8 @@ func (r *run) ready(ctx context.Context) []*workflow.Step {
 	return all
 }
 
-// over reports whether the run was cancelled or the session is closing. Then nothing of the run may start or end any
-// more, because a closing session denies open questions.
+// over reports whether the run was cancelled or the session is closing. Then no step may start or record its end,
+// because a closing session denies open questions, which would look like the user's answers.
 func (r *run) over(ctx context.Context) bool { return ctx.Err() != nil || r.p.Closing() }
 
 // end publishes how the run ended.
@@ -256,7 +256,8 @@ func (r *run) step(ctx context.Context, s *workflow.Step) {
 	r.conclude(ctx, s)
 }
 
-// wanted returns the items of a step. If the step ends before it starts, pass has its state.
+// wanted returns the items for which a step runs. If the step must not start, for example because its condition is not
+// met, pass has its final state.
 func (r *run) wanted(ctx context.Context, s *workflow.Step) ([]string, pass) {
 	sc := r.scope("")
 	ok, err := s.Condition.Holds(sc, func(path string) (bool, error) { return r.p.Exists(ctx, s.On(sc), path) })

@@ -62,7 +62,7 @@ func (r *run) attempts(ctx context.Context, s *workflow.Step, n int, item string
 	}
 }
 
-// pause waits and reports whether ctx is still open.
+// pause waits for d and reports true, or reports false as soon as ctx is done.
 func pause(ctx context.Context, d time.Duration) bool {
 	wait := time.NewTimer(d)
 	defer wait.Stop()

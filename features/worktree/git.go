@@ -45,8 +45,8 @@ func newGit(ctx context.Context, dir string, trusted bool) *git {
 	return g
 }
 
-// harmless returns the value that keeps a setting from running a program. A merge driver without a command would
-// silently take one side, so it fails instead, which is a conflict.
+// harmless returns the value that keeps a setting from running a program. A merge driver gets a command that fails,
+// which git treats as a conflict; without a command, git would silently take one side.
 func harmless(name string) string {
 	switch {
 	case strings.HasSuffix(name, ".required"), strings.HasSuffix(name, ".driver"):
@@ -100,7 +100,7 @@ func (g *git) line(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// list calls run for output that -z separates.
+// list calls run for a list whose items end with a NUL byte, as with the option -z.
 func (g *git) list(ctx context.Context, args ...string) ([]string, error) {
 	out, err := g.run(ctx, args...)
 	if err != nil || out == "" {

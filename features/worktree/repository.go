@@ -143,8 +143,8 @@ func ownerOf(folder string) string {
 	return strings.TrimSuffix(small(filepath.Join(folder, records, pathFile)), "\n")
 }
 
-// moved reports whether the main checkout was at another path before. It was if nothing is there any more and the
-// repository has a worktree in the folder.
+// moved reports whether the main checkout was at the path from before: nothing is there now, and the repository has a
+// worktree in the folder of buddy's worktrees.
 func (r *repository) moved(from string) bool {
 	if _, err := os.Lstat(from); err == nil {
 		return false

@@ -62,8 +62,7 @@ func (c *Popup) nameWidth() int {
 	return w
 }
 
-// leastMeant is the minimum number of letters for which commands are also offered by the words in
-// [draw.CommandHelp.Means].
+// leastMeant is the minimum number of typed letters for which a command is also offered because of a word in its Means.
 const leastMeant = 3
 
 // match offers the commands that start with the typed text, an exact match first, then commands for which Means has a

@@ -82,7 +82,7 @@ func (v *blockView) foldable() bool {
 // isTrace reports whether blocks of a kind are folded because few people read them.
 func isTrace(k state.Kind) bool { return k == state.ReasoningBlock || k == state.SkillBlock }
 
-// shown returns the effective folding.
+// shown returns whether the block is folded or unfolded, which foldAuto leaves to the kind of the block.
 func (v *blockView) shown() folding {
 	if v.summarizes() {
 		return folded
@@ -103,7 +103,7 @@ func (v *blockView) toggle() {
 	}
 }
 
-// asIn reports whether the layout l can be updated to o instead of starting again.
+// asIn reports whether l was laid out under the same conditions as o, so that only new text must be laid out.
 func (l *laidBlock) asIn(o *laidBlock) bool {
 	return l.width == o.width && l.gen == o.gen && l.fold == o.fold && l.works == o.works && l.row == o.row && l.wait == o.wait
 }

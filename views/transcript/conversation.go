@@ -77,7 +77,7 @@ func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 	return c
 }
 
-// Preview shows a conversation from its start in a narrow view without keys, in which code also breaks between words.
+// Preview sets up c for a narrow view without keys: it shows the start, and breaks lines of code between words, too.
 func Preview(c *Conversation) { c.shared.words, c.view.follow = true, false }
 
 // SetNow sets the clock for elapsed times.
@@ -305,7 +305,7 @@ func jumpKeys(c *Conversation, a keymap.Action, jumps string) []draw.Span {
 	return []draw.Span{draw.Text(themes.Muted, " · "), draw.Text(themes.Key, keys), draw.Text(themes.Muted, " "+jumps)}
 }
 
-// pointed returns the block to mark at the side or, if found is set, the row of the visited match.
+// pointed returns what is marked at the side: the row of the visited match, and true, or else the focused block.
 func (vp *viewport) pointed(f *finder) (at anchor, found bool) {
 	if f.visited {
 		return anchor{f.at.block, vp.rowOf(f.at)}, true

@@ -30,7 +30,7 @@ const (
 	maxLook = 50 // maximum number of calls in a run
 )
 
-// join adds a new block to a run, or starts one, if it looks at files.
+// join adds block i, if it looks at files, to the run before it, or starts a run.
 func (vp *viewport) join(i int) {
 	v := vp.blocks[i]
 	if v.block.Kind != state.ToolBlock || wordsOf(v.block.Call, "").Look() == words.NoLook {

@@ -37,7 +37,7 @@ type welcomeRow struct {
 	role        themes.Role
 }
 
-// welcomeRows breaks lines that are wider than w, except those that start with a digit key.
+// welcomeRows wraps lines at w cells, except examples, which start with the digit key that chooses them.
 func welcomeRows(lines []string, w int) []welcomeRow {
 	var rows []welcomeRow
 	for i, line := range lines {
@@ -56,8 +56,8 @@ func welcomeRows(lines []string, w int) []welcomeRow {
 	return rows
 }
 
-// drawFirst draws the first screen above early notices, and returns the number of rows left for the notices. It draws
-// nothing if there is no room for both.
+// drawFirst draws the first screen if the conversation has only notices, and returns the area below it for them. It
+// draws nothing if there is no room for both.
 func drawFirst(c *Conversation, rows draw.Area) draw.Area {
 	if len(c.view.blocks) > rows.H || slices.ContainsFunc(c.view.blocks, func(v *blockView) bool { return !v.block.Kind.Notice() }) {
 		return rows

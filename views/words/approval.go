@@ -101,7 +101,8 @@ func TriedDiff(t *action.Tried) string {
 	return b.String()
 }
 
-// DiffOf returns the preview of an action on files as a diff, with a line for its file if there is only one.
+// DiffOf returns the preview of an action on files as a diff. If the action has a single file, it adds a line with its
+// name.
 func DiffOf(act action.Action) string {
 	if len(act.Paths) > 0 || act.Preview == "" {
 		return act.Preview
@@ -326,7 +327,7 @@ func folder(act action.Action) string {
 	return "It runs on " + strings.Join(all, ", ")
 }
 
-// ruleReach describes what else the rule would allow, and what it would not.
+// ruleReach describes which commands "don't ask again" would also cover, and which not.
 func ruleReach(c action.ApprovalContext) string {
 	if c.Similar == "" || len(c.Passes) == 0 {
 		return ""

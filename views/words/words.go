@@ -170,7 +170,7 @@ func command(c Call, a args) string {
 	return draw.FirstLine(cmp.Or(c.Action.Command, a["command"], "a command"))
 }
 
-// near returns a path relative to the session's folder, if it is below that.
+// near returns a path, relative to the session's folder if it is in that folder.
 func (c Call) near(name string) string {
 	if rel, ok := strings.CutPrefix(name, strings.TrimSuffix(c.Cwd, "/")+"/"); ok && c.Cwd != "" && rel != "" {
 		return draw.FirstLine(rel)
@@ -196,7 +196,8 @@ func file(c Call, a args) string {
 	return text
 }
 
-// within returns a function that names an argument, and the searched folder if that is not the session's folder.
+// within returns a function that describes a search: the argument name and, unless it is the session's folder, the
+// searched folder.
 func within(name string) func(Call, args) string {
 	return func(c Call, a args) string {
 		text := draw.FirstLine(a[name])
