@@ -39,7 +39,8 @@ type Skill struct {
 	// Acts means that the tools in Allowed need no approval and the commands in the skill's text run, because the skill
 	// is the user's own or the user trusts it.
 	Acts bool
-	// Withheld is the reason why the skill's description is not shown, or "".
+	// Withheld is the reason why the skill's description was removed, which is text like a prompt injection in it, or
+	// "".
 	Withheld string
 	// Changed means that Acts is false because the skill has changed since the user trusted it.
 	Changed bool

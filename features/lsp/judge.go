@@ -46,7 +46,7 @@ func (s *server) judge(batch []change) error {
 	return nil
 }
 
-// acceptOthers marks problems in files that the server has not open as known.
+// acceptOthers marks the problems of files that are not open in the server as known.
 func (f *findings) acceptOthers() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -149,7 +149,7 @@ func (s *server) put(path, text string) error {
 	return s.closeOld(path)
 }
 
-// closeOld closes the file, except but, whose text was sent longest ago if too many files are open.
+// closeOld closes the file whose text was sent longest ago, other than but, if too many files are open.
 func (s *server) closeOld(but string) error {
 	f := s.findings
 	f.mu.Lock()

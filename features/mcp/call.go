@@ -18,7 +18,7 @@ import (
 	"buddy/tools"
 )
 
-// Limits of questions from a server to the person.
+// Limits on the questions that a server may ask the user.
 const (
 	maxAsksOfCall = 3
 	maxAsksMinute = 10

@@ -81,7 +81,7 @@ func (s *server) connect(ctx context.Context) (*connection, error) {
 // errNotStarted wraps the error of a program that could not be started at all.
 var errNotStarted = errors.New("not started")
 
-// started reports whether the program of a failed attempt did run, so that another handshake may help.
+// started reports whether the program ran in an attempt that failed. If it did, another handshake can help.
 func (*server) started(err error) bool { return !errors.Is(err, errNotStarted) }
 
 // try connects once. version is the protocol of the handshake; "" is the present protocol, which falls back to a
@@ -188,7 +188,7 @@ func (c *connection) httpClient() *http.Client {
 
 const maxRedirects = 5
 
-// withHeaders adds headers to each request, and limits the size of answers other than streams.
+// withHeaders is a transport that adds headers to each request, and limits the size of answers other than streams.
 type withHeaders struct {
 	next    http.RoundTripper
 	headers []string
@@ -353,7 +353,8 @@ func (c *connection) stop(cause error) {
 // rejected precedes the reason in the library's errors for requests that were not sent.
 const rejected = "rejected by transport: "
 
-// explain describes for people why the connection failed, often more precisely than the library's error.
+// explain returns an error for the user that says why the connection failed, often more precisely than the library's
+// error.
 func (c *connection) explain(err error) error {
 	switch {
 	case c.flood.Load():

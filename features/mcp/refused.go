@@ -18,7 +18,7 @@ type errRefused struct{ text string }
 
 func (e *errRefused) Error() string { return e.text }
 
-// isRefused reports whether a start failed for a reason that only a person can change.
+// isRefused reports whether a start failed for a reason that only the user can remove.
 func isRefused(err error) bool {
 	_, ok := errors.AsType[*errRefused](err)
 	return ok
@@ -92,8 +92,8 @@ func (r *running) answered(status int, session bool) {
 	}
 }
 
-// notExecuted reports whether the server did not execute the call. It did not if it rejected the session and accepted
-// nothing of the call.
+// notExecuted reports whether the server certainly did not execute the call: it rejected the session, and accepted no
+// request of the call.
 func (r *running) notExecuted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -196,7 +196,7 @@ func (s *server) firstStart(ctx context.Context) {
 	}
 }
 
-// want asks for another attempt to start a server that is down.
+// want requests another attempt to start the server if it is down.
 func (s *server) want() {
 	select {
 	case s.wanted <- struct{}{}:

@@ -111,8 +111,8 @@ func plainName(server, tool string) string {
 	return prefix(server) + otherThanName.ReplaceAllString(tool, "_")
 }
 
-// hashedName returns a unique name for a tool: the plain name, cut if necessary, with a hash of the server's name for
-// it.
+// hashedName returns a unique name for a tool: the plain name, cut if necessary, followed by a hash of the name that
+// the server uses.
 func hashedName(server, tool string) string {
 	sum := sha256.Sum256([]byte(tool))
 	name := plainName(server, tool)

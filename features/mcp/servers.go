@@ -182,8 +182,8 @@ func (s *Servers) runAfter(one, other *server) {
 	one.run()
 }
 
-// Start ends programs that killed processes of buddy left running, and starts the servers, eight at a time, not
-// counting slow ones. It returns at once. Call it once.
+// Start ends programs of servers that earlier processes of buddy left running when they were killed. Then it starts the
+// servers, eight at a time, not counting slow ones. It returns at once. Call it once.
 func (s *Servers) Start() {
 	s.mu.Lock()
 	s.started = true
@@ -221,8 +221,8 @@ func (s *Servers) Close() {
 	s.work.Wait()
 }
 
-// starting is pending until all servers have been started. Otherwise a server that fails early would be the last
-// pending one, and MCPReady would not be published where all are off.
+// starting counts as a pending server until all servers have been started, so that MCPReady is neither published when
+// an early server fails, nor missing when all servers are off.
 const starting = ""
 
 // settle marks a server as ready or failed, and publishes MCPReady after the last one.

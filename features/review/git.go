@@ -126,7 +126,7 @@ func runThere(h *host.Host, dir string) runner {
 	}
 }
 
-// runGit runs git with the git settings that emptied names switched off, and returns at most MaxDiff+1 bytes of output.
+// runGit runs git with the settings named in emptied switched off, and returns at most MaxDiff+1 bytes of output.
 func runGit(ctx context.Context, run runner, emptied []string, args ...string) ([]byte, error) {
 	argv := append([]string{"git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external="}, args...)
 	env := []string{

@@ -15,7 +15,8 @@ import (
 	"buddy/tmux/pane/try"
 )
 
-// layers is the private folder for the layers of one session. A lock tells other processes that the session runs.
+// layers is the private folder for the layers of one session. A layer holds the changes of one command that was tried.
+// A lock tells other processes that the session runs.
 type layers struct {
 	dir  string
 	lock *os.File
@@ -67,7 +68,8 @@ func locked(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// close removes the folder, and the folders above it if they are empty. Layers that are kept only in part stay.
+// close removes the folder, and the folders above it if they are empty. A layer whose changes could not all be applied
+// stays, and so does the folder.
 func (l *layers) close() {
 	for dir, n := l.dir, 0; n < 3 && os.Remove(dir) == nil; dir, n = filepath.Dir(dir), n+1 {
 	}
@@ -75,7 +77,7 @@ func (l *layers) close() {
 }
 
 // clean completes and removes the layers that ended sessions have left for a workspace. kept is the number of layers
-// that those sessions had kept only in part.
+// whose changes such a session had only begun to apply to the workspace, and clean has now applied.
 func clean(bases, work []string) (kept int, errs []error) {
 	if len(work) == 0 {
 		return 0, nil

@@ -25,8 +25,8 @@ func Cluster(p []byte) (n, width int) {
 	return len(cluster), width
 }
 
-// Lone is a fast Cluster for most characters that consist of one rune. The width is 0 if the character may have more
-// runes; then call Cluster.
+// Lone is a fast Cluster for most characters that consist of one rune. For all other characters the width is 0; then
+// call Cluster.
 func Lone(p []byte) (n, width int) {
 	if n, width = lone(p); width > 0 && n < len(p) && p[n] >= 0x80 {
 		if _, next := lone(p[n:]); next == 0 {

@@ -60,8 +60,8 @@ func (e *ErrSecret) Error() string {
 		e.Server, e.Field)
 }
 
-// Ask shows a form until the person sends, declines or cancels it. The form's values start with their defaults. The end
-// of ctx cancels the form.
+// Ask shows a form, filled with its defaults, until the user sends, declines or cancels it, or ctx ends, which cancels
+// it.
 func Ask(ctx context.Context, f Form, ask AskFunc) (Answer, error) {
 	if name, secret := secretField(f.Fields); secret {
 		return Answer{Action: Decline}, &ErrSecret{f.Server, name}
