@@ -15,8 +15,8 @@ import (
 // action runs. It is longer than a pause in the middle of typing.
 const Pause = time.Second
 
-// LetterPause is how long a letter that answers a request is held back. If another letter comes in this time, the user
-// is typing a prompt, and both are its text.
+// LetterPause limits the time for which a letter that answers a request is held back. If another letter comes in this
+// time, the user is typing a prompt, and both are its text.
 const LetterPause = 500 * time.Millisecond
 
 // docked holds the common parts of the dialogs between the conversation and the prompt.
