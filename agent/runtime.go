@@ -20,9 +20,13 @@
 // Send never blocks. The runtime never waits for a reader of events, only for its journal.
 //
 // A [Runtime] has no lock of its own, because each of its parts guards its own data. At most one exchange runs on a
-// conversation at a time. Code that holds several locks takes them in this order: tasks; background commands
-// (shells), changes of files (undo) or instruction files, never two of these three; the tree of conversations; a
-// conversation; the stream.
+// conversation at a time. Code that holds several locks takes them in this order:
+//
+//  1. tasks
+//  2. one of: background commands (shells), changes of files (undo), instruction files
+//  3. the tree of conversations
+//  4. a conversation
+//  5. the stream
 package agent
 
 import (

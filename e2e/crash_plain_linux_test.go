@@ -44,7 +44,7 @@ func TestCrashOfReviews(t *testing.T) {
 		x := &plainCrasher{crasher: c}
 		x.serve(x.reviewer)
 		x.commit()
-		x.replies = []reaction{{"findings: 1, files that differ: 1\n1.", x.prompt}, {" failed: interrupted", x.prompt}}
+		x.replies = []reaction{{"1 finding in 1 changed file\n1.", x.prompt}, {" failed: interrupted", x.prompt}}
 		x.next = x.change
 		return scene{x.run, x.checkReviews, x.checkFindings}
 	})

@@ -114,7 +114,7 @@ func (r ReviewFinished) Summary() string {
 	if r.Of != "" {
 		of += " of " + r.What()
 	}
-	lines := []string{fmt.Sprintf("%s: findings: %d, files that differ: %d", of, len(r.Findings), r.Files)}
+	lines := []string{fmt.Sprintf("%s: %s in %s", of, texts.Plural(len(r.Findings), "finding"), texts.Plural(r.Files, "changed file"))}
 	if r.Problem != "" {
 		lines[0] = of + " failed: " + r.Problem
 	}

@@ -2,7 +2,7 @@
 // same time. It creates, lists and merges worktrees, and removes one if nothing would be lost.
 //
 //	t, dir, err := worktree.Enter(ctx, ".", worktree.Request{Name: "fix-tax"})
-//	defer t.Release() // once the session holds its own lock
+//	defer t.Release() // t keeps others from removing the worktree until the session has its own lock
 package worktree
 
 import (

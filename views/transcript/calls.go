@@ -264,7 +264,7 @@ func callOutcome(c *state.Call) string {
 	case c.State == state.CallWaiting, c.State == state.CallRunning: // a dialog names the missing decision
 		return ""
 	case c.State == state.CallTrying:
-		return "being tried, nothing changes"
+		return "trial run, no changes are kept"
 	case c.State == state.CallDenied:
 		return "denied"
 	case c.State == state.CallLeft:

@@ -1,12 +1,13 @@
-// Package install fetches plugins from git repositories into a folder of its own, and updates and removes them there.
+// Package install fetches plugins from git repositories into one folder, and updates and removes them there.
 //
 //	store := install.Store{Dir: "/home/ann/.local/share/buddy/plugins"}
 //	from, err := install.ParseSource("https://git.example.org/tidy.git@v1")
 //	got, err := store.Add(ctx, from, "")
 //	fmt.Println(got.Name, got.Commit)
 //
-// A plugin is the folder NAME with a record (source.json) and the plugin's files (files/), without git's own folder.
-// Both are replaced together by a rename. Nothing of a repository is run, and nothing is trusted.
+// Each plugin has a subfolder, NAME, with a record of its source (source.json) and its files (files/, without .git). An
+// update replaces the record and the files together, by a rename. The package runs nothing from a repository, and does
+// not mark a plugin as trusted.
 package install
 
 import (
