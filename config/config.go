@@ -164,7 +164,7 @@ func defaults() Config {
 		owned:   make(map[string]any),
 		Agent:   Agent{Limits: settings.Limits{MaxIterations: 200, MaxRepeats: 10, WarnAt: settings.WarnAt}, Mode: "ask", OnStall: model.RecoverRetry},
 		Context: settings.Context{Instructions: true}.WithDefaults(),
-		Tools:   Tools{Calls: settings.Calls{}.WithDefaults(), UnattendedTimeout: 10 * time.Minute, Output: 4000, Screen: 8000, Whole: 256, Hits: 8, Shell: autoShell, Confirm: true},
+		Tools:   Tools{Calls: settings.Calls{}.WithDefaults(), UnattendedTimeout: 10 * time.Minute, Output: 4000, Screen: 8000, Whole: 256, Search: Search{Engine: DuckDuckGo, Hits: 8}, Shell: autoShell, Confirm: true},
 		Sandbox: Sandbox{Mode: "off", Network: "off"},
 		Hooks:   Hooks{Enabled: true},
 		Agents:  settings.Agents{}.WithDefaults(),

@@ -130,7 +130,7 @@ func (c *Config) KnownKeys(env []string) []KnownKey {
 	return all
 }
 
-// ownKeys returns the keys of profiles and providers.
+// ownKeys returns the keys of profiles, providers and the search engine.
 func (c *Config) ownKeys() []KnownKey {
 	var all []KnownKey
 	add := func(p Profile) {
@@ -143,6 +143,9 @@ func (c *Config) ownKeys() []KnownKey {
 	}
 	for _, p := range c.Models {
 		add(p)
+	}
+	if key, err := c.Tools.Search.Key(); err == nil && key != "" {
+		all = append(all, KnownKey{c.Tools.Search.Engine, key})
 	}
 	for _, p := range providers {
 		for _, name := range p.keyVariables() {

@@ -175,7 +175,7 @@ func randomFields(r *rand.Rand, b *strings.Builder, s section, without ...string
 
 // randomValue returns a text that a field accepts.
 func randomValue(r *rand.Rand, fld *field, f *file) string {
-	candidates := append(fld.words(), "A_B", "abc", "~/x", "light", "X-Title: a", "A=b", "a=5", "proxy.example.org", randomText(r), randomText(r))
+	candidates := append(fld.words(), "A_B", "abc", "~/x", "light", "X-Title: a", "A=b", "a=5", "proxy.example.org", "http://a.example", randomText(r), randomText(r))
 	for {
 		v := candidates[r.IntN(len(candidates))]
 		if fld.check == nil {

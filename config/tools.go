@@ -26,9 +26,9 @@ type Tools struct {
 	Output            int           // maximum bytes of each output stream of a command for the model
 	Screen            int           // maximum bytes of a pane's screen for the model
 	Whole             int           // maximum MB recorded of each output stream of a command
-	Hits              int           // maximum results of a web search
-	Shell             string        // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh if bash is missing
-	Confirm           bool          // shell_confirm, an older form of the mode
+	Search            Search
+	Shell             string // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh if bash is missing
+	Confirm           bool   // shell_confirm, an older form of the mode
 }
 
 var toolsSection = section{
@@ -104,8 +104,29 @@ var toolsSection = section{
 		},
 		{
 			name: "search_results", short: "1 to 30", most: 30, access: personal,
-			doc:     "The maximum number of results that the model gets from a web search.",
-			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Hits },
+			doc:     "The maximum number of results that the model gets from a web search; Brave and Tavily send at most 20.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Search.Hits },
+		},
+		{
+			name: "search_engine", short: "`duckduckgo`, `searxng`, `brave` or `tavily`", access: personal,
+			doc: "The search engine of `web_search`. SearXNG is a server of your own at `search_url`; Brave and Tavily need " +
+				"a key.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Search.Engine },
+			check:   oneOf("search engine", DuckDuckGo, searXNG, brave, tavily),
+		},
+		{
+			name: "search_url", short: "http or https URL", access: personal,
+			doc: "The address of the SearXNG server, without `/search`; it may be on this machine or in the local network, " +
+				"and buddy connects to it without a proxy. Its settings.yml must list `json` in `formats` under `search`.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Search.URL },
+			check:   orEmpty(func(v string, _ *file) (string, error) { return cleanURL(v, false) }),
+		},
+		{
+			name: "search_key_env", short: "name of a variable", access: personal,
+			doc: "The variable with the key of the search engine; if unset, `BRAVE_API_KEY` or `TAVILY_API_KEY`. Only that " +
+				"engine gets the key, and commands don't get the variable.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Search.KeyEnv },
+			check:   orEmpty(checkEnvName),
 		},
 		{
 			name: "budgets", short: "`NAME=TOKENS`", access: personal,
@@ -168,7 +189,8 @@ func (c *Config) withholds(name, value string) bool {
 	case matches(c.Tools.EnvAllow, name):
 		return false
 	}
-	return secretvariable.Find(name) != "" || secretvariable.HoldsPassword(name, value) || slices.ContainsFunc(c.Models, func(p Profile) bool { return p.KeyEnv == name })
+	return secretvariable.Find(name) != "" ||
+		name != "" && name == c.Tools.Search.KeyName() || secretvariable.HoldsPassword(name, value) || slices.ContainsFunc(c.Models, func(p Profile) bool { return p.KeyEnv == name })
 }
 
 func matches(patterns []string, name string) bool {

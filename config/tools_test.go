@@ -90,7 +90,7 @@ func TestEnvironErrors(t *testing.T) {
 		"[tools]\nunattended_timeout = 0":     "c.toml:2: tools.unattended_timeout:",
 		"[tools]\nunattended_timeout = 86401": "c.toml:2: tools.unattended_timeout:",
 		"[tools]\nunattended_timeout = \"x\"": "c.toml:2: tools.unattended_timeout:",
-		"[tools]\nenv_allow = []\nx = true":   "c.toml:3: tools.x: unknown key (have: off, env_allow, env_deny, timeout, wait_for_answer, unattended_timeout, page, shell_output, screen_output, whole_output, search_results, budgets, 1 more)",
+		"[tools]\nenv_allow = []\nx = true":   "c.toml:3: tools.x: unknown key (have: off, env_allow, env_deny, timeout, wait_for_answer, unattended_timeout, page, shell_output, screen_output, whole_output, search_results, search_engine, 4 more)",
 	} {
 		write(t, "c.toml", text)
 		if _, _, _, err := Load(Options{Config: "c.toml"}); err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -18,7 +18,8 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// startModel serves a model for a script at $MODEL_URL, and as a server on this machine at $LOCAL_SERVER.
+// startModel serves a model for a script at $MODEL_URL, and as a server on this machine at $LOCAL_SERVER. It also serves
+// a SearXNG at $SEARXNG_URL, which has no JSON below /html.
 func startModel(env *testscript.Env) {
 	s := httptest.NewServer(modeltest.New(scripted))
 	env.Defer(func() {
@@ -34,6 +35,17 @@ func startModel(env *testscript.Env) {
 		s.Config.Handler.ServeHTTP(w, r)
 	}))
 	env.Defer(local.Close)
+	searches := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/search" || r.URL.Query().Get("format") != "json" {
+			http.Error(w, "Forbidden", http.StatusForbidden)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"results": []map[string]string{
+			{"title": "about " + r.URL.Query().Get("q"), "url": "https://found.example/", "content": "A \x1b[2Jsnippet."},
+		}})
+	}))
+	env.Defer(searches.Close)
+	env.Setenv("SEARXNG_URL", searches.URL)
 	env.Setenv("LOCAL_SERVER", "llamacpp="+strings.TrimPrefix(local.URL, "http://127.0.0.1:"))
 }
 

@@ -19,7 +19,7 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "config", Means: []string{"settings", "preferences", "options"}, Args: "[edit|set KEY [VALUE]]", Brief: "show or change settings", Early: true,
+		Name: "config", Means: []string{"settings", "preferences", "options", "search engine", "searxng", "brave", "tavily"}, Args: "[edit|set KEY [VALUE]]", Brief: "show or change settings", Early: true,
 		Help: "show the settings and where each comes from; change or remove one in your file; open your file in your editor",
 	}, feature.Verbs("config", verb{Name: "show", Run: showSettings}, verb{Name: "edit", Run: editSettings}, verb{Name: "set", Args: "KEY [VALUE]", Run: changeSetting}))
 }

@@ -43,12 +43,10 @@ import (
 	"buddy/features/skills"
 	"buddy/features/workflow"
 	"buddy/sessions"
-	"buddy/texts/proxies"
 	"buddy/tools"
 	"buddy/tools/file"
 	"buddy/tools/target"
 	"buddy/tools/toolset"
-	"buddy/tools/web"
 	"buddy/views/markup"
 )
 
@@ -132,7 +130,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 			Instead: p.Config.Agent.SystemPrompt, Extra: p.Config.Agent.AppendPrompt,
 			Style: chosen.Text, StyleOnly: !chosen.KeepsCoding,
 		},
-		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: proxies.FromEnvironment()}), deferred)...).Without(toolset.Unlisted...).Off("[tools] off", toolset.Expand(p.Config.Tools.Off)...).Off("[memory] enabled, observe", p.memory.Unoffered()...),
+		tools: tools.NewRegistry(toolset.New(p.Targets, webClient(p.Config.Tools.Search), deferred)...).Without(toolset.Unlisted...).Off("[tools] off", toolset.Expand(p.Config.Tools.Off)...).Off("[memory] enabled, observe", p.memory.Unoffered()...),
 	}
 	system, registry := prompts.forModel(m.Info())
 	c := p.Config

@@ -65,6 +65,13 @@ func serverClient(all []mcp.Server) *http.Client {
 	return &http.Client{Transport: guarded.Transport(localServers(all)...)}
 }
 
+// webClient returns the client of the tools for the web.
+func webClient(s config.Search) *web.Client {
+	return web.NewClient(web.Options{Proxy: proxies.FromEnvironment(), Search: web.Search{
+		Engine: s.Engine, URL: s.Server(), Hits: s.Hits, KeyName: s.KeyName(), Key: s.Key,
+	}})
+}
+
 // localServers returns the hosts of configured or trusted servers with URLs, which may be on this machine or its
 // network.
 func localServers(all []mcp.Server) []string {

@@ -73,7 +73,7 @@ func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) [
 func checkMachine(ctx context.Context, c config.Config) []Finding {
 	cwd, _ := os.Getwd() // if unknown, no settings file is in it
 	free := checkFree(&target.Target{Name: slash.ThisMachine}, target.Environment{Dir: cwd})
-	return []Finding{checkKeys(), checkTrust(c), checkHooks(c), checkTerminal(os.Getenv), checkTmux(ctx), free, checkFence(c, cwd), checkClipboard(os.Getenv), checkNetwork(os.Getenv)}
+	return []Finding{checkKeys(), checkTrust(c), checkHooks(c), checkTerminal(os.Getenv), checkTmux(ctx), free, checkFence(c, cwd), checkClipboard(os.Getenv), checkNetwork(os.Getenv), checkSearch(c.Tools.Search)}
 }
 
 // checkServers lists the MCP servers that can't be started. It starts none.

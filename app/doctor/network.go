@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"buddy/config"
 	"buddy/texts/proxies"
 )
 
@@ -38,4 +39,15 @@ func checkNetwork(getenv func(string) string) Finding {
 		return Finding{"network", Fine, "no proxy", ""}
 	}
 	return Finding{"network", Fine, "proxies: " + strings.Join(all, ", "), ""}
+}
+
+// checkSearch says which search engine is used and whether it lacks its address or key. It makes no request.
+func checkSearch(s config.Search) Finding {
+	if _, err := s.Key(); err != nil {
+		return Finding{"web search", Broken, err.Error(), ""}
+	}
+	if at := s.Server(); at != "" {
+		return Finding{"web search", Fine, s.Engine + " at " + at, ""}
+	}
+	return Finding{"web search", Fine, s.Engine, ""}
 }

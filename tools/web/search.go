@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"buddy/texts"
@@ -16,6 +17,18 @@ import (
 const DefaultHits = 8
 
 const duckDuckGo = "https://html.duckduckgo.com/html/"
+
+// Search says which search engine to ask.
+type Search struct {
+	Engine string // searxng, brave or tavily; anything else means DuckDuckGo's page without scripts
+	URL    string // of the server, empty for the engine's own; SearXNG has none of its own
+	Hits   int    // maximum number of results; 0 means DefaultHits
+	// KeyName says where the key is stored, for errors.
+	KeyName string
+	// Key returns the key, empty if the engine needs none; its error says what is missing. A nil function means no key.
+	// It is a function, so that no formatting of options prints the key.
+	Key func() (string, error)
+}
 
 // Hit is one result of a search.
 type Hit struct {
@@ -31,18 +44,24 @@ var ErrLayout = errors.New("the page of results has an unknown layout; no result
 // often.
 var ErrChallenge = errors.New("the search engine refuses automatic searches for now")
 
-// SearchURL returns the URL that Search fetches.
+// SearchURL returns the URL that Search fetches. Its error says what the search engine lacks, such as its key.
 func (c *Client) SearchURL(query string) (*url.URL, error) {
-	base := c.opts.SearchURL
+	if e, ok := engines[c.opts.Search.Engine]; ok {
+		return c.engineURL(e, query)
+	}
+	base := c.opts.Search.URL
 	if base == "" {
 		base = duckDuckGo
 	}
 	return c.Check(base + "?" + url.Values{"q": {query}}.Encode())
 }
 
-// Search returns the results of the search engine at u, a URL of SearchURL. If it returns neither hits nor an error,
-// there are no results.
-func (c *Client) Search(ctx context.Context, u *url.URL) ([]Hit, error) {
+// Search returns the results of the search engine at u, SearchURL's URL for the query. If it returns neither hits nor
+// an error, there are no results.
+func (c *Client) Search(ctx context.Context, u *url.URL, query string) ([]Hit, error) {
+	if e, ok := engines[c.opts.Search.Engine]; ok {
+		return c.askEngine(ctx, e, u, query)
+	}
 	page, err := c.Get(ctx, u)
 	if err != nil {
 		return nil, err
@@ -58,9 +77,9 @@ func (c *Client) Search(ctx context.Context, u *url.URL) ([]Hit, error) {
 	if doc.Find("#challenge-form, .anomaly-modal__modal, .anomaly-modal__title").Length() > 0 {
 		return nil, ErrChallenge
 	}
-	hits := results(doc, c.opts.Hits)
+	hits := results(doc, c.opts.Search.Hits)
 	if len(hits) == 0 {
-		hits = bareLinks(doc, c.opts.Hits)
+		hits = bareLinks(doc, c.opts.Search.Hits)
 	}
 	switch {
 	case len(hits) > 0:
@@ -95,22 +114,26 @@ func bareLinks(doc *goquery.Document, most int) []Hit {
 	return hits
 }
 
-// add appends a result unless it is empty, an advertisement, or a duplicate.
+// add appends a result of the page.
 func add(hits []Hit, link *goquery.Selection, snippet string) []Hit {
-	target := target(link.AttrOr("href", ""))
-	title := texts.OneLine(link.Text())
-	if target == "" || title == "" {
-		return hits
-	}
-	for _, h := range hits {
-		if h.URL == target {
-			return hits
-		}
-	}
-	return append(hits, Hit{Title: title, URL: target, Snippet: texts.OneLine(snippet)})
+	return addHit(hits, link.Text(), target(link.AttrOr("href", "")), snippet)
 }
 
-// target returns the final destination of a link of the page of results, or "".
+// addHit appends a result unless it lacks a title, its address is not a web page, or it is a duplicate.
+func addHit(hits []Hit, title, address, snippet string) []Hit {
+	title = texts.OneLine(title)
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || title == "" {
+		return hits
+	}
+	address = u.String()
+	if slices.ContainsFunc(hits, func(h Hit) bool { return h.URL == address }) {
+		return hits
+	}
+	return append(hits, Hit{Title: title, URL: address, Snippet: texts.OneLine(snippet)})
+}
+
+// target returns the final destination of a link of the page of results, "" for an advertisement.
 func target(href string) string {
 	u, err := url.Parse(href)
 	if err != nil {
@@ -121,8 +144,7 @@ func target(href string) string {
 			return ""
 		}
 	}
-	host := u.Hostname()
-	if u.Scheme != "http" && u.Scheme != "https" || host == "" || host == "duckduckgo.com" && u.Path == "/y.js" {
+	if u.Hostname() == "duckduckgo.com" && u.Path == "/y.js" {
 		return ""
 	}
 	return u.String()

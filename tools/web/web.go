@@ -45,24 +45,22 @@ const (
 type Options struct {
 	// Loopback allows this machine's own addresses, for a server under development.
 	Loopback bool
-	// Hits is the largest number of results of a search; 0 means DefaultHits.
-	Hits int
 	// Proxy returns the proxy for a public URL, nil for none; a nil function means no proxy for any URL.
-	Proxy func(*url.URL) (*url.URL, error)
-	// SearchURL is the search page, empty for DuckDuckGo's page without scripts.
-	SearchURL string
+	Proxy  func(*url.URL) (*url.URL, error)
+	Search Search
 }
 
 // Client fetches pages. Create it with NewClient; it is safe for concurrent use.
 type Client struct {
 	opts   Options
 	http   *http.Client
+	search *http.Client // for search engines with an API
 	dialer *net.Dialer
 }
 
 // NewClient returns a client. It keeps no connections between requests.
 func NewClient(o Options) *Client {
-	o.Hits = cmp.Or(o.Hits, DefaultHits)
+	o.Search.Hits = cmp.Or(o.Search.Hits, DefaultHits)
 	c := &Client{opts: o}
 	c.dialer = &net.Dialer{Timeout: 10 * time.Second, ControlContext: func(ctx context.Context, _, address string, _ syscall.RawConn) error {
 		return c.checkDial(address, localHost(ctx))
@@ -76,6 +74,7 @@ func NewClient(o Options) *Client {
 		}},
 		CheckRedirect: c.redirect,
 	}
+	c.search = c.engineClient()
 	return c
 }
 

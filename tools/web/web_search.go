@@ -24,7 +24,7 @@ type webSearch struct {
 	tools.Typed[searchArgs]
 }
 
-// NewWebSearch returns the tool web_search, which returns the first results of DuckDuckGo.
+// NewWebSearch returns the tool web_search, which returns the first results of the client's search engine.
 func NewWebSearch(client *Client) tools.Tool {
 	return tools.New(&webSearch{client: client}, "web_search", webSearchText)
 }
@@ -42,17 +42,17 @@ func (t *webSearch) PlanArgs(args searchArgs) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, tools.Failed(err)
 	}
-	act := planGet(t.Name(), u, args.Why)
+	act := planGet(t.Name(), u, args.Why) // also for an engine that gets a POST: a search changes nothing there
 	act.Preview = args.Query
 	return act, nil
 }
 
-func (t *webSearch) RunArgs(ctx context.Context, call tools.Call, _ searchArgs) tools.Result {
+func (t *webSearch) RunArgs(ctx context.Context, call tools.Call, args searchArgs) tools.Result {
 	u, err := plannedURL(call)
 	if err != nil {
 		return tools.Failure(err)
 	}
-	hits, err := t.client.Search(ctx, u)
+	hits, err := t.client.Search(ctx, u, args.Query)
 	if err != nil {
 		return tools.Failure(err)
 	}

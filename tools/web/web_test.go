@@ -403,7 +403,7 @@ func TestSearch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			c, u := searchServer(t, tt.file, tt.status)
-			got, err := c.Search(t.Context(), u)
+			got, err := c.Search(t.Context(), u, "go language")
 			if fmt.Sprint(got) != fmt.Sprint(tt.want) || !errors.Is(err, tt.err) {
 				t.Errorf("Search = %+v, %v, want %+v, %v", got, err, tt.want, tt.err)
 			}
@@ -411,17 +411,17 @@ func TestSearch(t *testing.T) {
 	}
 	for _, layout := range []string{`<div class="result"><a class="result__a" href="https://h.example/%d">t</a></div>`, `<a href="/l/?uddg=https://h.example/%d">t</a>`} {
 		c, u := searchServer(t, layout, 200)
-		if got, err := c.Search(t.Context(), u); err != nil || len(got) != 8 || got[7].URL != "https://h.example/8" {
+		if got, err := c.Search(t.Context(), u, "go language"); err != nil || len(got) != 8 || got[7].URL != "https://h.example/8" {
 			t.Errorf("Search = %d hits of 20 like %s, %v", len(got), layout, err)
 		}
 	}
 	c, u := searchServer(t, `<div class="result"><a class="result__a" href="https://h.example/%d">t</a></div>`, 200)
-	c.opts.Hits = 15
-	if got, err := c.Search(t.Context(), u); err != nil || len(got) != 15 {
+	c.opts.Search.Hits = 15
+	if got, err := c.Search(t.Context(), u, "go language"); err != nil || len(got) != 15 {
 		t.Errorf("Search = %d hits, %v, want the 15 of the options", len(got), err)
 	}
 	c, u = searchServer(t, "layout.html", 503)
-	if _, err := c.Search(t.Context(), u); err == nil || !strings.Contains(err.Error(), "answers with status 503") {
+	if _, err := c.Search(t.Context(), u, "go language"); err == nil || !strings.Contains(err.Error(), "answers with status 503") {
 		t.Errorf("Search = %v", err)
 	}
 	if u, err := NewClient(Options{}).SearchURL("a b&c"); err != nil || u.String() != "https://html.duckduckgo.com/html/?q=a+b%26c" {
@@ -451,7 +451,7 @@ func searchServer(t *testing.T, file string, status int) (*Client, *url.URL) {
 		_, _ = w.Write(page)
 	}))
 	t.Cleanup(srv.Close)
-	c := NewClient(Options{Loopback: true, SearchURL: srv.URL + "/html/"})
+	c := NewClient(Options{Loopback: true, Search: Search{URL: srv.URL + "/html/"}})
 	u, err := c.SearchURL("go language")
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func netBench(t *testing.T, h http.HandlerFunc) (b toolstest.Bench, url string) 
 	t.Helper()
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
-	client := NewClient(Options{Loopback: true, SearchURL: srv.URL + "/search"})
+	client := NewClient(Options{Loopback: true, Search: Search{URL: srv.URL + "/search"}})
 	return toolstest.Bench{T: t, Tools: tools.NewRegistry(NewFetchURL(client), NewWebSearch(client))}, srv.URL
 }
 
