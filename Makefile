@@ -1,6 +1,6 @@
 # make run and make test are enough to use buddy. The other targets are for contributors;
 # make quick is their inner loop.
-.PHONY: run quick test check setup build install uninstall dist bench fuzz golden generate pictures mutate counterparts eval eval-small durable durable-dev
+.PHONY: run quick test check setup build install uninstall dist bench fuzz golden generate pictures mutate counterparts eval eval-small durable durable-dev telemetry
 
 GO ?= go
 FUZZTIME ?= 20s
@@ -80,6 +80,9 @@ durable: ## build buddy-worker and buddy-runs for durable runs (docs/durable.md)
 
 durable-dev: ## run a Temporal server on this machine, for trying durable runs; the first build takes about ten minutes
 	@$(GO) -C durable/devserver build -o '$(CURDIR)/build/durable-devserver' . && ./build/durable-devserver -file build/durable-runs.db
+
+telemetry: ## build buddy-telemetry, which sends traces and metrics to OpenTelemetry (docs/telemetry.md)
+	@CGO_ENABLED=0 $(GO) -C telemetry build -trimpath -ldflags "-s -w" -o '$(CURDIR)/buddy-telemetry' .
 
 pictures: build ## retake the pictures in README.md and docs/, with a scripted model (needs DejaVu Sans Mono; ONLY=screen)
 	@$(GO) -C .ci/pictures run . -buddy '$(CURDIR)/buddy' -out '$(CURDIR)/docs' $(if $(ONLY),-only '$(ONLY)') $(if $(FONT),-font '$(FONT)')

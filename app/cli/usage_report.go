@@ -19,7 +19,8 @@ func usageCommand(s *cli) *cobra.Command {
 		Short: "show the tokens and the cost of all sessions",
 		Long: "usage sums up the requests of the sessions of all folders: tokens, the share of the input that the\n" +
 			"provider read from its cache, and the cost where the price is known. Deleted sessions don't count, and\n" +
-			"a fork counts only its own requests. In JSON, costs are in millionths of a dollar.",
+			"a fork counts only its own requests. In JSON, costs are in millionths of a dollar. docs/telemetry.md\n" +
+			"describes how to send the numbers to OpenTelemetry.",
 		Example: "  buddy usage --since 7d --by day\n  buddy usage --by project --json | jq '.total.cost / 1e6'",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
