@@ -282,6 +282,20 @@ func (x *screenCrasher) ask(stop <-chan struct{}) {
 	}
 }
 
+// stored reports whether the whole answer to a prompt is stored. A screen shows text before it is stored; a prompt that
+// is typed in between replaces the exchange if a crash interrupts it.
+func (x *screenCrasher) stored(prompt int) bool {
+	for _, path := range x.files() {
+		text, _ := os.ReadFile(path) // a failure is noticed later
+		for line := range bytes.Lines(text) {
+			if bytes.Contains(line, []byte(`"type":"model.message"`)) && bytes.Contains(line, []byte(words("e", prompt, crashEnd))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // rest waits for a duration. It returns false at once when stop is closed.
 func rest(stop <-chan struct{}, d time.Duration) bool {
 	select {
@@ -313,7 +327,7 @@ func (x *screenCrasher) drive(stop <-chan struct{}) {
 		case interrupted(screen):
 			x.keys("C-e", "C-u", "Enter")
 			rest(stop, 300*time.Millisecond)
-		case x.of(screen).end < crashEnd:
+		case x.of(screen).end < crashEnd, !x.stored(x.newest()):
 		case stop == nil:
 			return
 		default:
