@@ -24,7 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(hangsUp{m}, map[string]func(){"buddy": program, "mcp-server": mcpServer, "lsp-server": lspServer, "session-peer": sessionPeer, "browser": browser})
+	testscript.Main(hangsUp{m}, map[string]func(){"buddy": program, "mcp-server": mcpServer, "mcp-slow": slowMCPServer, "lsp-server": lspServer, "session-peer": sessionPeer, "browser": browser})
 }
 
 // browser stands for a person's browser: it copies its input and opens the first page that is named there.

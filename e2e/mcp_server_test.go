@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -28,5 +30,26 @@ func mcpServer() {
 	s.AddResource(&mcp.Resource{URI: "mem://guide", Name: "guide"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "mem://guide", Text: "Begin at the beginning."}}}, nil
 	})
+	_ = s.Run(context.Background(), &mcp.StdioTransport{})
+}
+
+// slowMCPServer is an MCP server whose tool reports progress, then asks for the client's roots and returns them.
+func slowMCPServer() {
+	s := mcp.NewServer(&mcp.Implementation{Name: "slow", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "walk", Description: "Walks through the roots."},
+		func(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			listed, ok := req.Params.InputResponses["roots"].(*mcp.ListRootsResult)
+			if !ok {
+				err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+					ProgressToken: req.Params.GetProgressToken(), Progress: 1, Total: 2, Message: "walking \x1b[2Jthrough",
+				})
+				return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"roots": &mcp.ListRootsParams{}}}, nil, err
+			}
+			var text strings.Builder
+			for _, r := range listed.Roots {
+				fmt.Fprintln(&text, r.URI)
+			}
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text.String()}}}, nil, nil
+		})
 	_ = s.Run(context.Background(), &mcp.StdioTransport{})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"buddy/agent/redact"
+	"buddy/app/slash"
 	"buddy/app/version"
 	"buddy/config"
 	"buddy/features/mcp"
@@ -34,8 +35,12 @@ func (p *Program) newServers(deferred *tools.Deferred, secret *redact.Redactor) 
 	if err != nil {
 		return nil, err
 	}
+	var folders []string
+	if p.Target == slash.ThisMachine {
+		folders = append([]string{p.Env.Dir}, p.Env.Also...)
+	}
 	return mcp.New(mcp.Options{
-		Servers: all, Deferred: deferred, State: mcpState(), Version: version.Number, Publish: p.Live.Publish,
+		Servers: all, Deferred: deferred, Folders: folders, State: mcpState(), Version: version.Number, Publish: p.Live.Publish,
 		HTTP:   serverClient(all),
 		Secret: func(arguments string) bool { return secret.Text(arguments) != arguments },
 		Open:   OpenBrowser, Login: serverLogin,

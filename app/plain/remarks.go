@@ -10,12 +10,14 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/agent/record"
 	"buddy/texts"
+	"buddy/texts/ansi"
 	"buddy/views/markup"
 	"buddy/views/words"
 )
@@ -84,10 +86,10 @@ func (m *Remarks) Remark(e event.Event) {
 		m.retry(p)
 	case event.ModelFallback:
 		m.Say("%s · using %s (%s) for some minutes", p.Reason(), p.Model, p.To)
+	case event.ToolOutput:
+		m.progress(p)
 	case event.ToolWaits:
-		if p.Waits {
-			m.Say("the command is waiting for your input: type in its terminal pane")
-		}
+		m.waits(p)
 	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		m.workflow(p)
 	case event.ContextUsage, event.ContextCompacting:
@@ -202,7 +204,9 @@ func (m *Remarks) workflow(e event.Event) {
 type fate struct {
 	call    words.Call
 	started bool
-	denied  string // why it does not run, "" if nobody denied it
+	denied  string    // why it does not run, "" if nobody denied it
+	server  bool      // a server runs it, whose output is progress
+	printed time.Time // when progress was last printed
 }
 
 // note updates the fate of a call.
@@ -237,9 +241,31 @@ func (m *Remarks) result(p event.ToolResult) {
 
 const maxRefusal = 500 // characters of the reason why a call was not run
 
+// waits prints that a command waits for keys.
+func (m *Remarks) waits(p event.ToolWaits) {
+	if p.Waits {
+		m.Say("the command is waiting for your input: type in its terminal pane")
+	}
+}
+
+// progressPause is the least time between two printed lines of progress of a call.
+const progressPause = 2 * time.Second
+
+// progress prints the last line of progress that a server has reported, unless one was printed just before.
+func (m *Remarks) progress(p event.ToolOutput) {
+	now := time.Now()
+	lines := strings.TrimRight(p.Text, "\n")
+	last := strings.TrimSpace(ansi.Strip(lines[strings.LastIndexByte(lines, '\n')+1:]))
+	if was := m.fates[p.CallID]; !m.ShowToolCalls || !was.server || last == "" || now.Sub(was.printed) < progressPause {
+		return
+	}
+	m.note(p.CallID, func(f *fate) { f.printed = now })
+	m.Say("… %s", markup.Shorten(last, maxCall))
+}
+
 // requested prints a call, and its target if it differs from the session's.
 func (m *Remarks) requested(p event.ToolRequested) {
-	m.note(p.CallID, func(f *fate) { f.call = words.Of(p) })
+	m.note(p.CallID, func(f *fate) { f.call, f.server = words.Of(p), p.Action.Kind == action.MCP })
 	if !m.ShowToolCalls {
 		return
 	}

@@ -1,8 +1,11 @@
 package plain
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -49,6 +52,29 @@ func TestRemarksAreShort(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", tt.e, out.String(), tt.want)
 		}
 	}
+}
+
+// Progress of a server's call is printed at most every two seconds; output of other calls is not.
+func TestProgressIsPrintedSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		l := &Remarks{Err: &out, ShowToolCalls: true}
+		l.Remark(event.ToolRequested{CallID: "m", Name: "use_tool", Action: action.Action{Kind: action.MCP, Op: "docs: index"}})
+		l.Remark(event.ToolRequested{CallID: "c", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: "make"}})
+		out.Reset()
+		l.Remark(event.ToolOutput{CallID: "m", Text: "\n"})
+		for i := range 100 {
+			l.Remark(event.ToolOutput{CallID: "m", Text: fmt.Sprintf("0/100\n%d/100 \x1b[2Jpages\n", i+1)})
+			l.Remark(event.ToolOutput{CallID: "c", Text: "compiled\n"})
+		}
+		time.Sleep(progressPause)
+		l.Remark(event.ToolOutput{CallID: "m", Text: strings.Repeat("x", 1000) + "\n"})
+		l.Remark(event.ToolResult{CallID: "m", Result: "done"})
+		l.Remark(event.ToolOutput{CallID: "m", Text: "late\n"})
+		if want := "… 1/100 pages\n… " + strings.Repeat("x", maxCall-1) + "…\n← done\n"; out.String() != want {
+			t.Errorf("printed %q, want %q", out.String(), want)
+		}
+	})
 }
 
 // TestRemarksOfWhatDidNotRun: a call that never began was not run, whatever its result says; a

@@ -1,10 +1,13 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +18,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/settings"
 	"buddy/features/mcp/form"
+	"buddy/texts/ansi"
 	"buddy/tools"
 )
 
@@ -246,17 +250,28 @@ func (c *connection) progress(_ context.Context, req *sdk.ProgressNotificationCl
 	case r.alive <- struct{}{}:
 	default:
 	}
-	text := oneLine(req.Params.Message)
-	if req.Params.Total > 0 {
-		text = strings.TrimSpace(fmt.Sprintf("%g/%g %s", req.Params.Progress, req.Params.Total, text))
-	} else if text == "" {
-		text = fmt.Sprintf("%g", req.Params.Progress)
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.over {
-		r.call.Say(text + "\n")
+		r.call.Say(progressLine(req.Params) + "\n")
 	}
+}
+
+// progressLine describes the progress of a call in one line.
+func progressLine(p *sdk.ProgressNotificationParams) string {
+	text := oneLine(ansi.Strip(p.Message))
+	if p.Total > 0 {
+		return strings.TrimSpace(amount(p.Progress) + "/" + amount(p.Total) + " " + text)
+	}
+	return cmp.Or(text, amount(p.Progress))
+}
+
+// amount formats a number with at most two decimals, and very large numbers with an exponent.
+func amount(n float64) string {
+	if math.Abs(n) >= 1e15 {
+		return strconv.FormatFloat(n, 'g', 3, 64)
+	}
+	return strconv.FormatFloat(math.Round(n*100)/100, 'f', -1, 64)
 }
 
 // elicit asks the person a question of the server, on behalf of a running call. It declines without such a call or

@@ -20,7 +20,7 @@ import (
 // Feature has the command /mcp. [Parts] makes the part of a session.
 var Feature = &feature.Feature{Commands: []feature.Command{{
 	Command: slash.Command{
-		Name: "mcp", Args: "[NAME|on NAME|off NAME|restart NAME]", Brief: "MCP servers, their tools and errors", Means: []string{"servers", "tools", "connectors"},
+		Name: "mcp", Args: "[NAME|on NAME|off NAME|restart NAME]", Brief: "MCP servers, their tools and errors", Means: []string{"servers", "tools", "connectors", "roots", "progress"},
 		Help: "list this session's MCP servers with their states, tools and errors; start or stop them",
 	},
 	Run: onServers,

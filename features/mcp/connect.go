@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -234,19 +236,37 @@ func (c *connection) listsChanged() {
 	}
 }
 
+// roots returns the session's folders for a program. A server at a URL gets none, because paths of this machine mean
+// nothing to it.
+func (c *connection) roots() (all []*sdk.Root) {
+	if c.server.def.Transport != Stdio {
+		return nil
+	}
+	for _, dir := range c.server.all.o.Folders {
+		uri := url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}
+		all = append(all, &sdk.Root{URI: uri.String(), Name: strings.ToValidUTF8(filepath.Base(dir), "\uFFFD")})
+	}
+	return all
+}
+
 // client returns the protocol client of this connection.
 func (c *connection) client() *sdk.Client {
+	can := &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
+		Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{},
+	}}
+	roots := c.roots()
+	if len(roots) > 0 {
+		can.RootsV2 = &sdk.RootCapabilities{}
+	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "buddy", Version: c.server.all.o.Version}, &sdk.ClientOptions{
-		// set because the library would offer roots otherwise
-		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
-			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{},
-		}},
+		Capabilities:                can,
 		ElicitationHandler:          c.elicit,
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { c.listsChanged() },
 		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { c.listsChanged() },
 		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { c.listsChanged() },
 		ProgressNotificationHandler: c.progress,
 	})
+	client.AddRoots(roots...)
 	client.AddSendingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			res, err := next(ctx, method, req)

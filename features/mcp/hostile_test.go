@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // TestMain also runs the hostile server; its argument selects the misbehaviour.
@@ -28,6 +31,10 @@ func TestMain(m *testing.M) {
 	}
 	if len(os.Args) > 1 && os.Args[1] == "good" {
 		runGoodServer()
+		os.Exit(0)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "roots" {
+		_ = rootsServer().Run(context.Background(), &sdk.StdioTransport{})
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
@@ -188,6 +195,21 @@ func (h *hostile) call(m message) {
 		for i := range 3 {
 			h.line(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":3,"message":"step"}}`, call.Meta.ProgressToken, i+1))
 			time.Sleep(60 * time.Millisecond)
+		}
+		text("done")
+	case "strange": // never returns
+		report := func(token, rest string) {
+			h.line(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + token + `,` + rest + `}}`)
+		}
+		report(`"another"`, `"progress":1,"message":"unknown token"`)
+		report(`7`, `"progress":1,"message":"number as token"`)
+		report(`["x"]`, `"progress":1,"message":"list as token"`)
+		report(string(call.Meta.ProgressToken), `"progress":-0.125,"total":-1`)
+		report(string(call.Meta.ProgressToken), `"progress":1048576,"total":1e300,"message":"a\u001b[2J\u001b]0;t\u0007\n\n  b"`)
+		report(string(call.Meta.ProgressToken), `"progress":2,"total":3,"message":"`+strings.Repeat("x", 1<<20)+`"`)
+	case "progressflood":
+		for i := range 10_000 {
+			h.line(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, call.Meta.ProgressToken, i+1))
 		}
 		text("done")
 	case "flood":

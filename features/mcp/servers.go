@@ -33,6 +33,7 @@ type Options struct {
 	State    string            // folder for pins and processes
 	Env      []string          // NAME=value, for every program in addition to the minimal environment
 	Version  string            // of buddy
+	Folders  []string          // workspace folders on this machine, which programs may list as roots
 	Publish  func(event.Event) // receives events about servers; nil drops them
 	HTTP     *http.Client      // for servers at a URL; nil: the default client
 	// Secret reports whether arguments of a call seem to contain a secret; nil finds none.

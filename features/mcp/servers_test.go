@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -397,6 +398,43 @@ func TestCallsHaveLimitsOfTheirOwn(t *testing.T) {
 	}
 	if !tools.IsPatient(use, call) {
 		t.Error("the limit of all tools would end it")
+	}
+}
+
+// Progress of other calls is ignored, and each line is short and has no escape sequences.
+func TestStrangeProgress(t *testing.T) {
+	b := start(t, hostileServer("strange"))
+	b.settled()
+	use, call := b.planned("mcp__strange__echo", `{"text":"x"}`)
+	shown := make(chan string, 10)
+	call.Output = func(c tools.Chunk) { shown <- string(c.Text) }
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan tools.Result)
+	go func() { over <- use.Run(ctx, call) }()
+	first, second, third := <-shown, <-shown, <-shown
+	cancel()
+	<-over
+	if first != "-0.13\n" || second != "1048576/1e+300 a b\n" || !strings.HasPrefix(third, "2/3 xxx") || len(third) > 310 {
+		t.Errorf("shown: %q, %q, %.2000q", first, second, third)
+	}
+}
+
+// A flood of progress ends the server that sends it, as other notifications do.
+func TestFloodOfProgressClosesTheServer(t *testing.T) {
+	b := start(t, hostileServer("progressflood"), hostileServer("good"))
+	b.settled()
+	use, call := b.planned("mcp__progressflood__echo", `{"text":"x"}`)
+	var lines atomic.Int64
+	call.Output = func(tools.Chunk) { lines.Add(1) }
+	_ = use.Run(t.Context(), call)
+	b.until("closed", func() bool {
+		return strings.Contains(b.status("progressflood").Error, "more than 100 notifications in a second")
+	})
+	if n := lines.Load(); n > maxNotifications*10 {
+		t.Errorf("%d lines were shown", n)
+	}
+	if res := b.call("mcp__good__echo", `{"text":"x"}`); res.Content != "x" {
+		t.Errorf("the other one: %+v", res)
 	}
 }
 

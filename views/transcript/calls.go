@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -9,9 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/state"
 	"buddy/texts"
+	"buddy/texts/ansi"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
@@ -216,9 +219,9 @@ func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, o
 }
 
 // outcomeRole returns the role of a call's outcome. Counts of a subagent's work are muted, because its findings are in
-// the conversation.
+// the conversation, and so is progress.
 func outcomeRole(call *state.Call, counted bool, glyph themes.Role) themes.Role {
-	if call.Agent != nil && counted {
+	if call.Agent != nil && counted || call.State == state.CallRunning {
 		return themes.Muted
 	}
 	return glyph
@@ -261,8 +264,10 @@ func callOutcome(c *state.Call) string {
 	case unhappy(c):
 		_, _, word := draw.TaskOutcome(c.Agent)
 		return draw.Shorten(markup.Inline(texts.OneLine(word)), maxGain)
-	case c.State == state.CallWaiting, c.State == state.CallRunning: // a dialog names the missing decision
+	case c.State == state.CallWaiting: // a dialog names the missing decision
 		return ""
+	case c.State == state.CallRunning:
+		return callProgress(c)
 	case c.State == state.CallTrying:
 		return "trial run, no changes are kept"
 	case c.State == state.CallDenied:
@@ -281,6 +286,19 @@ func callOutcome(c *state.Call) string {
 		return "failed"
 	}
 	return ""
+}
+
+// maxProgress limits the columns of a call's progress.
+const maxProgress = 32
+
+// callProgress returns the last line that the server of a running call has reported, "" for other calls.
+func callProgress(c *state.Call) string {
+	if c.Action.Kind != action.MCP {
+		return ""
+	}
+	lines := bytes.TrimRight(c.Output.Buf, "\n")
+	last := string(lines[bytes.LastIndexByte(lines, '\n')+1:])
+	return draw.Shorten(markup.Inline(ansi.Strip(last)), maxProgress)
 }
 
 // cancelled describes a call that was cancelled before it ran.

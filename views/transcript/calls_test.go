@@ -58,6 +58,30 @@ func TestCallOutcome(t *testing.T) {
 	}
 }
 
+// The row of a server's call shows the last reported progress while the call runs, without escape sequences.
+func TestRowShowsProgress(t *testing.T) {
+	call := state.Call{State: state.CallRunning, Action: action.Action{Kind: action.MCP}}
+	for _, tt := range []struct{ reported, want string }{
+		{"", ""},
+		{"1/3 one\n", "1/3 one"},
+		{"2/3 \x1b[2J\u202etwo\n", "2/3 ‹U+202E›two"},
+		{strings.Repeat("x", 100) + "\n", strings.Repeat("x", maxProgress-1) + "…"},
+	} {
+		call.Output.Append(tt.reported)
+		if got := callOutcome(&call); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.reported, got, tt.want)
+		}
+	}
+	call.Action.Kind = action.Shell
+	if got := callOutcome(&call); got != "" {
+		t.Errorf("a command: %q", got)
+	}
+	call.Action.Kind, call.State = action.MCP, state.CallDone
+	if got := callOutcome(&call); got != "" {
+		t.Errorf("afterwards: %q", got)
+	}
+}
+
 // An unfolded call shows its why and the decision about it, without empty fields.
 func TestUnfoldedCallsExplainThemselves(t *testing.T) {
 	rules := []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file in the workspace"}}
