@@ -33,14 +33,25 @@ func mcpServer() {
 	_ = s.Run(context.Background(), &mcp.StdioTransport{})
 }
 
-// slowMCPServer is an MCP server whose tool reports progress, then asks for the client's roots and returns them.
+// slowMCPServer is an MCP server whose tool reports progress and a change of its resource, then asks for the client's
+// roots and returns them.
 func slowMCPServer() {
-	s := mcp.NewServer(&mcp.Implementation{Name: "slow", Version: "1"}, nil)
+	s := mcp.NewServer(&mcp.Implementation{Name: "slow", Version: "1"}, &mcp.ServerOptions{
+		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
+		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+	})
+	s.AddResource(&mcp.Resource{URI: "mem://map", Name: "map"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{}, nil
+	})
 	mcp.AddTool(s, &mcp.Tool{Name: "walk", Description: "Walks through the roots."},
 		func(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 			listed, ok := req.Params.InputResponses["roots"].(*mcp.ListRootsResult)
 			if !ok {
-				err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+				err := s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: "mem://map"})
+				if err != nil {
+					return nil, nil, err
+				}
+				err = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 					ProgressToken: req.Params.GetProgressToken(), Progress: 1, Total: 2, Message: "walking \x1b[2Jthrough",
 				})
 				return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"roots": &mcp.ListRootsParams{}}}, nil, err

@@ -61,7 +61,7 @@ var Kinds = []Kind{
 	{Name: AtFile, Stays: true, What: "the files that a prompt names after an `@`, as `read_file` returns them, and folders as a list: up to 8 per prompt, 64 KiB each. Files that need your approval, and unchanged files that the model already has, are left out"},
 	{Name: Editor, Stays: true, What: "the texts that an editor sends with a prompt: a selection, or a file with its unsaved changes; up to 8 per prompt, 56 KiB each"},
 	{Name: Folder, Stays: true, What: "the names of the folder's first 60 files, for a model that works in blocks"},
-	{Name: Resources, Stays: true, What: "the resources of MCP servers that a prompt names as `@SERVER:URI`"},
+	{Name: Resources, Stays: true, What: "the resources of MCP servers that a prompt names as `@SERVER:URI`; the names of up to five resources that have changed, if you subscribed to them"},
 	{Name: AgentMention, Stays: true, Main: true, What: "the subagent that a prompt names"},
 	{Name: Hints, Stays: true, Main: true, Long: true, What: "at most two workflows that fit the words of a prompt, with the inputs that they need, and a command for a task that the prompt names (service logs, archives, on a Mac also the clipboard and opening files); at most 200 bytes per prompt"},
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,14 +21,14 @@ import (
 // Feature has the command /mcp. [Parts] makes the part of a session.
 var Feature = &feature.Feature{Commands: []feature.Command{{
 	Command: slash.Command{
-		Name: "mcp", Args: "[NAME|on NAME|off NAME|restart NAME]", Brief: "MCP servers, their tools and errors", Means: []string{"servers", "tools", "connectors", "roots", "progress"},
-		Help: "list this session's MCP servers with their states, tools and errors; start or stop them",
+		Name: "mcp", Args: "[NAME|on NAME|off NAME|restart NAME|resources NAME]", Brief: "MCP servers, their tools and errors", Means: []string{"servers", "tools", "connectors", "roots", "progress", "resources", "subscribe"},
+		Help: "list this session's MCP servers with their states, tools and errors; start or stop them, and subscribe to their resources",
 	},
 	Run: onServers,
 }}}
 
-// onServers lists the servers, describes one, or starts or ends one.
-func onServers(_ context.Context, asked feature.Asked, args []string) (show.Answer, error) {
+// onServers lists the servers, describes one, or starts or ends one or a subscription to one of its resources.
+func onServers(ctx context.Context, asked feature.Asked, args []string) (show.Answer, error) {
 	s, ok := asked.Part.(servers)
 	if !ok {
 		return show.Answer{}, feature.ErrNoSession
@@ -43,7 +44,7 @@ func onServers(_ context.Context, asked feature.Asked, args []string) (show.Answ
 	case verb == "read" && name != "": // the person has seen the hidden text
 		return show.Say("the model may read all of " + name), s.all.MarkRead(name)
 	case name != "":
-		return show.Answer{}, fmt.Errorf("%q is not known (have: list, NAME, on NAME, off NAME, restart NAME)", verb)
+		return s.onResources(ctx, verb, args[1:])
 	}
 	there, err := s.elsewhere()
 	all := append(s.all.List(), there...)
@@ -62,6 +63,20 @@ func onServers(_ context.Context, asked feature.Asked, args []string) (show.Answ
 	return show.Say(strings.Join(all[i].Details(), "\n")), err
 }
 
+// onResources lists the resources of a server, or starts or ends a subscription to one.
+func (s servers) onResources(ctx context.Context, verb string, args []string) (show.Answer, error) {
+	switch {
+	case verb == "resources" && len(args) == 1:
+		list, err := s.all.resourceList(args[0])
+		return show.Answer{List: list}, err
+	case verb == "subscribe" && len(args) == 2:
+		return show.Say("the model learns when " + args[1] + " changes"), s.all.Subscribe(ctx, args[0], args[1])
+	case verb == "unsubscribe" && len(args) == 2:
+		return show.Say("the subscription to " + args[1] + " has ended"), s.all.Unsubscribe(ctx, args[0], args[1])
+	}
+	return show.Answer{}, fmt.Errorf("%q is not known (have: list, NAME, on NAME, off NAME, restart NAME, resources NAME, subscribe NAME URI, unsubscribe NAME URI)", verb)
+}
+
 // serverList lists servers; err is the reason why some are missing.
 func serverList(all []Status, err error) *show.List {
 	list := show.List{
@@ -78,6 +93,42 @@ func serverList(all []Status, err error) *show.List {
 	return &list
 }
 
+// resourceList lists the resources of a server.
+func (s *Servers) resourceList(server string) (*show.List, error) {
+	one, err := s.find(server)
+	if err != nil {
+		return nil, err
+	}
+	list := show.List{
+		Title: "resources of " + server, Columns: []string{"resource", "name", "subscription"}, Empty: "none",
+		Usage: "/mcp subscribe " + server + " URI tells the model when a resource changes; /mcp unsubscribe ends that",
+	}
+	subscribed := s.subs.of(server)
+	row := func(uri, name string) {
+		state, verb, label := "", "subscribe", "tell the model when it changes"
+		if one, ok := subscribed[uri]; ok {
+			state, verb, label = one.state(), "unsubscribe", "end the subscription"
+		}
+		list.Rows = append(list.Rows, show.Row{
+			ID: show.IDOf(uri), Cells: []string{oneLine(uri), oneLine(name), state}, Mark: state != "",
+			Deeds: []show.Deed{{Label: label, Run: []string{"mcp", verb, server, uri}}},
+		})
+		delete(subscribed, uri)
+	}
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	for _, r := range one.resources[:min(len(one.resources), maxResources)] {
+		row(r.URI, r.Name)
+	}
+	for _, uri := range slices.Sorted(maps.Keys(subscribed)) { // the server no longer lists them
+		row(uri, "")
+	}
+	if more := len(one.resources) - maxResources; more > 0 {
+		list.Note = fmt.Sprintf("and %d more", more)
+	}
+	return &list, nil
+}
+
 // serverRow returns the list row of a server with its actions. A server that is not ready has no number of tools.
 func serverRow(s Status) show.Row {
 	r := show.Row{
@@ -89,6 +140,9 @@ func serverRow(s Status) show.Row {
 	}
 	if s.Error != "" && s.State != Ready {
 		r.Cells[3], r.Line = s.Error, s.Name+": "+s.Error
+	}
+	if s.Changed > 0 {
+		r.Cells[1] += " · " + texts.Plural(s.Changed, "changed resource")
 	}
 	do := func(label, verb string) {
 		r.Deeds = append(r.Deeds, show.Deed{Label: label, Run: []string{"mcp", verb, s.Name}})
@@ -105,6 +159,9 @@ func serverRow(s Status) show.Row {
 		do("start it again", "restart")
 		do("switch it off", "off")
 	}
+	if s.Resources > 0 {
+		do("show its resources", "resources")
+	}
 	return r
 }
 
@@ -118,6 +175,9 @@ func (s Status) Line() string {
 		}
 		if s.Resources > 0 {
 			text += fmt.Sprintf(", %d resources", s.Resources)
+		}
+		if s.Changed > 0 {
+			text += fmt.Sprintf(" (%d changed)", s.Changed)
 		}
 	}
 	if s.Project {

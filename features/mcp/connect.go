@@ -259,11 +259,14 @@ func (c *connection) client() *sdk.Client {
 		can.RootsV2 = &sdk.RootCapabilities{}
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "buddy", Version: c.server.all.o.Version}, &sdk.ClientOptions{
-		Capabilities:                can,
-		ElicitationHandler:          c.elicit,
-		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { c.listsChanged() },
-		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { c.listsChanged() },
-		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { c.listsChanged() },
+		Capabilities:               can,
+		ElicitationHandler:         c.elicit,
+		ToolListChangedHandler:     func(context.Context, *sdk.ToolListChangedRequest) { c.listsChanged() },
+		PromptListChangedHandler:   func(context.Context, *sdk.PromptListChangedRequest) { c.listsChanged() },
+		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { c.listsChanged() },
+		ResourceUpdatedHandler: func(_ context.Context, req *sdk.ResourceUpdatedNotificationRequest) {
+			c.server.all.subs.change(resourceName{c.server.def.Name, req.Params.URI})
+		},
 		ProgressNotificationHandler: c.progress,
 	})
 	client.AddRoots(roots...)

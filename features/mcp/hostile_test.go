@@ -33,9 +33,11 @@ func TestMain(m *testing.M) {
 		runGoodServer()
 		os.Exit(0)
 	}
-	if len(os.Args) > 1 && os.Args[1] == "roots" {
-		_ = rootsServer().Run(context.Background(), &sdk.StdioTransport{})
-		os.Exit(0)
+	for name, server := range map[string]func() *sdk.Server{"roots": rootsServer, "newspaper": newspaper} {
+		if len(os.Args) > 1 && os.Args[1] == name {
+			_ = server().Run(context.Background(), &sdk.StdioTransport{})
+			os.Exit(0)
+		}
 	}
 	os.Exit(m.Run())
 }

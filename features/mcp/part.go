@@ -41,6 +41,12 @@ func (p servers) Brief(_ context.Context, b turn.Briefing) {
 		list.Items = append(list.Items, conversation.ListingItem{Name: line.Server, Line: line.Text})
 	}
 	b.List(list)
+	if b.Subagent() {
+		return
+	}
+	if line := changedLine(p.all.subs.takeChanged()); line != "" {
+		b.Tell(reminder.Resources, b.Foreign("a list of changed resources", line))
+	}
 }
 
 // Resources returns the part that adds the resources that prompts name with an @, such as @docs:file:///guide.md, to

@@ -280,6 +280,7 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 		c.stop(err)
 		return nil, err
 	}
+	got.notes = append(got.notes, c.resubscribe(limited)...)
 	s.mu.Lock()
 	s.conn = c
 	s.mu.Unlock()

@@ -58,6 +58,7 @@ type Servers struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
+	subs   subscriptions
 
 	mu      sync.Mutex // guards the fields below and o.HTTP
 	servers []*server  // in the order of the options
@@ -156,6 +157,7 @@ func (s *Servers) Replace(all []Server, client *http.Client) {
 	for _, one := range before {
 		if !slices.Contains(s.servers, one) {
 			one.cancel()
+			s.subs.drop(one.def.Name)
 			delete(s.pending, one.def.Name)
 		}
 	}

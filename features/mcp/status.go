@@ -36,7 +36,8 @@ type Status struct {
 	Tools        []ToolInfo `json:"tools,omitempty"`
 	Prompts      []string   `json:"prompts,omitempty"` // their commands
 	Resources    int        `json:"resources,omitempty"`
-	Notes        []string   `json:"notes,omitempty"` // what was left out, and why
+	Changed      int        `json:"changed,omitempty"` // resources with a subscription that have changed
+	Notes        []string   `json:"notes,omitempty"`   // what was left out, and why
 	Instructions string     `json:"instructions,omitempty"`
 	Withheld     bool       `json:"withheld,omitempty"` // the instructions are hidden from the model until the person has read them
 	Stderr       string     `json:"stderr,omitempty"`   // the end of its output
@@ -97,6 +98,11 @@ func (s *server) known() Status {
 	}
 	for _, t := range s.tools {
 		st.Tools = append(st.Tools, t.info())
+	}
+	for _, one := range s.all.subs.of(s.def.Name) {
+		if one.changes > 0 {
+			st.Changed++
+		}
 	}
 	st.Prompts = modelNames(s.def.Name, promptNames(s.prompts))
 	if c := s.conn; c != nil {
