@@ -1,14 +1,14 @@
 // Package compact shortens conversations so that they fit into the context window of their model.
 //
-// A [Compactor] clears old tool results. If this is not enough, it drops old messages, or replaces them with a
-// summary or with a digest, which has one line per operation. If the conversation still does not fit, Fit returns
+// A [Compactor] clears old tool results. If this is not enough, it drops old messages, or replaces them with a summary
+// by the model or with a digest, which has one line per operation. If the conversation still does not fit, Fit returns
 // Full, and nothing may be sent.
 //
-// If buddy has to guess the size of the context window, no message is removed until the provider has rejected a
-// request as too long.
+// If the size of the context window is only a guess, no message is removed until the provider has rejected a request as
+// too long.
 //
 //	c := compact.New(settings.Context{}.WithDefaults(), compact.Parts{…})
-//	fitting, did := c.Fit(ctx, work, turn)
+//	fitting, compacted := c.Fit(ctx, work, turn)
 package compact
 
 import (
@@ -51,7 +51,8 @@ type Compactor struct {
 	warned *warnings
 }
 
-// warnings holds the notices about unknown context windows that were published. It is safe for concurrent use.
+// warnings remembers for which models the user has been warned that the context window is unknown. It is safe for
+// concurrent use.
 type warnings struct {
 	mu  sync.Mutex // guards all
 	all map[string]bool
@@ -62,8 +63,8 @@ func New(o settings.Context, p Parts) *Compactor {
 	return &Compactor{o: o, p: p, warned: &warnings{all: make(map[string]bool)}}
 }
 
-// For returns a compactor for a subagent with its own model and tools. most is the loosest mode that applies when files
-// are read again.
+// For returns a compactor for a subagent with its own model and tools. When that compactor reads files again, approval
+// is judged at least as strictly as in the mode most.
 func (c *Compactor) For(s *selection.Selection, most action.Mode) *Compactor {
 	other := *c
 	other.p.Selection, other.p.Most = s, most
@@ -84,14 +85,15 @@ type Room struct {
 	grade    event.Health // of that warning
 }
 
-// Ask requests a compaction before the next request; wanted has the person's wishes for the summary, "" for none.
+// Ask requests a compaction before the next request to the model. wanted tells the summarizing model what the user
+// wants in the summary; it may be "".
 func (m *Room) Ask(wanted string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked, m.wanted = true, wanted
 }
 
-// Retry allows summaries again after too many failures in a row.
+// Retry allows automatic compactions again after they were given up because they failed or did not help.
 func (m *Room) Retry() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,7 +128,7 @@ func (m *Room) Trigger() string {
 	return "auto"
 }
 
-// Wanted returns the person's wishes for the last summary, "" for none.
+// Wanted returns what the user wanted in the last summary, or "".
 func (m *Room) Wanted() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -163,7 +165,8 @@ func (m *Room) fails() bool {
 	return m.failures > 0
 }
 
-// warns reports whether a task still needs a warning about a context of this grade, and records the warning.
+// warns reports whether a task needs a warning: the context is filling up, and the task has had no warning this severe.
+// It records the warning.
 func (m *Room) warns(task int, grade event.Health) bool {
 	if grade != event.Warned && grade != event.Critical {
 		return false
@@ -177,8 +180,8 @@ func (m *Room) warns(task int, grade event.Health) bool {
 	return first
 }
 
-// first reports whether this is the first check before the request of a turn, and records it: a strategy is asked once
-// per request. The caller holds m.mu.
+// first reports whether it is called for the first time before the request of a turn. A strategy must be asked only
+// once per request, because it may find nothing to remove. The caller holds m.mu.
 func (m *Room) first(turn int) bool {
 	first := m.looked != turn+1
 	m.looked = turn + 1
@@ -190,7 +193,8 @@ const (
 	thrashTurns        = 3 // this many compactions, with at most this many turns between them, are too many
 )
 
-// thrashes reports whether recent compactions did not help. The caller holds m.mu.
+// thrashes reports whether the last compactions followed each other so closely that another one would not help. The
+// caller holds m.mu.
 func (m *Room) thrashes(turn int) bool {
 	n := len(m.turns)
 	if n < thrashTurns || turn-m.turns[n-1] > thrashTurns {
@@ -212,18 +216,19 @@ type Work struct {
 	Used *usage.Task // counts the summaries
 }
 
-// Fitting is the result of making room.
+// Fitting tells whether the next request fits into the context window.
 type Fitting uint8
 
-// The results of making room.
+// The results of Fit.
 const (
 	Fits  Fitting = iota
 	Moved         // the history was compacted; check again
 	Full          // nothing may be sent
 )
 
-// Fit makes room for the request of a turn. If the result is Moved, it also returns the compaction, otherwise nil. If
-// the provider still finds the request too long, call Overflowed.
+// Fit makes the next request, which belongs to the given turn, fit into the context window. If it had to remove
+// messages, it returns Moved and the compaction. If the provider still rejects the request as too long, call
+// Overflowed.
 func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.ContextCompacted) {
 	window, known := c.p.Selection.Window()
 	if c.o.Strategy != settings.Keep && !c.o.KeepResults {
@@ -277,7 +282,7 @@ func (c *Compactor) warn(w Work, used, window int) {
 	c.p.Stream.Publish(w.Task, 0, event.Warning{Text: text + fill(used, window), Code: "context", NextStep: nextStep(grade)})
 }
 
-// nextStep returns the person's options for a context of this grade, "" for a healthy one.
+// nextStep tells the user what to do about a context of this grade; "" if it is healthy.
 func nextStep(grade event.Health) string {
 	if grade == event.Healthy {
 		return ""
@@ -314,14 +319,14 @@ func (c *Compactor) Replay(e event.Event) {
 	}
 }
 
-// Percent returns the used part of a window as a rounded percentage.
+// Percent returns how much of the window is used, as a rounded percentage.
 func Percent(used, window int) int { return (used*100 + window/2) / window }
 
 func fill(used, window int) string {
 	return fmt.Sprintf("%d%%, about %d of %d tokens", Percent(used, window), used, window)
 }
 
-// PublishUsage publishes an event of a task and a turn with the used part of the context window.
+// PublishUsage publishes an event that says how full the context window is.
 func (c *Compactor) PublishUsage(conv *conversation.Conversation, task, turn int) {
 	u := event.ContextUsage{Estimated: conv.Tokens(), Limit: c.p.Selection.KnownWindow()}
 	if u.Limit > 0 {
@@ -332,7 +337,8 @@ func (c *Compactor) PublishUsage(conv *conversation.Conversation, task, turn int
 	c.p.Stream.Publish(task, turn, u)
 }
 
-// due reports whether old messages must be removed before the request of a turn.
+// due reports whether the conversation should be compacted before the request of a turn, because somebody asked for it
+// or the context is too full.
 func (c *Compactor) due(w Work, turn int) bool {
 	window, known := c.p.Selection.Window()
 	used := w.Conv.Tokens()
@@ -370,8 +376,8 @@ func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacte
 	return c.condense(ctx, w, false)
 }
 
-// condense implements Condense. overflowed means that the provider found a request too long: then even the newest
-// results may be removed, and a summary that has just failed is not tried again.
+// condense implements Condense. overflowed means that the provider rejected a request as too long: then even the newest
+// results may be removed, and no summary is tried if the last one failed.
 func (c *Compactor) condense(ctx context.Context, w Work, overflowed bool) *event.ContextCompacted {
 	asked := w.Room.takeAsked()
 	if c.blocked(ctx, w) {
@@ -402,21 +408,21 @@ func (c *Compactor) condense(ctx context.Context, w Work, overflowed bool) *even
 	return c.digest(ctx, w, percent(min(window, w.Conv.Tokens()), c.o.ManualTo), true, overflowed)
 }
 
-// The ways to compact without a digest.
+// The values of By for compactions other than by digest.
 const (
 	BySummary  = "summary"
 	ByWindow   = "window"
 	ByStrategy = "strategy" // of a program that uses the runtime as a library
 )
 
-// begins publishes an event at the start of a compaction.
+// begins announces a compaction with an event.
 func (c *Compactor) begins(w Work, by string) {
 	c.p.Stream.Publish(w.Task, 0, event.ContextCompacting{By: by, Focus: w.Room.Wanted()})
 }
 
-// digest replaces old exchanges by lines about them until the history has target tokens, and returns the compaction;
-// nil when nothing can be removed or a hook refuses. asked means that the hooks were asked already; all means that the
-// newest results may be removed, too.
+// digest replaces old exchanges with one line per operation until the history has at most target tokens, and returns
+// the compaction. It returns nil if nothing can be removed or a hook refuses. asked means that the hooks have already
+// been asked; all means that even the newest results may be removed.
 func (c *Compactor) digest(ctx context.Context, w Work, target int, asked, all bool) *event.ContextCompacted {
 	if !conversation.Digestible(w.Conv, target, all) {
 		return nil
@@ -439,8 +445,8 @@ func (c *Compactor) digest(ctx context.Context, w Work, target int, asked, all b
 	return &e
 }
 
-// blocked runs the hooks that may refuse a compaction, and reports whether it must not happen. It tells the user about
-// a refusal.
+// blocked runs the hooks that may refuse a compaction. It reports whether the compaction must not happen, because a
+// hook refused it or ctx has ended, and tells the user about a refusal.
 func (c *Compactor) blocked(ctx context.Context, w Work) bool {
 	mode, _ := c.p.Approvals.Mode()
 	m := c.p.Hooks.Tell(ctx, hooks.Where{Task: w.Task, Mode: mode}, hooks.PreCompact, w.Room.Trigger(), map[string]any{"trigger": w.Room.Trigger(), "custom_instructions": w.Room.Wanted()})
@@ -452,7 +458,7 @@ func (c *Compactor) blocked(ctx context.Context, w Work) bool {
 	return true
 }
 
-// cut removes the messages of a plan from the conversation. If that fails, it publishes an error and returns nil.
+// cut removes the messages that the plan selects. If that fails, it publishes an error and returns nil.
 func (c *Compactor) cut(w Work, by string, plan conversation.Plan) *event.ContextCompacted {
 	e, err := w.Conv.Cut(w.Task, by, plan)
 	if err != nil {
@@ -462,8 +468,8 @@ func (c *Compactor) cut(w Work, by string, plan conversation.Plan) *event.Contex
 	return &e
 }
 
-// Overflowed makes room after the provider has found a request too long, and returns the compaction; nil if the history
-// did not change.
+// Overflowed makes room after the provider has rejected a request as too long, and returns the compaction, or nil if
+// the history did not change.
 func (c *Compactor) Overflowed(ctx context.Context, w Work) *event.ContextCompacted {
 	if c.o.Strategy == settings.Keep {
 		return nil

@@ -18,10 +18,10 @@ func ordered(reads []history.Read, by settings.Restore) []history.Read {
 	return all
 }
 
-// percent returns a percentage of a window, at least one token.
+// percent returns part percent of a window, but at least one token.
 func percent(window, part int) int { return max(1, window/100*part+window%100*part/100) }
 
-// health returns the grade of a window's usage.
+// health grades how full the window is.
 func health(c settings.Context, used, window int) event.Health {
 	switch {
 	case window == 0 || used < percent(window, c.HintAt):

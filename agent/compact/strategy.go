@@ -12,10 +12,12 @@ import (
 // strategies of [settings.Strategy] are part of the Compactor, because they use the model. The methods are called from
 // one goroutine per conversation, before a request.
 type Strategy interface {
-	// ShouldCompact reports whether old messages must be removed before the next request. It is asked once per request.
+	// ShouldCompact reports whether to remove old messages before the next request. It is called at most once per
+	// request.
 	ShouldCompact(now State) bool
-	// Compact returns what stays. It is also called when the person or the provider asks for a compaction. An error
-	// removes nothing; after three errors in a row the strategy is not used until a person asks for a compaction.
+	// Compact returns what to keep. It is also called when the user requests a compaction or the provider rejects a
+	// request as too long. If it returns an error, no message is removed; after three errors in a row the strategy is
+	// not called until the user requests a compaction.
 	Compact(ctx context.Context, now State) (Kept, error)
 }
 
@@ -26,9 +28,9 @@ type State struct {
 	Window   int // of the model, in tokens; 0 is unknown
 }
 
-// Kept describes what stays of a conversation: the newest messages, at most Messages of them with at most Tokens
-// tokens; 0 is no limit. Calls stay together with their results; the first prompt, pinned messages, and the last answer
-// with its results always stay.
+// Kept describes which part of a conversation to keep: the newest messages, at most Messages of them with at most
+// Tokens tokens; 0 means no limit. Calls are kept together with their results. The first prompt, pinned messages, and
+// the last answer with its results are always kept.
 type Kept struct {
 	Messages int
 	Tokens   int
@@ -52,10 +54,10 @@ func (s Sliding) Compact(context.Context, State) (Kept, error) {
 	return Kept{Messages: s.Messages, Tokens: percent(s.Tokens, s.Keep)}, nil
 }
 
-// messageFactor is the multiple of Sliding.Messages above which a compaction is due.
+// messageFactor times Sliding.Messages is the number of messages above which a compaction is due.
 const messageFactor = 2
 
-// own returns the strategy that replaces summaries, nil if summaries are used.
+// own returns the strategy that is used instead of summaries, or nil if none is.
 func (c *Compactor) own() Strategy {
 	if c.p.Own != nil || c.o.Strategy != settings.Window {
 		return c.p.Own
@@ -76,11 +78,11 @@ func (c *Compactor) state(w Work) State {
 	return State{Messages: w.Conv.Messages(), Tokens: w.Conv.Tokens(), Window: c.p.Selection.KnownWindow()}
 }
 
-// unlimited is a number of tokens that no conversation has.
+// unlimited is more tokens than any conversation has.
 const unlimited = 1 << 40
 
-// apply asks a strategy what to keep, removes the other messages and returns the compaction; nil if nothing was
-// removed. asked means that the user or the provider requested the compaction.
+// apply asks a strategy what to keep, removes the other messages and returns the compaction, or nil if nothing was
+// removed. asked means that the user requested the compaction, or that the provider rejected a request.
 func (c *Compactor) apply(ctx context.Context, w Work, own Strategy, asked bool) *event.ContextCompacted {
 	by := ByStrategy
 	kept, err := own.Compact(ctx, c.state(w))

@@ -41,8 +41,9 @@ var (
 	errLongSummary = errors.New("the model's summary is as long as the messages it replaces")
 )
 
-// summarise adds to a plan a model's summary of the removed messages, and the current content of files that these
-// messages contained. The request for the summary has no tools and does not enter the history.
+// summarise asks the model to summarize the messages that a plan removes. It adds the summary to the plan, and the
+// current content of the files that the model had read in these messages. The request for the summary has no tools and
+// is not part of the history.
 func (c *Compactor) summarise(ctx context.Context, w Work, plan *conversation.Plan) error {
 	c.p.Stream.Publish(w.Task, 0, event.TaskProgress{ID: w.Task, Text: fmt.Sprintf("summarising %d messages", len(plan.Removed))})
 	defer c.p.Stream.Publish(w.Task, 0, event.TaskProgress{ID: w.Task})
@@ -64,7 +65,8 @@ func (c *Compactor) summarise(ctx context.Context, w Work, plan *conversation.Pl
 	return nil
 }
 
-// writeSummary requests a summary. If the request is too long, it leaves out more of the oldest messages and retries.
+// writeSummary requests a summary. While the request is too long, it leaves out more of the oldest messages and tries
+// again, up to summaryTries times.
 func (c *Compactor) writeSummary(ctx context.Context, w Work, plan *conversation.Plan, window int) (string, error) {
 	limit := min(percent(window, 70)*BytesPerToken, history.Size(plan.Removed))
 	for try := 1; ; try++ {
@@ -113,9 +115,9 @@ func (c *Compactor) askSummary(ctx context.Context, w Work, prompt string) (stri
 	return c.p.Redact.Text(text), nil
 }
 
-// summaryRequest returns the prompt for a summary. It quotes the conversation as text, so that the model does not take
-// calls or results for its own, and every protocol accepts it without tools. It quotes at most limit bytes and leaves
-// out the oldest messages first. wanted has the person's wishes for the summary.
+// summaryRequest returns the prompt that asks for a summary. The conversation is quoted in it as text: the model can't
+// mistake the quoted calls for its own, and every protocol accepts them without tools. If the quotes exceed limit
+// bytes, the oldest messages are left out. wanted says what the user wants in the summary.
 func summaryRequest(wanted, earlier string, old []model.Message, limit int) string {
 	var parts []string
 	size := 0
@@ -165,14 +167,14 @@ func quoted(m model.Message) string {
 	return b.String()
 }
 
-// Inert changes tags in a text, so that the text can't end the conversation, the summary or the person's wishes around
+// Inert adds a space to the tags that enclose the parts of a summary request, so that a text inside a part can't end
 // it.
 func Inert(s string) string {
 	return strings.NewReplacer("<focus", "< focus", "</focus", "< /focus", "<conversation", "< conversation", "</conversation", "< /conversation", "<summary", "< summary", "</summary", "< /summary").Replace(s)
 }
 
-// Clip returns s if it has at most n bytes, otherwise three quarters of n bytes from its start and the rest from its
-// end.
+// Clip returns s if it has at most n bytes. Otherwise it replaces the middle of s with a note: three quarters of n
+// bytes are from the start of s, and one quarter is from its end.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -181,7 +183,8 @@ func Clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:head], "") + fmt.Sprintf("\n… %d bytes …\n", len(s)-head-tail) + strings.ToValidUTF8(s[len(s)-tail:], "")
 }
 
-// scrub returns the summary in an answer, without reasoning before it and without repeated parts of the request.
+// scrub extracts the summary from an answer: it removes reasoning before the summary and passages copied from the
+// request.
 func scrub(s string) string {
 	if _, after, ok := strings.Cut(s, "<summary>"); ok {
 		s, _, _ = strings.Cut(after, "</summary>")
@@ -197,8 +200,9 @@ func scrub(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// restore returns the current content of the files that the removed messages contained, unless other messages still
-// contain them. It reads them with the model's tool, and only those that need no approval.
+// restore returns the current content of files that the model had read in the removed messages, except files that it
+// has also read in the messages that stay. It reads with the model's own tool, and skips files whose reading would need
+// approval.
 func (c *Compactor) restore(ctx context.Context, reads, visible []history.Read, window int) string {
 	tool, err := c.p.Selection.Tools().Lookup("read_file")
 	if err != nil || c.o.Restore == settings.NoFiles {

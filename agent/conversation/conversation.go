@@ -1,9 +1,9 @@
 // Package conversation holds the messages of a session: the main conversation with the model, its forks, and the
 // conversations of subagents.
 //
-// A conversation can always be rebuilt from the stored events, with [Recall]: code that changes the history of a
-// [Conversation] publishes an event about the change under the same lock. Each conversation has its own lock, and so
-// has the [Tree]; the tree's lock is taken first.
+// A conversation can be rebuilt from the stored events at any time, with [Recall], because each change of a
+// [Conversation]'s history is published as an event under the same lock. Each conversation has a lock, and so does the
+// [Tree]; if both are needed, the tree's is taken first.
 //
 //	tree := conversation.NewTree(events, "You are …")
 //	c := tree.Main()
@@ -25,8 +25,8 @@ import (
 	"buddy/agent/stream"
 )
 
-// Conversation is one branch of a session: its history, and the prompts and notes that wait for the model's next
-// request. It is safe for concurrent use; a [Tree] creates it.
+// Conversation is one branch of a session: its history, and the queued prompts and notes that the model will get with
+// its next request. It is safe for concurrent use; a [Tree] creates it.
 type Conversation struct {
 	branch int
 	stream *stream.Stream
@@ -77,7 +77,7 @@ func (c *Conversation) Enqueue(p event.PromptSubmitted) {
 	c.stream.PublishOn(c.branch, p)
 }
 
-// Requeue puts back a prompt that was queued when an earlier process ended.
+// Requeue restores a prompt that was still queued when an earlier process ended.
 func (c *Conversation) Requeue(p event.PromptSubmitted) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +116,7 @@ func (c *Conversation) Next() (p event.PromptSubmitted, ok bool) {
 	return p, true
 }
 
-// Steer moves all queued prompts into the history, as steering messages of a task, and returns them.
+// Steer moves all queued prompts into the history of a running task, to steer it, and returns them.
 func (c *Conversation) Steer(task int) []event.PromptSubmitted {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,9 +143,9 @@ func (c *Conversation) Attach(task, turn int, e event.ReminderAttached) {
 	c.attach(task, turn, e)
 }
 
-// attach implements Attach: it inserts the reminder before a user's unanswered prompt, so that the prompt stays last;
-// if there is none, it appends the reminder. A reminder is skipped if all its kinds are switched off. The caller holds
-// c.mu.
+// attach implements Attach. If the user's last prompt is unanswered, it inserts the reminder before the prompt, so that
+// the prompt stays last; otherwise it appends the reminder. It does nothing if all kinds of the reminder are switched
+// off. The caller holds c.mu.
 func (c *Conversation) attach(task, turn int, e event.ReminderAttached) {
 	if c.off != nil && !slices.ContainsFunc(e.Kinds, func(kind string) bool { return !c.off(kind) }) {
 		return
@@ -159,20 +159,20 @@ func (c *Conversation) attach(task, turn int, e event.ReminderAttached) {
 	c.stream.Publish(task, turn, e)
 }
 
-// asks reports whether a history ends with a user's unanswered prompt.
+// asks reports whether a history ends with an unanswered prompt of the user.
 func asks(h *history.History) bool {
 	msgs := h.Messages()
 	return history.Words(msgs) < len(msgs)
 }
 
-// Announce keeps a line that the model gets with its next request.
+// Announce stores a line for the model, to be sent with the next request.
 func (c *Conversation) Announce(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.news = append(c.news, line)
 }
 
-// AttachNews adds the lines announced since the last request to the history.
+// AttachNews adds the lines stored by Announce to the history, as a reminder.
 func (c *Conversation) AttachNews(task int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,7 +184,7 @@ func (c *Conversation) AttachNews(task int) {
 	c.attach(task, 0, e)
 }
 
-// Distrust records a prompt injection, unless there is one already.
+// Distrust records a prompt injection that the model has read; why describes it. Only the first one is kept.
 func (c *Conversation) Distrust(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -200,7 +200,7 @@ func (c *Conversation) Trust() {
 	c.injected = ""
 }
 
-// Injected returns the prompt injection found since the last prompt, or "".
+// Injected returns a description of the prompt injection that the model has read since the last prompt, or "".
 func (c *Conversation) Injected() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,8 +224,8 @@ func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, 
 	return true
 }
 
-// StorePrefix adds to the history the start of an answer that still streams, so that its calls may start and have
-// results. Store replaces this start.
+// StorePrefix adds the start of an answer that is still streaming to the history, so that the calls in it can already
+// run and get results. Store replaces the start with the whole answer.
 func StorePrefix(c *Conversation, task, turn int, m model.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -239,8 +239,8 @@ func StorePrefix(c *Conversation, task, turn int, m model.Message) {
 // Prefixed reports whether the history ends with the start of an answer that StorePrefix added.
 func Prefixed(c *Conversation) bool { return read(c, history.Grows) }
 
-// StoreResult adds the result of a call to the history. There, the call gets the tool name e.Name and the given
-// arguments, even if the model wrote a different name or arguments.
+// StoreResult adds the result of a call to the history. If buddy ran the call under a different tool name or with
+// different arguments than the model wrote, e.Name and arguments tell compactions what really ran.
 func (c *Conversation) StoreResult(task, turn int, arguments string, e event.ToolResult) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -251,7 +251,7 @@ func (c *Conversation) StoreResult(task, turn int, arguments string, e event.Too
 	c.stream.Publish(task, turn, e)
 }
 
-// endOf returns how the history classifies the end of a call.
+// endOf classifies for the history how a call ended.
 func endOf(e event.ToolResult) history.End {
 	switch {
 	case e.IsError:
@@ -262,7 +262,7 @@ func endOf(e event.ToolResult) history.End {
 	return history.Worked
 }
 
-// Shorten replaces a result in the history by e.Result.
+// Shorten replaces the result of a call in the history with e.Result, because the whole result is now in a file.
 func (c *Conversation) Shorten(task, turn int, e event.ResultSpilled) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -270,7 +270,7 @@ func (c *Conversation) Shorten(task, turn int, e event.ResultSpilled) {
 	c.stream.Publish(task, turn, e)
 }
 
-// read returns the result of calling get with the history, under the lock.
+// read calls get with the history while holding the lock.
 func read[T any](c *Conversation, get func(*history.History) T) T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -295,16 +295,16 @@ func (c *Conversation) Request() ([]model.Message, int) {
 	return c.hist.Messages(), c.hist.Tokens()
 }
 
-// Items returns the messages of a conversation with their sizes, and the estimated tokens of its history, including
-// the fixed parts of each request.
+// Items returns the messages of a conversation with their sizes, and its estimated number of tokens, which includes the
+// fixed parts of each request.
 func Items(c *Conversation) ([]history.Item, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return history.Items(c.hist), c.hist.Tokens()
 }
 
-// BrokenOff reports whether the history ends with an answer that was not compacted. If no task runs, that answer was
-// interrupted.
+// BrokenOff reports whether the history ends with an answer that is not a provider's summary. If no task is running,
+// that answer was interrupted.
 func (c *Conversation) BrokenOff() bool {
 	return read(c, func(h *history.History) bool {
 		msgs := h.Messages()
@@ -315,7 +315,8 @@ func (c *Conversation) BrokenOff() bool {
 // Tokens returns the estimated number of tokens of the history.
 func (c *Conversation) Tokens() int { return read(c, (*history.History).Tokens) }
 
-// Gauge configures the estimate with the model and the characters that each request has in addition to the history.
+// Gauge sets what the estimate of tokens depends on: the model, and the number of characters that each request has in
+// addition to the history.
 func (c *Conversation) Gauge(model string, chars int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -323,7 +324,7 @@ func (c *Conversation) Gauge(model string, chars int) {
 	c.hist.SetModel(model)
 }
 
-// Calibrate corrects the estimate with a provider's count.
+// Calibrate corrects the estimate with the number of tokens that the provider counted.
 func (c *Conversation) Calibrate(tokens int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

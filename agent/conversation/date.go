@@ -8,8 +8,9 @@ import (
 	"buddy/agent/model"
 )
 
-// Today returns the date to send with prompts, such as "2026-11-22 (UTC)"; "" for the demo model and without a time
-// zone. The date is not in the system prompt, because the prompt would then change every day and be cached in vain.
+// Today returns the date to send with prompts, such as "2026-11-22 (UTC)", or "" for the demo model or if the time zone
+// is unknown. The system prompt does not contain the date, because providers cache the prompt only while it does not
+// change.
 func Today(m model.Info, now func() time.Time, zone *time.Location) string {
 	if zone == nil || m.API == model.Demo {
 		return ""
@@ -17,13 +18,13 @@ func Today(m model.Info, now func() time.Time, zone *time.Location) string {
 	return now().In(zone).Format("2006-01-02 (MST)")
 }
 
-// dateBefore and dateAfter enclose the date before a prompt.
+// dateBefore and dateAfter enclose the date that precedes a prompt's text.
 const (
 	dateBefore = "<system-reminder>Today is "
 	dateAfter  = ".</system-reminder>\n\n"
 )
 
-// PromptText returns a prompt's text for the model.
+// PromptText returns the text of a prompt as the model gets it, after the date if the prompt has one.
 func PromptText(p event.PromptSubmitted) string {
 	if p.Date == "" {
 		return p.Text
@@ -31,7 +32,7 @@ func PromptText(p event.PromptSubmitted) string {
 	return dateBefore + p.Date + dateAfter + p.Text
 }
 
-// Undated removes the date from a prompt's text for the model.
+// Undated returns a text from PromptText without the date.
 func Undated(text string) string {
 	if dated, ok := strings.CutPrefix(text, dateBefore); ok {
 		if _, prompt, ok := strings.Cut(dated, dateAfter); ok {

@@ -19,10 +19,11 @@ import (
 // instructionTime limits the time to read instruction files. Files that are not read by then are left out.
 const instructionTime = 5 * time.Second
 
-// maxFolders limits the folders searched for instruction files of one conversation between two compactions.
+// maxFolders limits the number of folders in which instruction files are looked up for one conversation until its next
+// compaction.
 const maxFolders = 200
 
-// below holds the subfolders' instruction files that a conversation has got since its last compaction.
+// below holds the instruction files of subfolders that the model of a conversation has got since the last compaction.
 type below struct {
 	dirs map[string]bool // folders that were searched
 	set  instructions.Set
@@ -35,8 +36,8 @@ func (b *below) clone() below {
 	return below{maps.Clone(b.dirs), instructions.Set{Files: slices.Clone(b.set.Files), Rules: slices.Clone(b.set.Rules)}, slices.Clone(b.used), b.lost}
 }
 
-// knows reports whether a file must not be added: the conversation has it, or it would exceed the size limit of all
-// files.
+// knows reports whether a file must not be added, because the conversation already has it or because all files together
+// would become too large.
 func (b *below) knows(f instructions.File) bool {
 	room := instructions.MaxAll
 	for _, known := range b.set.Files {
@@ -48,7 +49,7 @@ func (b *below) knows(f instructions.File) bool {
 	return len(f.Text) > room
 }
 
-// Sources configures where instruction files are read from. A nil function reads none.
+// Sources holds the functions that read instruction files. A nil function reads none.
 type Sources struct {
 	Read      func(context.Context) (instructions.Set, error)
 	ReadBelow func(ctx context.Context, dirs []string) (instructions.Set, error) // in folders below Workspace
@@ -56,10 +57,11 @@ type Sources struct {
 	Redact    *redact.Redactor
 }
 
-// Instructions adds instruction files to the conversations of a tree. The workspace's files precede the first prompt.
-// They are read at the start and after each compaction, but not in between, because a provider can cache the start of a
-// request only while it stays the same. Files of subfolders become reminders when the model starts to work there. It is
-// safe for concurrent use; use NewInstructions. Its lock is taken before those of the tree.
+// Instructions adds instruction files to the conversations of a tree. The workspace's files precede the first prompt;
+// they are read at the start and after each compaction. Changes in between wait, because a provider caches the start of
+// a request only while it stays the same. A subfolder's files become a reminder when the model starts to work there.
+// Instructions is safe for concurrent use; create it with NewInstructions. Its lock is taken before the locks of the
+// tree and of the conversations.
 type Instructions struct {
 	from   Sources
 	tree   *Tree
@@ -77,8 +79,9 @@ type Instructions struct {
 	warned   map[string]bool // warnings the person has had, by path and reason
 }
 
-// NewInstructions returns instructions that have read no files yet. here is a text about where the model works; each
-// conversation of the tree gets it before the instructions. Background reads end with ctx and are counted by work.
+// NewInstructions returns instructions that have read no files yet. here tells the model where it works; in every
+// conversation of the tree it precedes the instructions. Reading in the background stops when ctx ends, and work counts
+// it.
 func NewInstructions(ctx context.Context, work *sync.WaitGroup, s *stream.Stream, t *Tree, here string, from Sources) *Instructions {
 	i := &Instructions{whole: ctx, work: work, from: from, tree: t, stream: s, here: here, done: make(chan struct{})}
 	i.apply()
@@ -107,7 +110,8 @@ func (i *Instructions) ReadEarly() {
 	})
 }
 
-// Await waits until the instructions are ready for the next request, or ctx ends.
+// Await returns when the instructions for the next request have been read, or when ctx ends. If Stale was called, it
+// reads them again.
 func (i *Instructions) Await(ctx context.Context) {
 	if i.from.Read == nil {
 		return
@@ -134,8 +138,8 @@ func (i *Instructions) Stale() {
 	i.stale = true
 }
 
-// apply gives every conversation the text about where the model works, and the instructions. The caller holds i.mu,
-// unless it just created i.
+// apply puts the instructions, and the text about where the model works, into every conversation. The caller holds
+// i.mu, unless it just created i.
 func (i *Instructions) apply() {
 	if text := strings.TrimSpace(i.here + "\n\n" + i.from.Redact.Text(i.set.Text())); text != "" {
 		i.tree.SetHere(reminder.Wrap(text))
@@ -165,7 +169,7 @@ func (i *Instructions) read(ctx context.Context) {
 	i.warn(0, set)
 }
 
-// warn warns the person about a prompt injection in files, and once about each file that was cut or left out.
+// warn warns the user about a prompt injection in files, and once about each file that was cut or left out.
 func (i *Instructions) warn(task int, set instructions.Set) {
 	if why := set.Injection(); why != "" {
 		i.stream.Publish(task, 0, event.Warning{Text: why, Code: "instructions", NextStep: "look at the file; while it is in use, more actions need your approval ([context] instructions = false leaves such files out)"})
@@ -194,8 +198,8 @@ func readFiles(set instructions.Set) event.InstructionsRead {
 	return e
 }
 
-// Below adds the rules for files that the model has just used, and the instruction files of the subfolders that hold
-// these files. Each is added once per conversation until a compaction.
+// Below adds the instructions for files that the model has just used: the rules that match the files, and the
+// instruction files in their folders. Each is added once per conversation, and again after a compaction.
 func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn int, files []string) {
 	if i.from.ReadBelow == nil || len(files) == 0 || c.off != nil && c.off(reminder.Instructions) {
 		return
@@ -203,8 +207,8 @@ func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn in
 	i.attachFor(ctx, c, task, turn, files, files)
 }
 
-// Again adds the instructions for the files in use that a compaction has removed, so that the next call follows them.
-// target is the target of the instruction files.
+// Again adds the instructions that a compaction has removed, if they apply to files that the model is still using, so
+// that the next call follows them. target is the target of the instruction files.
 func (i *Instructions) Again(ctx context.Context, c *Conversation, task, turn int, target string) {
 	if i.from.ReadBelow == nil || c.off != nil && c.off(reminder.Instructions) {
 		return
@@ -214,7 +218,8 @@ func (i *Instructions) Again(ctx context.Context, c *Conversation, task, turn in
 	}
 }
 
-// lost returns the files in use on a target if a compaction has removed their instructions, and forgets them.
+// lost returns the files that the model is using on a target, if a compaction has removed their instructions. It
+// returns them once.
 func lost(c *Conversation, target string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -232,8 +237,8 @@ func lost(c *Conversation, target string) []string {
 	return files
 }
 
-// attachFor adds the instructions for files to a conversation. It skips instruction files in inHand, because the model
-// has just read them.
+// attachFor adds the instructions for files to a conversation. It skips the instruction files in inHand: the model has
+// just read these itself.
 func (i *Instructions) attachFor(ctx context.Context, c *Conversation, task, turn int, files, inHand []string) {
 	set := i.readBelow(ctx, c, files)
 	i.mu.Lock()
@@ -249,8 +254,8 @@ func (i *Instructions) attachFor(ctx context.Context, c *Conversation, task, tur
 	i.warn(task, added)
 }
 
-// unknown returns, of the instructions just read and the rules for these files, those that a conversation does not have
-// yet, and records them as known. The caller holds i.mu.
+// unknown returns the instructions that are new to a conversation, from the instruction files just read and from the
+// rules that match the given files. It records them as known. The caller holds i.mu.
 func (i *Instructions) unknown(c *Conversation, read instructions.Set, files, inHand []string) instructions.Set {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -270,8 +275,8 @@ func (i *Instructions) unknown(c *Conversation, read instructions.Set, files, in
 	return read
 }
 
-// readBelow reads the instruction files in the folders of these files, except folders that were already searched for
-// the conversation.
+// readBelow reads the instruction files in the folders of the given files, except in folders that were already searched
+// for the conversation.
 func (i *Instructions) readBelow(ctx context.Context, c *Conversation, files []string) instructions.Set {
 	dirs := newFolders(c, i.from.Workspace, files)
 	if len(dirs) == 0 {
@@ -290,8 +295,8 @@ func (i *Instructions) readBelow(ctx context.Context, c *Conversation, files []s
 	return set
 }
 
-// newFolders returns the folders of these files, without those that were already searched for a conversation, and
-// records them as searched.
+// newFolders returns the folders of the given files that have not been searched for a conversation yet, and marks them
+// as searched.
 func newFolders(c *Conversation, workspace string, files []string) (dirs []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -311,7 +316,7 @@ func newFolders(c *Conversation, workspace string, files []string) (dirs []strin
 	return dirs
 }
 
-// Injected returns the prompt injection in the current files, or "".
+// Injected describes the prompt injection in the current instruction files, or returns "".
 func (i *Instructions) Injected() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -332,7 +337,7 @@ func knownBelow(c *Conversation) instructions.Set {
 	return c.known.below.clone().set
 }
 
-// Files returns the instruction files of the main conversation, and the files that were left out, with the reason.
+// Files returns the instruction files of the main conversation, including files that were left out, with the reason.
 func (i *Instructions) Files() []event.InstructionFile {
 	i.mu.Lock()
 	defer i.mu.Unlock()

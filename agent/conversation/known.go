@@ -42,7 +42,8 @@ func (k *known) list(kind string, t knownListing) {
 	k.listed[kind] = t
 }
 
-// prompted records a prompt if it may call a skill or name resources.
+// prompted records a prompt in the working memory. If the prompt may call a skill or name resources, it is also kept
+// until that is known.
 func (k *known) prompted(p event.PromptSubmitted) {
 	k.work.prompted(p)
 	if p.Kind != event.Typed && strings.Contains(p.Text, "@") {
@@ -61,7 +62,7 @@ func (k *known) load(e event.SkillLoaded) {
 	}
 }
 
-// restored records that the texts of skills are in the conversation again.
+// restored records that the texts of these skills are back in the conversation.
 func (k *known) restored(names []string) {
 	for i := range k.loaded {
 		if slices.Contains(names, k.loaded[i].Name) {

@@ -11,8 +11,8 @@ import (
 	"buddy/agent/reminder"
 )
 
-// Listing lists the items of a kind, such as skills, that a model can choose from. It is sent as a reminder and not in
-// the system prompt, so that after a change only the changed lines must be sent.
+// Listing lists things of one kind that a model can choose from, such as skills. The model gets it in a reminder and
+// not in the system prompt, so that only the changed lines must be sent when it changes.
 type Listing struct {
 	Kind  string // kind of the reminder
 	Head  string // explains the lines and how to use one
@@ -36,8 +36,8 @@ func (l Listing) digest() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// AttachList adds a listing unless the model has it: completely at first and after a compaction, later only the
-// changes. An empty listing is added only if the model has another version.
+// AttachList adds a listing, unless the model has this version of it. The model gets the whole list at first and after
+// a compaction, and later only the changes. An empty list is sent only to replace a version that the model has.
 func (c *Conversation) AttachList(task int, l Listing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,7 +58,8 @@ func (c *Conversation) AttachList(task int, l Listing) {
 	c.attach(task, 0, event.ReminderAttached{Kinds: []string{l.Kind}, Text: reminder.Wrap(text), Digest: now})
 }
 
-// whole returns the text of a whole listing. replaces means that the model has an earlier version.
+// whole returns the text of the whole listing. replaces means that the text must say that it replaces an earlier
+// version.
 func (l Listing) whole(replaces bool) string {
 	var b strings.Builder
 	if replaces {
@@ -75,7 +76,7 @@ func (l Listing) whole(replaces bool) string {
 	return b.String()
 }
 
-// difference returns the changes relative to the lines that a model has.
+// difference returns a text about the changes since the model got the lines in before.
 func (l Listing) difference(before map[string]string) string {
 	gone := maps.Clone(before)
 	text := "The list of " + l.Kind + " has changed."
@@ -108,7 +109,7 @@ func (c *Conversation) LoadedSkills() []LoadedSkill {
 	return slices.Clone(c.known.loaded)
 }
 
-// TakeCalls returns, once, the prompts that start with a slash and may call a skill.
+// TakeCalls returns the prompts that start with a slash and may therefore call a skill. It returns each prompt once.
 func (c *Conversation) TakeCalls() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +118,7 @@ func (c *Conversation) TakeCalls() []string {
 	return calls
 }
 
-// TakeNaming returns, once, the prompts that may name resources.
+// TakeNaming returns the prompts that may name resources. It returns each prompt once.
 func TakeNaming(c *Conversation) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

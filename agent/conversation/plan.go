@@ -14,7 +14,8 @@ type PlanState struct {
 	Gone    bool // a compaction may have removed the plan; reported once
 }
 
-// TakePlan returns what the model of a conversation knows about plan mode.
+// TakePlan returns which plan mode reminders the model has got. It reports only once that a compaction may have removed
+// the plan.
 func TakePlan(c *Conversation) PlanState {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -72,7 +72,7 @@ func (r *Recall) Take(env event.Envelope) {
 	}
 }
 
-// shorten repeats a change that shortened the history or protects a part of it.
+// shorten repeats a change that removed messages, shortened results, or pinned an exchange.
 func (r *Recall) shorten(e event.Event) {
 	switch p := e.(type) {
 	case event.ContextCompacted:
@@ -86,15 +86,15 @@ func (r *Recall) shorten(e event.Event) {
 	}
 }
 
-// spill shortens a result that is stored in full in a file.
+// spill replaces a result with the short version that names the file with the full one.
 func (r *Recall) spill(e event.ResultSpilled) {
 	if e.Result != "" {
 		r.Shorten(e.CallID, e.Result)
 	}
 }
 
-// remind adds a reminder. Listings always precede the last prompt. So do other reminders whose event says so; in older
-// sessions no event does.
+// remind adds a reminder. A listing goes before the last prompt; so does any other reminder whose event says so, which
+// no event of older sessions does.
 func (r *Recall) remind(e event.ReminderAttached) {
 	if e.States[sessionStart] != "" {
 		history.Unremind(r.History, r.hook)
@@ -107,8 +107,8 @@ func (r *Recall) remind(e event.ReminderAttached) {
 	r.Append(model.Reminder, e.Text, e.Images...)
 }
 
-// sessionStart is the key in States that marks a reminder with the output of session start hooks. Such a reminder
-// replaces the previous one.
+// sessionStart is the key in States that marks a reminder as the output of session start hooks. A new reminder of this
+// kind replaces the previous one.
 const sessionStart = "session_start"
 
 // AttachStart adds the output of session start hooks, unless the conversation already has the same text.
@@ -120,16 +120,16 @@ func AttachStart(c *Conversation, task int, text string) {
 	}
 }
 
-// load adds the text of a skill that the user called, after the prompt with the call. It adds nothing if the model
-// called the skill, because the text is then the result of that call.
+// load adds the text of a skill that the user called, after the prompt that called it. It adds nothing if the model
+// called the skill, because the result of the model's call contains the text.
 func (r *Recall) load(e event.SkillLoaded) {
 	if e.By == event.ByPerson {
 		r.Append(model.Reminder, e.Text)
 	}
 }
 
-// kind returns the kind of a prompt. In older sessions, events have no kind: there, a prompt that came after the start
-// of its task counts as steering.
+// kind returns the kind of a prompt. Older sessions did not store it: their prompts count as steering if they were
+// submitted after the start of their task.
 func (r *Recall) kind(task int, p event.PromptSubmitted) event.PromptKind {
 	switch {
 	case p.Kind != "":
@@ -180,12 +180,12 @@ func (c *Conversation) replay(env event.Envelope) {
 	}
 }
 
-// Empty reports whether there is nothing to answer: no message besides the system prompt.
+// Empty reports whether the conversation has no message besides the system prompt, so that there is nothing to answer.
 func Empty(c *Conversation) bool {
 	return read(c, func(h *history.History) bool { return h.Last() == "" || h.Last() == model.System })
 }
 
-// Answered reports whether the history ends with an answer, even a compacted one.
+// Answered reports whether the history ends with an answer, even if that is only a provider's summary.
 func (c *Conversation) Answered() bool {
 	return read(c, func(h *history.History) bool { return h.Last() == model.Assistant })
 }

@@ -46,7 +46,7 @@ func (c *Conversation) Cut(task int, by string, p Plan) (event.ContextCompacted,
 	return e, nil
 }
 
-// ByDigest is the value of By for a compaction that replaced old exchanges by lines that describe them.
+// ByDigest is the value of By for a compaction that replaced old exchanges with one line per operation.
 const ByDigest = "digest"
 
 // Digestible reports whether Digest would remove anything.
@@ -60,9 +60,9 @@ func Digestible(c *Conversation, target int, all bool) bool {
 	})
 }
 
-// Digest replaces old exchanges and turns by lines that describe them, until the history has at most target tokens, and
-// reports whether it changed anything. If that removes nothing and all is true, it removes exchanges up to the newest
-// one; if there are none either, it clears results, the oldest first.
+// Digest replaces old exchanges and turns with one line per operation until the history has at most target tokens, and
+// reports whether it changed anything. If none could be replaced and all is true, it replaces all exchanges except the
+// newest; if that is the only one, it clears results, oldest first.
 func (c *Conversation) Digest(task, target int, all bool) (e event.ContextCompacted, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +105,7 @@ func TakeBack(c *Conversation, task int, prompts []int, why string) {
 	digested(c, task, history.CompactUnsent(c.hist))
 }
 
-// Unread returns the ids of the calls whose results no model has answered.
+// Unread returns the ids of the calls whose results have not been followed by an answer yet.
 func Unread(c *Conversation) []string { return read(c, history.Unread) }
 
 // Withhold hides results from models, because a provider's content policy refused them.
@@ -116,8 +116,8 @@ func Withhold(c *Conversation, task, turn int, e event.ContextWithheld) {
 	c.stream.Publish(task, turn, e)
 }
 
-// ClearOld removes the content of results that no longer matter if that saves enough. If room is needed, less is
-// enough.
+// ClearOld removes the content of results that no longer matter, but only if that saves enough tokens. If needed is
+// true, a smaller saving suffices, because the context is filling up.
 func (c *Conversation) ClearOld(task int, needed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

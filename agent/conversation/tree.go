@@ -48,13 +48,14 @@ type Readers interface {
 	See(branch int, call string, files []action.SeenFile)
 	// ForkReader copies a conversation's records to its fork. It leaves out files read by calls that are under way.
 	ForkReader(from, to int, underWay func(call string) bool)
-	// Unread forgets the files that one of these calls was the last to read or write.
+	// Unread forgets each file whose latest read or write was made by a call for which by returns true.
 	Unread(branch int, by func(call string) bool)
 	// EndReader removes the records of a conversation.
 	EndReader(branch int)
 }
 
-// Keep sets the readers that record the files of all conversations. It must be called before any other use of the tree.
+// Keep sets where the tree records the files that its conversations read. It must be called before any other use of the
+// tree.
 func (t *Tree) Keep(r Readers) { t.readers = r }
 
 // At returns the conversation of a branch; nil if it has ended or never existed.
@@ -67,12 +68,12 @@ func (t *Tree) At(branch int) *Conversation {
 	return t.forks[branch]
 }
 
-// inProgress is the result, in a fork, of a call that is still running in the main conversation.
+// inProgress is what a fork contains as the result of a call that is still running in the main conversation.
 const inProgress = "still running in the conversation that this one was forked from"
 
 // Fork starts a conversation with a copy of the main history. The fork also knows the files that the main conversation
-// has read. made reports whether a call belongs to the running exchange of the main conversation; calls in an
-// incomplete answer count.
+// has read, except through calls that are still running. made reports whether a call belongs to the running exchange of
+// the main conversation, including calls in an answer that is still streaming.
 func (t *Tree) Fork(made func(call string) bool) *Conversation {
 	c := t.forkNow()
 	if t.readers != nil {
@@ -209,7 +210,7 @@ func (t *Tree) Replay(env event.Envelope) *Conversation {
 	return c
 }
 
-// AtFile stands for the id of a call in the record of files that were read because a prompt named them.
+// AtFile is recorded in place of a call's id for a file that was read because a prompt named it.
 const AtFile = "at_file"
 
 // see records the files in a stored event.

@@ -12,8 +12,9 @@ const (
 	keepFailures = 3 // most recent failures whose exchanges are kept
 )
 
-// Cut is the result of one compaction. Indexes refer to the history before the cut, counted from the first message
-// after the leading system messages, the summary, the message about where the model works and the restored message.
+// Cut is the result of one compaction. Index 0 is the first message that compaction may remove from the uncut history:
+// the one after the system messages, the earlier summary, the restored message, and the message about where the model
+// works.
 type Cut struct {
 	Summary  string // replaces the removed messages; "" for nothing
 	Restored string // a user message before the summary, with text that the model should keep; "" for nothing
@@ -29,8 +30,8 @@ type Report struct {
 	Turns         int // removed exchanges
 }
 
-// unit is an exchange: a prompt, the reminders right before it and everything up to the next exchange. The first
-// exchange includes the messages before the first prompt.
+// unit is a range of messages that compaction removes together. Most units are exchanges: a prompt, the reminders right
+// before it, and everything up to the next exchange. The first exchange includes the messages before the first prompt.
 type unit struct{ from, to int } // indexes, to is exclusive
 
 // Compact replaces the oldest exchanges by one summary after the leading system messages, until the history has at most
@@ -54,7 +55,7 @@ func CompactAll(h *History, target int) Report {
 	return compact(h, target, removal{exchanges: all[:max(0, len(all)-1)], stays: h.pinned, summary: target * CharsPerToken / 4})
 }
 
-// CompactUnsent removes the reminders after the last answer. It is called when their prompts have been removed.
+// CompactUnsent removes the reminders after the last answer, whose prompts have already been removed.
 func CompactUnsent(h *History) Report {
 	var unsent []unit
 	for i := len(h.body()) - 1; i >= 0 && reminds(h.body()[i]); i-- {
@@ -124,7 +125,7 @@ func compact(h *History, target int, r removal) Report {
 	return report
 }
 
-// without estimates the tokens of the history if room characters are removed and the summary is added.
+// without estimates the tokens that the history will have after room characters are removed and the summary is added.
 func (g *gauge) without(room int, summary string) int {
 	chars := g.chars + g.fixed - room
 	if summary != "" {
@@ -144,8 +145,8 @@ func failures(results []result, n int) map[string]bool {
 	return calls
 }
 
-// Apply makes a cut that Compact or Older returned, also on replay. For a cut that does not fit this history it returns
-// an error and changes nothing.
+// Apply makes a cut that Compact or Older returned, now or when the session is replayed. If the cut does not fit this
+// history, Apply returns an error and changes nothing.
 func (h *History) Apply(c Cut) error {
 	start, body := h.start(), h.body()
 	if c.Boundary < 0 || c.Boundary > len(body) {
@@ -209,8 +210,8 @@ func (h *History) recount() {
 	}
 }
 
-// paired checks that every call is followed by its result, in order, and every result has its call. In the last answer,
-// the given number of calls may lack their results.
+// paired returns an error unless every call is followed by its result, in order, and every result has its call. open is
+// the number of calls of the last answer that may lack a result.
 func paired(msgs []model.Message, open int) error {
 	for i := 0; i < len(msgs); i++ {
 		if msgs[i].Role == model.Tool {
@@ -244,7 +245,7 @@ func (h *History) start() int {
 
 func (h *History) body() []model.Message { return h.msgs[h.start():] }
 
-// units splits a body into exchanges.
+// units splits the messages that compaction may remove into exchanges.
 func units(body []model.Message) []unit {
 	var all []unit
 	seen := false
@@ -268,15 +269,14 @@ func units(body []model.Message) []unit {
 // opens reports whether a message opens an exchange.
 func opens(m model.Message) bool { return m.Role == model.User && m.Kind == model.Prompt }
 
-// prompted reports whether a message was written by the person.
+// prompted reports whether the user wrote the message.
 func prompted(m model.Message) bool { return m.Role == model.User && m.Kind != model.Reminder }
 
 // Removable reports whether CompactTurns with a low enough target would remove anything from h.
 func Removable(h *History) bool { return len(h.removable()) > 0 || len(turns(h)) > 0 }
 
-// turns returns the parts that may be removed inside an exchange, oldest first: answers that called tools, each with
-// the results, and reminders. The last answer with calls, pinned messages, and messages that no model has answered
-// are left out.
+// turns returns what may be removed inside exchanges, oldest first: reminders, and answers that called tools, together
+// with the results. It omits the last answer with calls, pinned messages, and messages that no model has answered.
 func turns(h *History) []unit {
 	body := h.body()
 	answered := len(body)
@@ -345,8 +345,8 @@ func (h *History) Unpin(i int) bool {
 	return ok
 }
 
-// PinExchange pins or unpins all messages of an exchange, counted back from the newest, which
-// is 1. It returns their number, 0 when there is no such exchange.
+// PinExchange pins or unpins all messages of an exchange; back 1 is the newest exchange, 2 the one before it. It
+// returns the number of messages, or 0 if there is no such exchange.
 func (h *History) PinExchange(back int, on bool) int {
 	all := units(h.body())
 	if back < 1 || back > len(all) {
@@ -363,8 +363,8 @@ func (h *History) PinExchange(back int, on bool) int {
 	return u.to - u.from
 }
 
-// stays reports whether every compaction keeps the message at index i of the body. It keeps pinned messages, and the
-// first prompt, which has the task and its limits.
+// stays reports whether every compaction keeps the message at index i of the body, because it is pinned or is the first
+// prompt, which states the task.
 func (h *History) stays(i int) bool {
 	return h.pinned(i) || i == slices.IndexFunc(h.body(), opens)
 }
@@ -375,8 +375,8 @@ func (h *History) pinned(i int) bool {
 	return h.pins[at]
 }
 
-// anchor returns the index of the message that message i belongs to: for a result, the message with its call; otherwise
-// i.
+// anchor returns the index of the message with the calls if message i is a result, otherwise i. It returns false if no
+// message at i can be pinned.
 func (h *History) anchor(i int) (int, bool) {
 	if i < h.start() || i >= len(h.msgs) {
 		return -1, false

@@ -34,7 +34,7 @@ type digest struct {
 	omitted int
 }
 
-// summaryMessage returns a message that replaces others.
+// summaryMessage returns the message that holds a summary in a history.
 func summaryMessage(text string) model.Message {
 	return model.Message{Role: model.System, Content: text}
 }
@@ -61,8 +61,8 @@ func succeeded(line string) bool {
 	return strings.HasSuffix(before, "["+success)
 }
 
-// text returns a summary that is shorter than room, the number of characters that it replaces: all lines or, if these
-// are too long, one line with their number; "" if even that would save nothing.
+// text returns the summary, which must save space: it replaces messages of room characters. If the lines together are
+// too long, it returns one line that counts them, or "" if even that is too long.
 func (d *digest) text(room int) string {
 	one := fmt.Sprintf(omittedForm, d.omitted+len(d.lines))
 	full := summaryTitle + "\n" + strings.Join(d.lines, "\n")
@@ -77,7 +77,7 @@ func (d *digest) text(room int) string {
 	return ""
 }
 
-// readDigest parses the previous summary, "" for none, so that the next one includes its lines.
+// readDigest parses the previous summary, so that its lines become part of the next one. The summary may be "".
 func readDigest(summary string) *digest {
 	d := &digest{}
 	for _, l := range strings.Split(summary, "\n") {

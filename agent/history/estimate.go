@@ -5,7 +5,7 @@ import "buddy/agent/model"
 // CharsPerToken is the number of characters that estimates count as one token.
 const CharsPerToken = 4
 
-// gauge measures a history.
+// gauge estimates the size of a history.
 type gauge struct {
 	chars  int // of all messages
 	fixed  int // of the rest of every request

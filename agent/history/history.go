@@ -135,8 +135,8 @@ func InsertBefore(h *History, text string, images ...model.Image) {
 	insert(h, at, model.Message{Role: model.User, Kind: model.Reminder, Content: text, Images: images})
 }
 
-// Words returns the index at which the user's unanswered messages start: a prompt, or the messages that steered a
-// running exchange. Reminders may follow them. If msgs does not end with such messages, it returns len(msgs).
+// Words returns the index of the first of the user's unanswered messages at the end of msgs: a prompt, or messages that
+// steer a running exchange. Reminders may follow them. If there are none, it returns len(msgs).
 func Words(msgs []model.Message) int {
 	end := len(msgs)
 	for end > 0 && reminds(msgs[end-1]) {
@@ -179,7 +179,7 @@ func (h *History) Assistant(m model.Message) bool {
 // Called reports whether the history has had a call with this id.
 func (h *History) Called(id string) bool { return h.ids[id] }
 
-// validCalls returns the calls that have a name and an id that is neither in ids nor repeated.
+// validCalls returns the calls that have a name and a new id: neither in ids nor used by an earlier one of these calls.
 func validCalls(calls []model.ToolCall, ids map[string]bool) []model.ToolCall {
 	var out []model.ToolCall
 	for _, c := range calls {

@@ -6,7 +6,7 @@ import (
 	"buddy/texts"
 )
 
-// ItemKind is the part of a request that an item belongs to.
+// ItemKind says which part of a request an item is.
 type ItemKind uint8
 
 // The kinds of items, in the order of a request.
@@ -18,7 +18,7 @@ const (
 	ReminderItem
 )
 
-// Item is the size of one message of a history.
+// Item holds the size of one message of a history.
 type Item struct {
 	Kind  ItemKind
 	Name  string // for display: the subject of a call, or the start of a text; "" for the system prompt

@@ -67,10 +67,10 @@ func reading(arguments string) readArgs {
 	return a
 }
 
-// MicroCompact clears results that no longer matter, and returns their call ids in order, none when the gain would be
-// too small. It clears bulky listings and searches, and reads that were repeated later. The newest five results,
-// failures, pinned messages and unanswered results are kept. A provider's cache then loses all messages from the first
-// cleared result on, so the gain must be large compared with their size, unless room is needed.
+// MicroCompact clears results that no longer matter, and returns their call ids in order, or none if clearing would
+// save too little. It clears long results of listings and searches, and of reads that were repeated later, but not the
+// newest five results, failures, pinned messages and unanswered results. The provider's cache then loses everything
+// from the first cleared result on; unless room is needed, the saving must be large compared with that.
 func (h *History) MicroCompact(needed bool) []string {
 	pinned := h.pinnedCalls()
 	again := make(map[string]bool) // reads repeated by a later one
@@ -116,7 +116,7 @@ func ClearResults(h *History, target int) []string {
 	return ids
 }
 
-// sizeFrom returns the characters of the messages from the result of a call on.
+// sizeFrom returns the characters of the result of a call and of all messages after it.
 func sizeFrom(msgs []model.Message, id string) int {
 	n := 0
 	for _, m := range slices.Backward(msgs) {

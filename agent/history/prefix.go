@@ -9,19 +9,19 @@ import (
 )
 
 // Prefix appends the start of an answer that is still streaming, because its first calls may already run. It reports
-// whether it did. A later Prefix replaces this start with a longer one; the next Assistant replaces it with the answer,
-// or as much of it as arrived. Results of its calls stay.
+// whether the start had any content. A later Prefix replaces it with a longer start, and the next Assistant with the
+// whole answer, or with as much of it as arrived. The results of its calls are kept.
 func Prefix(h *History, m model.Message) bool {
 	grows := h.Assistant(m)
 	h.grows = h.grows || grows
 	return grows
 }
 
-// Grows reports whether the last answer of the history is only the start of one, added by Prefix.
+// Grows reports whether the last answer is incomplete: a start of an answer that Prefix added.
 func Grows(h *History) bool { return h.grows }
 
-// Grown returns m, the whole answer, and adds what m lacks of the start that Prefix stored: calls, because they may
-// have run, and text. Without a stored start it returns m.
+// Grown returns m, a whole answer, completed with what Prefix stored of the answer and m lacks: calls, because they may
+// have run, and text. If Prefix stored nothing, it returns m unchanged.
 func Grown(h *History, m model.Message) model.Message {
 	if !h.grows {
 		return m

@@ -2,8 +2,8 @@ package history
 
 import "maps"
 
-// Succeed prepares h to replace an old history of the same session: it copies the system prompt, the message about
-// where the model works and the calibration, and all known call ids, so that ids stay unique.
+// Succeed prepares h, an earlier state of a session, to replace old, the current one. It copies the system prompt, the
+// message about where the model works, the calibration and all known call ids, so that new ids stay unique.
 func Succeed(h, old *History) {
 	if old.system > 0 {
 		h.SetSystem(old.msgs[0].Content)

@@ -7,10 +7,10 @@ import (
 )
 
 // Older plans a cut that keeps the newest messages: as many as fit into the given number of tokens, and at most the
-// given number of messages (0: any number), but always the last answer with its results. The cut may be inside a long
-// exchange, between two answers; then the person's messages of that exchange are kept. The first prompt and pinned
-// messages are kept too. Older changes nothing: the caller adds a summary of the removed messages to the cut and
-// applies it. No removed messages means that nothing can be removed.
+// given number of messages (0: any number), but always the last answer with its results. The cut may be between two
+// answers of a long exchange; then the user's messages of that exchange are kept. The first prompt and pinned messages
+// are kept, too. Older changes nothing: the caller adds a summary of the removed messages to the cut and applies it. If
+// removed is empty, nothing can be cut.
 func (h *History) Older(tokens, messages int) (c Cut, removed []model.Message) {
 	body := h.body()
 	c.Boundary = h.gauge.border(body, tokens, messages)
@@ -60,8 +60,8 @@ func (g *gauge) border(body []model.Message, tokens, messages int) int {
 	return border
 }
 
-// askedBefore returns the index of the prompt that opened the exchange of message i; of several prompts in a row, the
-// first. It returns i if that message itself opens an exchange, or if there is no earlier prompt.
+// askedBefore returns the index of the prompt that opened the exchange with message i, or of the first one if several
+// prompts in a row did. It returns i if message i itself opens an exchange, or if no prompt precedes it.
 func askedBefore(body []model.Message, i int) int {
 	if i == len(body) || opens(body[i]) {
 		return i
@@ -109,10 +109,10 @@ func (h *History) Reads(msgs []model.Message) []Read {
 	return all
 }
 
-// same reports whether both name the same file.
+// same reports whether r and other are reads of the same file.
 func (r Read) same(other Read) bool { return r.Path == other.Path && r.Target == other.Target }
 
-// After returns the messages that a cut keeps after its boundary.
+// After returns the messages from the cut's boundary on.
 func (h *History) After(c Cut) []model.Message { return h.body()[c.Boundary:] }
 
 // Turns counts the exchanges whose prompts a cut removes.

@@ -2,11 +2,11 @@ package history
 
 import "buddy/agent/model"
 
-// meanings maps ids to calls translated to buddy's tools. Models may call tools under other names; the messages keep
-// these, and compaction uses the translation.
+// meanings maps the ids of calls to the calls that buddy ran for them. A model may call tools by other names; the
+// messages keep its names, while compaction looks at what ran.
 type meanings map[string]model.ToolCall
 
-// of returns the translation of a call, or the call itself if it has none.
+// of returns the call that buddy ran for c, which is c itself unless Meant stored another.
 func (m meanings) of(c model.ToolCall) model.ToolCall {
 	if meant, ok := m[c.ID]; ok {
 		c.Name, c.Arguments = meant.Name, meant.Arguments
@@ -14,8 +14,8 @@ func (m meanings) of(c model.ToolCall) model.ToolCall {
 	return c
 }
 
-// Meant stores the tool and the arguments that a call means. It must be called before the call gets its result, and may
-// be called before Assistant adds the call.
+// Meant stores which tool buddy runs for a call, and with which arguments. It must be called before the call gets its
+// result, and may be called before Assistant adds the call.
 func (h *History) Meant(id, name, arguments string) {
 	h.meant[id] = model.ToolCall{Name: name, Arguments: arguments}
 }

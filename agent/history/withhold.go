@@ -9,7 +9,7 @@ import (
 // Withheld replaces a result that a provider's content policy refused, and the result's pictures.
 const Withheld = "[Withheld: the provider's content policy refused it]"
 
-// Unread returns the ids of the calls whose results no model has answered, except cleared ones.
+// Unread returns the ids of the calls whose results no answer has followed yet, except cleared results.
 func Unread(h *History) []string {
 	var ids []string
 	for _, r := range h.results[min(h.seen, len(h.results)):] {

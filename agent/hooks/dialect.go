@@ -18,7 +18,7 @@ type Call struct {
 	Verdict   action.Verdict // the decision of the policy
 }
 
-// useTool is the tool that calls other tools: hooks see the tool that it calls.
+// useTool is the name of a tool that calls other tools. Hooks see the called tool instead.
 const useTool = "use_tool"
 
 // inner returns the call that use_tool makes, or c itself.
@@ -87,7 +87,8 @@ func (c Call) input() map[string]any {
 	return in
 }
 
-// arguments returns the arguments of a call with those from a hook, updated, in place of those that the hook has seen.
+// arguments returns new arguments for the call: those that a hook printed, updated, and from the old ones only those
+// that hooks don't see.
 func (c Call) arguments(updated json.RawMessage) (string, error) {
 	var in map[string]any
 	if err := json.Unmarshal(updated, &in); err != nil || in == nil {

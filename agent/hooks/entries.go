@@ -38,7 +38,8 @@ func eventOf(name string) (e Event, ok bool) {
 	return e, ok
 }
 
-// unitOf returns the unit of time limits: the event's name shows which program the hook was written for.
+// unitOf returns the unit of a hook's time limit. Programs use different units; the event's name shows which program
+// the hook was written for.
 func unitOf(event string) time.Duration {
 	if slices.Contains([]string{"BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "PreCompress"}, event) {
 		return time.Millisecond
@@ -46,11 +47,11 @@ func unitOf(event string) time.Duration {
 	return time.Second
 }
 
-// unreadable is the event of a placeholder for the hooks of a file that can't be read. Guards may be among them.
+// unreadable is the event of the entry that stands for all hooks of a file that can't be read. They may include guards.
 const unreadable = "unreadable guard"
 
-// Entries returns the hooks of hooks.json or of another program's settings, and the problems of the whole file. It does
-// not check the single hooks.
+// Entries returns the hooks of hooks.json or of another program's settings, and the problems that concern the whole
+// file. It does not check the individual hooks.
 func Entries(text []byte, file string) ([]Entry, []Problem) {
 	f := &entryReader{parser: parser{text: bytes.TrimPrefix(text, []byte("\ufeff")), origin: Origin{File: file}}}
 	f.read()
@@ -71,7 +72,7 @@ type entryReader struct {
 	unread bool // no part of the text could be read: it may contain any guard
 }
 
-// namesGuard reports whether the file contains the name of an event whose hooks can refuse a call.
+// namesGuard reports whether the file mentions an event whose hooks can refuse a call.
 func (f *entryReader) namesGuard() bool {
 	plain := frontmatter.Plain(string(f.text[:min(len(f.text), maxFile)]))
 	return slices.ContainsFunc([]string{"pretooluse", "beforetool", "permissionrequest", "beforeshell", "beforemcp", "beforeread"}, func(name string) bool { return strings.Contains(plain, name) })
@@ -148,7 +149,7 @@ func guardBelow(table map[string]json.RawMessage) bool {
 	return false
 }
 
-// moments reads the hooks in a table whose keys are names of events. It skips the names for which wanted returns false.
+// moments reads the hooks in a table whose keys are event names. It skips events for which wanted returns false.
 func (f *entryReader) moments(events map[string]json.RawMessage, wanted func(string) bool) {
 	place := func(name string) int { e, _ := eventOf(name); return slices.Index(Events, e) }
 	names := slices.SortedFunc(maps.Keys(events), func(a, b string) int { // unknown ones first
@@ -191,7 +192,8 @@ func listOf(raw json.RawMessage) []json.RawMessage {
 	return all
 }
 
-// matcherOf returns a matcher from a text or a list of names; for any other value it returns an invalid pattern.
+// matcherOf returns the matcher in a string, or made from a list of names. For any other value it returns an invalid
+// pattern.
 func matcherOf(raw json.RawMessage) string {
 	var text string
 	var names []string

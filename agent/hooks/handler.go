@@ -1,10 +1,10 @@
 // Package hooks runs hooks: programs that the user or a project has configured to run at certain events of a session,
 // such as before a tool call.
 //
-// A hook may deny a tool call, require approval for it, or change it, in which case the policy judges it again. Only
-// a hook of the user may approve a call, and only if the user could approve it with a single key press. A hook that
-// can deny calls is a guard: if it fails, nothing runs without the user's approval. The hook files have the format of
-// other agents; see docs/extensions.md.
+// A hook may deny a tool call, require approval for it, or change it, in which case the policy judges the changed call.
+// Only a hook of the user, and not of a project, may approve a call, and only if the user could approve it with a
+// single key press. A hook that can deny calls is a guard: if it fails, nothing runs without the user's approval. Hook
+// files use the format of other agents; see docs/extensions.md.
 //
 //	set := hooks.Parse(text, hooks.Origin{Source: hooks.Person, File: "hooks.json"})
 //	r := hooks.New(hooks.Options{Handlers: set.Handlers, Project: dir})
@@ -123,7 +123,7 @@ const maxName = 40
 // interpreters lists programs that run the script in their first argument.
 var interpreters = []string{"sh", "bash", "zsh", "dash", "python", "python3", "node", "ruby", "perl"}
 
-// Name returns the name of the hook in messages: the script or program that its command starts.
+// Name returns what messages call the hook: the script or program that its command starts.
 func (h Handler) Name() string {
 	if h.Lost != "" {
 		return texts.Clip(strings.TrimSuffix(fmt.Sprintf("%s:%d", path.Base(h.Origin.File), h.Line), ":0"), maxName)
@@ -202,7 +202,7 @@ func (h Handler) limit() time.Duration {
 	return h.Event.limit()
 }
 
-// same reports whether two hooks of one event do the same, so that only one needs to run.
+// same reports whether two hooks of one event run the same command, so that one run is enough.
 func (h Handler) same(other Handler) bool {
 	return h.Lost == other.Lost && h.Command == other.Command && h.Direct == other.Direct && slices.Equal(h.Args, other.Args) && h.Async == other.Async && h.Origin.Root == other.Origin.Root
 }

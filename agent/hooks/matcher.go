@@ -11,19 +11,20 @@ import (
 	"buddy/texts"
 )
 
-// matcher selects the tools for which a hook runs or, for an event that is not about a call, the kinds of the event.
+// matcher selects when a hook runs: for which tools, or, if its event is not about a tool call, for which kinds of the
+// event.
 type matcher struct {
 	names   []string       // exact names; nil without a pattern: all
 	pattern *regexp.Regexp // nil: use names
 }
 
-// kinds reports whether hooks of the event can have a matcher. For other events, it is ignored.
+// kinds reports whether a matcher has an effect on hooks of the event; if not, it is ignored.
 func (e Event) kinds() bool { return e != UserPromptSubmit && e != Stop }
 
-// matching parses text, the matcher of the hook. "" and * select everything. A text of letters, digits, - _ space , |
-// is a list of exact names; a text such as Bash(git push:*) is a rule and selects the calls that match it; anything
-// else is a regular expression that may match anywhere in a name. unknown lists names that are not tools. A guard that
-// could never run is an error.
+// matching parses text, the hook's matcher. "" and * select everything. A text of letters, digits, - _ space , | is a
+// list of exact names. A text such as Bash(git push:*) is a rule and selects the calls that match it. Anything else is
+// a regular expression, which selects each name that contains a match. unknown lists names that are not tools. It is an
+// error if the hook is a guard that could never run.
 func (h *Handler) matching(text string) (unknown []string, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "*" || !h.Event.kinds() {
@@ -75,8 +76,9 @@ func newMatcher(text string, names, tools bool) (m matcher, err error) {
 	return m, nil
 }
 
-// ruled parses a matcher that consists of rules such as Bash(git push:*), and reports whether it does. If there are
-// several rules, or one that can't be parsed, the hook runs for all calls of the tools that they name.
+// ruled parses a matcher that consists of rules such as Bash(git push:*), and reports whether text is one. A single
+// rule limits the hook to the calls that match it. If there are several rules, or the rule is invalid, the hook runs
+// for all calls of the named tools.
 func (h *Handler) ruled(text string) bool {
 	var names []string
 	parts := ruleForm().FindAllStringSubmatch(text, -1)
@@ -99,15 +101,17 @@ func (h *Handler) ruled(text string) bool {
 	return true
 }
 
-// ruleForm matches a tool name and an optional condition in parentheses, up to the next name.
+// ruleForm matches a tool name, optionally with a condition in parentheses, and the separator after it.
 var ruleForm = texts.Regexp(`([A-Za-z_]\w*)(?:\([^()]*\))?(?:\s*[|,]\s*|$)`)
 
-// toolNames holds the tools of docs/tools.md. It is generated with that page, because hooks may not depend on tools.
+// toolNames holds the names of the tools in docs/tools.md. The file is generated together with that page, because this
+// package may not import package tools.
 //
 //go:embed tools.txt
 var toolNames string
 
-// ownTools lists buddy's tools, those of features last. A guard's pattern must match at least one of them.
+// ownTools lists buddy's tools. The last ones belong to features and are not in toolNames. The pattern of a guard must
+// match at least one tool in the list.
 var ownTools = append(strings.Fields(toolNames), "mcp_resources", "mcp_read", "diagnostics", codeTool, "workflow")
 
 // matches reports whether the matcher selects a kind of event.
@@ -126,12 +130,13 @@ func (m matcher) matchesTool(tool string) bool {
 	return m.names == nil || slices.ContainsFunc(m.names, func(n string) bool { return means(n, tool) })
 }
 
-// selects reports whether the matcher selects a call. A rename by a language server is an edit as well.
+// selects reports whether the matcher selects a call. A rename by a language server counts as an edit.
 func (m matcher) selects(c Call) bool {
 	return m.matchesTool(c.Tool) || c.Tool == codeTool && c.Action.Kind != action.FileRead && m.matchesTool(patch)
 }
 
-// means reports whether a name in a file stands for a tool of buddy.
+// means reports whether a name in a hook file is another program's name for one of buddy's tools, or the tool's own
+// name.
 func means(name, tool string) bool {
 	if name == tool {
 		return true
@@ -147,7 +152,7 @@ func means(name, tool string) bool {
 // write tools.
 const patch = "apply_patch"
 
-// codeTool asks language servers; its renames change files.
+// codeTool is the tool that asks language servers. It can also rename symbols, which changes files.
 const codeTool = "code"
 
 // otherNames maps buddy's tools to their names in other programs, for patterns.

@@ -9,13 +9,13 @@ import (
 
 // Answer is the merged result of all hooks of an event. The zero value means no objection and no decision.
 type Answer struct {
-	// Decision is the strictest decision: deny, ask, allow; "" without one. Only a hook of the person can decide
-	// allow.
+	// Decision is the strictest decision of the hooks: deny, ask, allow, in this order, or "" if there is none. Only a
+	// hook of the user, not of a project, can decide allow.
 	Decision action.Decision
 	Reason   string // of the decision
 	By       string // name of the hook that decided
-	// Failed means that Decision is Ask because the hook named in By failed. The user may ignore the hook's failures
-	// with [Runner.Pass].
+	// Failed means that Decision is Ask because the hook named in By failed. The user may choose to ignore further
+	// failures of that hook, with [Runner.Pass].
 	Failed bool
 	// Arguments replace the arguments of the call, under buddy's names; "" changes nothing.
 	Arguments string
@@ -76,21 +76,21 @@ func (r *Runner) merge(call Call, all []answer) (m Answer) {
 	return m
 }
 
-// guardFailed reports whether a guard failed, so that the user must be asked. It returns false if failures of the guard
-// are ignored.
+// guardFailed reports whether the user must be asked because a guard failed. It returns false if the user has chosen to
+// ignore failures of the guard.
 func (r *Runner) guardFailed(a answer) bool {
 	return a.failure != "" && a.handler.Event.guards() && !a.handler.Ignore && !r.passes(a.handler)
 }
 
-// fail changes the decision to ask, because a hook failed, unless it is already ask or deny.
+// fail makes the decision Ask because a hook failed, unless it is already Ask or Deny.
 func (m *Answer) fail(h Handler, why string) {
 	if level(m.Decision) < level(action.Ask) {
 		m.Decision, m.Reason, m.By, m.Failed = action.Ask, "the hook failed, so its decision is unknown: "+why, h.Name(), true
 	}
 }
 
-// decide records a decision if it is stricter than the previous ones, and reports whether it did. A hook's own decision
-// to ask replaces one that another hook's failure caused.
+// decide records a hook's decision if it is stricter than the decision so far, and reports whether it did. If the
+// decision so far is to ask because another hook failed, a hook that itself decides to ask replaces it.
 func (m *Answer) decide(d action.Decision, reason string, h Handler) bool {
 	if level(d) <= level(m.Decision) && (!m.Failed || d != action.Ask) {
 		return false
@@ -99,7 +99,7 @@ func (m *Answer) decide(d action.Decision, reason string, h Handler) bool {
 	return true
 }
 
-// mergeRest merges the other parts of an answer. Of each part, the first hook's version is used.
+// mergeRest merges what an answer holds besides its decision. For each part, the first hook that sets it wins.
 func (r *Runner) mergeRest(m *Answer, a answer) {
 	if a.output != nil && m.Output == nil {
 		m.Output = a.output
@@ -113,7 +113,7 @@ func (r *Runner) mergeRest(m *Answer, a answer) {
 	}
 }
 
-// restrict drops an approval that is not from a hook of the person.
+// restrict drops an approval by a hook that is not the user's own.
 func (a *answer) restrict() {
 	if a.handler.Origin.Source != Person && a.decision == action.Allow {
 		a.decision, a.reason = "", ""

@@ -59,7 +59,7 @@ func (e ended) answer() answer {
 	return a
 }
 
-// wayOut explains how a hook that failed in the sandbox can run outside of it.
+// wayOut tells the user how to run a hook that failed in the sandbox outside of it.
 func (h Handler) wayOut() string {
 	if h.Origin.Source == Person {
 		return `it ran in the sandbox, because auto mode is on; "outside": true in the hook lets it run outside`
@@ -67,7 +67,7 @@ func (h Handler) wayOut() string {
 	return `it ran in the sandbox, because auto mode is on; the same hook in your own hooks.json with "outside": true runs outside`
 }
 
-// refusal returns the reason for a refusal by exit code 2.
+// refusal returns a hook's reason for refusing with exit code 2.
 func refusal(e ended) string {
 	if text := strings.TrimSpace(e.stderr); text != "" {
 		return text
@@ -75,7 +75,7 @@ func refusal(e ended) string {
 	return "it gave no reason"
 }
 
-// refuse records a refusal by exit code 2.
+// refuse records that a hook refused with exit code 2.
 func (a *answer) refuse(reason string) {
 	switch a.handler.Event {
 	case PreToolUse, PermissionRequest:

@@ -14,8 +14,8 @@ import (
 	"buddy/texts"
 )
 
-// printed is one JSON object from a hook's output, in the format of any known program. top holds the object's values,
-// and specific holds those of its member hookSpecificOutput. Keys are as frontmatter.Plain writes them.
+// printed is a JSON object that a hook has printed, in the format of any known program. top holds the object's values,
+// and specific the values in its member hookSpecificOutput. Keys are normalized by frontmatter.Plain.
 type printed struct{ top, specific map[string]json.RawMessage }
 
 // Limits of the search for objects in a hook's output. The rest is not parsed.
@@ -52,7 +52,7 @@ func objectsIn(text []byte) (all []printed, rest string, whole bool) {
 	return all, rest, len(all) == 1 && rest == ""
 }
 
-// fields returns the values of a JSON object, with keys as frontmatter.Plain writes them. It returns nil if the JSON is
+// fields returns the values of a JSON object by key, with the keys normalized by frontmatter.Plain; nil if the JSON is
 // not an object.
 func fields(object json.RawMessage) map[string]json.RawMessage {
 	var written map[string]json.RawMessage
@@ -66,7 +66,7 @@ func fields(object json.RawMessage) map[string]json.RawMessage {
 	return all
 }
 
-// textOf returns the first non-empty text among some keys; hookSpecificOutput takes precedence.
+// textOf returns the first non-empty text under the given keys; hookSpecificOutput takes precedence.
 func (s printed) textOf(names ...string) string {
 	for _, all := range []map[string]json.RawMessage{s.specific, s.top} {
 		for _, name := range names {
@@ -79,7 +79,7 @@ func (s printed) textOf(names ...string) string {
 	return ""
 }
 
-// decisions maps words that hooks print, as frontmatter.Plain writes them, to decisions.
+// decisions maps words that hooks print to decisions. The words are normalized by frontmatter.Plain.
 var decisions = map[string]action.Decision{
 	"deny": action.Deny, "denied": action.Deny, "block": action.Deny, "blocked": action.Deny, "reject": action.Deny, "rejected": action.Deny,
 	"refuse": action.Deny, "refused": action.Deny, "forbid": action.Deny, "forbidden": action.Deny, "stop": action.Deny, "no": action.Deny, "false": action.Deny,
@@ -88,20 +88,20 @@ var decisions = map[string]action.Decision{
 	"": "", "defer": "", "continue": "", "proceed": "", "pass": "", "none": "", "null": "",
 }
 
-// refusals maps names of boolean keys to the value that refuses.
+// refusals maps boolean keys to the value that means a refusal.
 var refusals = map[string]bool{
 	"continue": false, "allow": false, "allowed": false, "approve": false, "approved": false, "ok": false, "permit": false, "permitted": false,
 	"block": true, "blocked": true, "deny": true, "denied": true, "reject": true, "rejected": true,
 }
 
-// plainTexts lists keys that do not decide whether a call runs: they hold texts or change something else.
+// plainTexts lists the keys that don't decide whether a call runs, such as messages for the user.
 var plainTexts = []string{
 	"systemmessage", "reason", "permissiondecisionreason", "stopreason", "additionalcontext", "suppressoutput", "hookeventname", "usermessage", "agentmessage",
 	"message", "updatedinput", "updatedtooloutput", "hookspecificoutput", "followupmessage",
 }
 
-// decided returns the strictest decision about an event in the object, and the parts of the object that are not
-// understood.
+// decided returns the strictest decision that the object contains, and the parts of the object that buddy does not
+// understand. It ignores keys that decide nothing about the event e.
 func (s printed) decided(e Event) (d action.Decision, odd string) {
 	for _, all := range []map[string]json.RawMessage{s.top, s.specific} {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -140,7 +140,8 @@ func decisionOf(name string, raw json.RawMessage) (d action.Decision, ok bool) {
 	return "", known && ok
 }
 
-// grants reports whether the object approves in place of the person, in the only documented form for the event.
+// grants reports whether the object approves the call in place of the user. Only the form that is documented for the
+// event counts.
 func (s printed) grants(e Event) bool {
 	word := fields(s.specific["decision"])["behavior"]
 	if e == PreToolUse {
@@ -152,8 +153,8 @@ func (s printed) grants(e Event) bool {
 	return json.Unmarshal(word, &text) == nil && (text == "allow" || text == "approve" && e == PreToolUse)
 }
 
-// parse parses the output of a hook and returns an error text, or "". An answer that is not understood and may refuse
-// something is an error.
+// parse reads the output of a hook, and returns an error text, or "". An answer that buddy does not understand is an
+// error if it might refuse something.
 func (a *answer) parse(output []byte) (wrong string) {
 	event := a.handler.Event
 	text := readable(output)
@@ -182,8 +183,9 @@ func (a *answer) parse(output []byte) (wrong string) {
 	return cmp.Or(wrong, a.missed(odd, len(output)))
 }
 
-// missed returns an error text if an answer without a decision may contain one after all, in parts that were not
-// understood or beyond the size limit; otherwise "".
+// missed guards against overlooking a decision. If the answer has none, but odd, the parts that buddy did not
+// understand, contains a word that may mean one, or the output exceeds the size limit, it returns an error text;
+// otherwise "".
 func (a *answer) missed(odd string, size int) string {
 	word := refusing().FindStringSubmatch(odd)
 	switch {
@@ -206,11 +208,11 @@ func readable(output []byte) []byte {
 	return text
 }
 
-// refusing matches a word that may refuse something.
+// refusing matches words that may mean a decision to refuse or to ask.
 var refusing = texts.Regexp(`(?i)(?:^|[^a-z])(deny|denied|block|blocked|ask)(?:[^a-z]|$)`)
 
-// read adds one object of a hook's output to the answer. whole means that the output has nothing else. It returns the
-// parts of the object that are not understood, and an error text.
+// read adds one printed object to the answer. whole means that the hook printed nothing else. It returns the parts of
+// the object that buddy does not understand, and an error text.
 func (a *answer) read(s printed, whole bool) (odd, wrong string) {
 	event := a.handler.Event
 	if n := s.textOf("hookeventname"); n != "" {

@@ -33,7 +33,7 @@ type Problem struct {
 	Guard  bool // it may be a guard: calls need approval because of it
 }
 
-// guards marks the problem as a possible guard.
+// guards marks a problem as one that may have disabled a guard, so that calls need approval until it is fixed.
 func (p *Problem) guards() {
 	p.Reason += "; until you fix it, calls that the hook may apply to need approval"
 	p.Guard, p.Quiet = true, false
@@ -47,7 +47,7 @@ func Unread(from Origin, reason string) Set {
 	return Set{[]Handler{{Event: PreToolUse, Origin: from, Lost: mayGuard}}, []Problem{problem}}
 }
 
-// mayGuard is the reason for asking about calls while a file can't be read.
+// mayGuard tells the user why calls need approval while a hook file can't be read.
 const mayGuard = "its file can't be read and may contain a hook that denies this"
 
 func (p Problem) String() string {
@@ -69,7 +69,7 @@ func (s *Set) Add(other Set) {
 	s.Problems = append(s.Problems, other.Problems...)
 }
 
-// parser reads one file. It keeps hooks as pieces of the text, so that their position yields the line number.
+// parser reads one file. Hooks stay slices of the file's text, so that their line numbers can be found.
 type parser struct {
 	Set
 	text   []byte
@@ -93,8 +93,8 @@ func (p *parser) file() {
 	}
 }
 
-// ParsePart reads one hook from its definition as a trusted part of a project: {"event": E, "matcher": M, "hook":
-// {…}}.
+// ParsePart reads a hook that the user has trusted on its own, as one part of a project. The definition has the form
+// {"event": E, "matcher": M, "hook": {…}}.
 func ParsePart(definition []byte, from Origin) Set {
 	p := &parser{text: definition, origin: from}
 	var e Entry
@@ -136,8 +136,8 @@ func (p *parser) entry(e Entry) {
 	}
 }
 
-// leaveOut reports a hook that will not run. If it is a guard, the calls for which it might have run need approval,
-// because the user wanted to forbid something.
+// leaveOut reports a hook that buddy will not run. If it is a guard, the calls for which it might have run need
+// approval, because the user meant to forbid some of them.
 func (p *parser) leaveOut(h Handler, e Entry, err error) {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
@@ -169,9 +169,9 @@ func unknownEvent(name string) error {
 }
 
 var (
-	// errNotRun marks a kind of hook that buddy does not run.
+	// errNotRun is the error for a kind of hook that buddy does not support.
 	errNotRun = errors.New("not run by buddy")
-	// errOff marks a hook that its file turns off.
+	// errOff is the error for a hook that is turned off in its file.
 	errOff = errors.New("the hook is turned off")
 )
 
@@ -192,7 +192,7 @@ type definition struct {
 	Off     bool      `json:"disabled"`
 }
 
-// check returns why the hook can't be run.
+// check returns an error if buddy can't run the hook.
 func (d definition) check() error {
 	switch {
 	case d.Off || d.Enabled != nil && !*d.Enabled:
@@ -281,7 +281,8 @@ func (p *parser) broken(raw json.RawMessage, err error) {
 	p.Problems = append(p.Problems, Problem{File: p.origin.File, Line: line, Reason: reason})
 }
 
-// line returns the line on which a piece of the text starts; equal pieces all yield the first line.
+// line returns the number of the line on which a slice of the text starts. If the same bytes occur several times, it
+// returns the line of the first.
 func (p *parser) line(raw json.RawMessage) int {
 	at := bytes.Index(p.text, raw)
 	if len(raw) == 0 || at < 0 {

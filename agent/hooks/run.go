@@ -18,7 +18,8 @@ import (
 // maxOutput limits how much of a hook's standard output is kept, in bytes.
 const maxOutput = 1 << 20
 
-// limited keeps the first maxOutput bytes. It does not embed the buffer, whose ReadFrom has no limit.
+// limited keeps the first maxOutput bytes that are written to it. It does not embed the buffer, whose ReadFrom would
+// bypass the limit.
 type limited struct{ kept bytes.Buffer }
 
 func (l *limited) Write(p []byte) (int, error) {
@@ -29,8 +30,8 @@ func (l *limited) Write(p []byte) (int, error) {
 // errLate is the cancel cause for a hook that exceeds its time limit.
 var errLate = errors.New("it takes too long")
 
-// execute runs one hook, up to its time limit, and then ends the processes that remain of its process group. The hook
-// reads object from its standard input. trusted is as in Options.
+// execute runs one hook until it ends or exceeds its time limit, and then kills what is left of its process group. The
+// hook reads object from its standard input. trusted is as in Options.
 func (r *Runner) execute(ctx context.Context, trusted func(Handler) (Handler, error), h Handler, object []byte) ended {
 	e := ended{handler: h, code: -1, failure: h.Lost}
 	if h.Lost != "" {
@@ -96,7 +97,7 @@ func (r *Runner) ended() bool {
 	return r.closed
 }
 
-// watch tracks a process until its whole group is gone.
+// watch keeps a process in r.live until its whole process group has ended.
 func (r *Runner) watch(p *child.Process) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +113,7 @@ func (r *Runner) watch(p *child.Process) {
 	}()
 }
 
-// short formats a duration without zero units.
+// short formats a duration without units that are zero.
 func short(d time.Duration) string {
 	if d%time.Minute == 0 {
 		return fmt.Sprintf("%d min", d/time.Minute)
@@ -132,7 +133,7 @@ func (r *Runner) command(h Handler) []string {
 	return all
 }
 
-// expand replaces the variables for folders in a word.
+// expand replaces the variables that stand for folders in a word.
 func expand(word, project string, from Origin) string {
 	return strings.NewReplacer("${CLAUDE_PROJECT_DIR}", project, "$CLAUDE_PROJECT_DIR", project,
 		"${BUDDY_PROJECT_DIR}", project, "$BUDDY_PROJECT_DIR", project, "${CLAUDE_PLUGIN_ROOT}", from.Root, "$CLAUDE_PLUGIN_ROOT", from.Root, "${CLAUDE_PLUGIN_DATA}", from.Data, "$CLAUDE_PLUGIN_DATA", from.Data).Replace(word)

@@ -62,7 +62,7 @@ type Runner struct {
 	leaves string // why the session ends; "" if unknown
 }
 
-// list holds the current hooks. All hooks of one event come from the same list.
+// list holds the hooks until Replace sets new ones. An event that has started keeps using its list.
 type list struct {
 	Set
 	trusted func(Handler) (Handler, error) // see Options
@@ -96,8 +96,8 @@ func New(o Options) *Runner {
 	return r
 }
 
-// Replace sets the hooks for later events, and the function that checks whether they are trusted. Running hooks
-// continue. Hooks that existed before keep the record of their runs.
+// Replace sets the hooks for later events, and the function that checks whether they are trusted. Hooks that are
+// running continue. A hook that is in the old and the new set keeps the record of its runs.
 func (r *Runner) Replace(s Set, trusted func(Handler) (Handler, error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,8 +134,8 @@ func (r *Runner) Has(e Event) bool {
 	return false
 }
 
-// Wants reports whether there is a hook for an event of this kind. The event must not be about a call. Wants allocates
-// nothing.
+// Wants reports whether a hook would run for an event of this kind. The event must not be about a tool call. Wants
+// allocates nothing.
 func (r *Runner) Wants(e Event, kind string) bool {
 	if r == nil {
 		return false
@@ -252,8 +252,8 @@ type moment struct {
 	facts  map[string]any // additional input of the hooks
 }
 
-// choose selects the hooks of an event for which wanted returns true, without duplicates and hooks that have used up
-// their only run. It counts a run of each, so the caller must run all of them.
+// choose selects the hooks of an event for which wanted returns true. It omits duplicates, and hooks with Once that
+// have already run. It counts a run of each selected hook, so the caller must run all of them.
 func (r *Runner) choose(e Event, wanted func(Handler) bool) moment {
 	m := moment{event: e, of: r.list.Load()}
 	for i, h := range m.of.Handlers {
@@ -377,7 +377,7 @@ func (r *Runner) launch(at Where, of *list, i int, input []byte) {
 	}
 }
 
-// unwatched runs an asynchronous hook to its end.
+// unwatched runs an asynchronous hook to its end and keeps its text for Later.
 func (r *Runner) unwatched(at Where, of *list, i int, input []byte) {
 	m := r.merge(Call{}, []answer{r.one(r.ctx, at, of, i, input)})
 	r.mu.Lock()
@@ -388,7 +388,7 @@ func (r *Runner) unwatched(at Where, of *list, i int, input []byte) {
 	}
 }
 
-// Later returns the texts for the model from asynchronous hooks that ended since Later was last called.
+// Later returns what asynchronous hooks have printed for the model since it was last called.
 func (r *Runner) Later() string {
 	if r == nil {
 		return ""

@@ -58,8 +58,8 @@ func (r *Runner) Started(ctx context.Context) string {
 	return output
 }
 
-// Leave sets why the session is going to end: clear, resume or prompt_input_exit. Without a call the reason is
-// "other".
+// Leave sets the reason for which the session is about to end: clear, resume or prompt_input_exit. If it is not called,
+// the reason is "other".
 func (r *Runner) Leave(reason string) {
 	if r == nil {
 		return

@@ -54,8 +54,8 @@ var marks = regexp.MustCompile(`^(\}|\s|<\|[a-z_]+\|>)*$`)
 // maxObjects limits how many objects are read one after the other.
 const maxObjects = 4
 
-// arguments reads the objects in the text and returns the one that is meant; any others must be empty or equal to it.
-// It returns false if the text has no single meaning.
+// arguments reads up to maxObjects JSON objects and returns the one that has members, or {} if all are empty. It
+// returns false if several different objects have members, or if the text is ambiguous in another way.
 func (r *reader) arguments() (string, bool) {
 	meant := ""
 	for range maxObjects {

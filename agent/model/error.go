@@ -48,7 +48,7 @@ type Error struct {
 	Err        error         // the cause; may be nil
 }
 
-// Recovery selects what happens when an answer has stalled.
+// Recovery selects what to do if an answer stalls.
 type Recovery string
 
 // The recoveries. The zero value means RecoverRetry.
@@ -71,7 +71,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Retryable reports whether the same request may succeed a little later.
+// Retryable reports whether the same request may succeed if it is sent again soon.
 func (e *Error) Retryable() bool {
 	switch e.Kind {
 	case StatusError, ReportedError:
@@ -93,8 +93,8 @@ func (e *Error) Overloaded() bool {
 	return e.Status == 429 || e.Status == 503 || e.Status == 529
 }
 
-// Passes reports whether the same request may succeed later without a change: when the server, the network or the
-// account's quota is available again.
+// Passes reports whether the same request may succeed without a change, but perhaps much later: when the server, the
+// network or the account's quota is available again.
 func (e *Error) Passes() bool {
 	quota := e.Kind == SetupError && (e.Status == http.StatusPaymentRequired || e.Status == http.StatusTooManyRequests)
 	return e.Retryable() || e.Kind == StallError || e.Kind == SlowError || quota
@@ -110,12 +110,12 @@ func (e *Error) Loopback() bool {
 	return strings.EqualFold(u.Hostname(), "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// Replaceable reports whether another model may answer in place of this one.
+// Replaceable reports whether another model may answer this request instead.
 func (e *Error) Replaceable() bool {
 	return e.Overloaded() || e.Kind == StallError && e.Recovery != RecoverAbort
 }
 
-// Replaced returns in two words why another model answers in place of this one, "" if none may.
+// Replaced returns, in two words, why another model answers the request, or "" if none may.
 func (e *Error) Replaced() string {
 	switch {
 	case !e.Replaceable():
@@ -126,10 +126,10 @@ func (e *Error) Replaced() string {
 	return "Model overloaded"
 }
 
-// overRate finds the limit per minute or day and the size of the request, as in "Request too large for gpt-4o in
-// organization org-x on tokens per min (TPM): Limit 30000, Requested 36278" (OpenAI,
-// github.com/Aider-AI/aider/issues/1880). In "Limit 6000, Used 5034, Requested 1443" the request is below the limit, so
-// it succeeds later (github.com/elizaOS/eliza/issues/4040 has messages of both kinds from Groq).
+// overRate finds the limit per minute or day, and the size of the request, in a message such as "Request too large for
+// gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 36278" (OpenAI,
+// github.com/Aider-AI/aider/issues/1880). In "Limit 6000, Used 5034, Requested 1443" the request is smaller than the
+// limit, so it succeeds later (github.com/elizaOS/eliza/issues/4040 has messages of both kinds from Groq).
 var overRate = regexp.MustCompile(`(?i)\blimit:? ([\d,]{1,15})\b.{0,80}?\brequested:? ([\d,]{1,15})`)
 
 // OverRate reports whether the server's message means that the request has more tokens than the account may ever send
@@ -185,7 +185,8 @@ func excerpt(b []byte, limit int) string {
 // 36.5s", "retry after 20 seconds".
 var askedWait = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) (\d[\d.hms]*)\s*(seconds?|minutes?|hours?)?`)
 
-// AskedWait returns how long a server's message asks to wait before the next request; 0 if it does not.
+// AskedWait returns how long a server's message asks the client to wait before the next request, or 0 if it does not
+// ask.
 func AskedWait(said string) time.Duration {
 	found := askedWait.FindStringSubmatch(said)
 	if found == nil {

@@ -7,21 +7,22 @@ import (
 	"strings"
 )
 
-// Remedy is a change to a request that makes a server accept it after a refusal.
+// Remedy names a change to a request. Without the change, the server has refused it.
 type Remedy struct {
 	Name string `json:"name"`
-	// Until is a hash of the newest item that is left out; later items are sent. "" leaves out all items.
+	// Until limits the remedy to old items: it is a hash of the newest item that is left out. "" leaves out all items,
+	// even later ones.
 	Until string `json:"until,omitempty"`
 }
 
 // NoPictures is the name of the remedy that leaves out pictures. Without Until, it leaves out all of them.
 const NoPictures = "no_pictures"
 
-// TextOnly reports whether a model with these remedies takes no pictures at all.
+// TextOnly reports whether these remedies leave out all pictures.
 func TextOnly(all []Remedy) bool { return slices.Contains(all, Remedy{Name: NoPictures}) }
 
-// Needs holds the changes to requests that a model at an address needs, as its server's refusals have shown. The
-// session stores them, and they apply to each later request.
+// Needs holds the changes that requests to a model at an address need, because the server has refused requests without
+// them. A session stores its Needs and applies them to all later requests.
 type Needs struct {
 	Model    string   `json:"model"`
 	BaseURL  string   `json:"base_url"`
@@ -42,14 +43,14 @@ func (e *Error) Refused() bool {
 	return slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, e.Status) && !e.final()
 }
 
-// accounts matches refusals that no change of the request can avoid, because they concern the account, the key, the
-// model or the region.
+// accounts matches reasons of a server for a refusal that no change to the request can avoid, because they concern the
+// account, the key, the model or the region.
 var accounts = regexp.MustCompile(`(?im)credit|billing|quota|balance|payment|overdue|arrears|spending|subscription` +
 	`|api[ _-]?key|authenticat|unauthori[sz]ed|permission|access denied|(^|[^_])forbidden` +
 	`|(no such|unknown|unsupported|invalid) model\b|model_not_found|model_not_supported|not a valid model|model\b[^.]{0,80}(not found|does ?n[o']t exist|does not exist)` +
 	`|region\b|country|territory|location is not supported`)
 
-// policies matches refusals because of the request's content.
+// policies matches reasons of a server for refusing the content of a request.
 var policies = regexp.MustCompile(`(?i)content[ _-]?(filter|policy|management)|safety|moderation|flagged|policy[ _]violation|usage polic` +
 	`|responsible ?ai|inspection|sensitive|inappropriate|prohibited|harmful|invalid_prompt`)
 

@@ -42,7 +42,7 @@ func NewImage(data []byte) (Image, error) {
 	return i, i.Check()
 }
 
-// Fit returns the image scaled down to the limits, or the same image if it is within them.
+// Fit returns the image scaled down to the limits, or the image itself if it is within them.
 func (i Image) Fit(l picture.Limits) (Image, error) {
 	data, err := picture.Fit(i.Data, l)
 	if err != nil {
@@ -72,12 +72,12 @@ func (i Image) Check() error {
 	return nil
 }
 
-// TooLarge returns the error for a file with more bytes than are allowed.
+// TooLarge returns the error for a file of size bytes if only allowed bytes are permitted.
 func TooLarge(size, allowed int64) error {
 	return fmt.Errorf("the image has %.1f MB (allowed: %.1f MB)", float64(size)/1e6, float64(allowed)/1e6)
 }
 
-// mediaType returns the media type of a file from its first bytes; "" if models do not take it.
+// mediaType returns the media type of a file from its first bytes, or "" if models don't accept the type.
 func mediaType(data []byte) string {
 	head := string(data[:min(len(data), 12)])
 	switch {

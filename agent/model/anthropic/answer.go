@@ -26,7 +26,7 @@ type answer struct {
 	odd     string // the start of an event of unknown kind
 }
 
-// block is a content block while its pieces arrive.
+// block is a content block whose pieces are still arriving.
 type block struct {
 	kind string
 
@@ -39,7 +39,7 @@ type block struct {
 	grown   map[string]*strings.Builder // texts that arrived in pieces
 }
 
-// event holds the members of all kinds of events. Type and Usage are also members of a plain answer.
+// event has the fields of every kind of event. Type and Usage also occur in an answer that is not streamed.
 type event struct {
 	Type    string          `json:"type"`
 	Index   int             `json:"index"`
@@ -67,7 +67,7 @@ type ending struct {
 	Details json.RawMessage `json:"stop_details"` // for a refusal
 }
 
-// Take adds one event. After the stop reason, errors in events are ignored.
+// Take processes one event. Once the stop reason has arrived, it ignores errors in events.
 func (a *answer) Take(raw []byte) error {
 	err := a.handle(raw)
 	if err == nil || a.finish == "" {
@@ -254,7 +254,8 @@ func (a *answer) think(s string) error {
 	return a.Emit(model.Delta{Kind: model.Reasoning, Field: "thinking", Text: s})
 }
 
-// stop ends a block. A call with incomplete arguments may have been cut off by the token limit: done decides.
+// stop ends a block. If the arguments of a call are incomplete, done decides whether that is an error: the token limit
+// may have cut them off.
 func (a *answer) stop(index int) error {
 	b := a.blocks[index]
 	if b == nil || b.call == nil || len(bytes.TrimSpace(b.call.Args)) > 0 && !json.Valid(b.call.Args) {
@@ -263,8 +264,8 @@ func (a *answer) stop(index int) error {
 	return a.Ready(b.call)
 }
 
-// check returns why an answer without message_stop is incomplete. finished means that the server marked the end of the
-// answer.
+// check returns an error that explains why an answer without message_stop is incomplete, or nil if it is complete.
+// finished means that the server marked the end of the answer in another way.
 func (a *answer) check(finished bool) error {
 	switch {
 	case a.finish == "" && a.odd != "":

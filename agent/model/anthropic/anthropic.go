@@ -21,11 +21,11 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// Name is the value of the api key in the configuration.
+// Name is the value of the setting "api" that selects this protocol.
 const Name = "anthropic"
 
-// DefaultMaxTokens is the default limit of one answer, in tokens; the protocol requires a limit. Every model since
-// Claude 3.5 can write that much. Models refuse a limit that is too high.
+// DefaultMaxTokens limits an answer, in tokens, if nothing is configured, because the protocol requires a limit. Models
+// refuse a limit above their maximum, but every model since Claude 3.5 can write this much.
 const DefaultMaxTokens = 8192
 
 // version is the protocol version, sent with every request.
@@ -42,7 +42,7 @@ type adapter struct {
 	adaptive  bool // the model decides how long it thinks
 }
 
-// New returns a model for c, without I/O. Errors name the wrong setting.
+// New returns a model for c. It does no I/O. Its errors name the setting that is wrong.
 func New(c Config) (*wire.Model, error) {
 	m, err := newAdapter(c)
 	if err != nil {

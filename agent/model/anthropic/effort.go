@@ -11,7 +11,7 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// thinking holds whether and how the model thinks before it answers.
+// thinking configures whether and how much the model thinks before it answers.
 type thinking struct {
 	Type    string `json:"type"`
 	Budget  int    `json:"budget_tokens,omitempty"`
@@ -26,7 +26,8 @@ type outputConfig struct {
 // platform.claude.com/docs/en/build-with-claude/extended-thinking.
 var budgets = map[wire.Effort]int{"minimal": 1024, "low": 4096, "medium": 10240, "high": 16384, "xhigh": 32768, "max": 49152}
 
-// answerRoom is the room for an answer in addition to the thinking, in tokens: max_tokens counts both.
+// answerRoom is the number of tokens reserved for the text of an answer, because max_tokens limits thinking and text
+// together.
 const answerRoom = DefaultMaxTokens
 
 // limits sets maxTokens to the configured limit of an answer, and refuses a limit that leaves no room for text after
@@ -54,8 +55,8 @@ const version46 = 4*100 + 6
 
 var claudeVersion = regexp.MustCompile(`claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?:\D|$)`)
 
-// adaptive guesses from a model's name whether the model decides how long it thinks. If the server refuses a wrong
-// guess, think corrects it.
+// adaptive guesses from a model's name whether the model itself decides how long it thinks. If the guess is wrong, the
+// server refuses the request, and think corrects it.
 func adaptive(name string) bool {
 	name = strings.ToLower(name)
 	v := claudeVersion.FindStringSubmatch(name)
@@ -84,7 +85,8 @@ func (m *adapter) think(r *request, with *wire.Remedied) {
 	}
 }
 
-// unthought reports whether a request continues, after a call, a turn that started without thinking.
+// unthought reports whether the request sends the results of calls that the model made without thinking. The model then
+// can't start to think.
 func (r *request) unthought() bool {
 	n := len(r.Messages)
 	if n < 2 || r.Messages[n-2].Role != model.Assistant {

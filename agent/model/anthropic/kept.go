@@ -11,11 +11,11 @@ import (
 	"buddy/texts"
 )
 
-// extraKey is the member of a message that holds its kept blocks.
+// extraKey is the key in a message's Extra under which the kept blocks are stored.
 const extraKey = model.Note + Name
 
-// kept is the value of the member extraKey. The blocks are sent back only to the model that wrote them, because only
-// this model accepts their signatures.
+// kept is the value under extraKey. The blocks are sent back only to the model that wrote them, because no other model
+// accepts their signatures.
 type kept struct {
 	Model  string      `json:"model"`
 	Blocks []keptBlock `json:"blocks"`
@@ -32,8 +32,8 @@ type keptBlock struct {
 	Block json.RawMessage `json:"block"`
 }
 
-// grow adds a delta to a kept block. A delta's members have the same names as the block's, except for input. Texts are
-// appended; anything else is replaced.
+// grow adds a delta to a kept block. Each member of the delta is added to the block's member of the same name, except
+// that input arrives under another name. Texts are appended; anything else is replaced.
 func (b *block) grow(d delta, raw json.RawMessage) error {
 	if d.Type == "input_json_delta" {
 		b.input = append(b.input, d.JSON...)
@@ -64,7 +64,7 @@ func (b *block) member() map[string]json.RawMessage {
 	return b.members
 }
 
-// extend appends to a text of the block.
+// extend appends to one of the block's texts.
 func (b *block) extend(key, text string) {
 	grown := b.grown[key]
 	if grown == nil {
@@ -80,9 +80,9 @@ func (b *block) extend(key, text string) {
 	grown.WriteString(text)
 }
 
-// compacted reports whether the block is a summary of everything before it. It is kept and sent back like any other;
-// the provider then ignores what it summarizes. A block without a summary is a failed compaction and is ignored:
-// platform.claude.com/docs/en/build-with-claude/compaction.
+// compacted reports whether the block is the provider's summary of everything before it. Such a block is sent back like
+// any other kept block, and the provider then ignores what the block summarizes. If the block has no summary,
+// compaction failed: platform.claude.com/docs/en/build-with-claude/compaction.
 func (b *block) compacted() bool {
 	var summary string
 	_ = json.Unmarshal(b.members["content"], &summary) // it may be null
@@ -130,8 +130,8 @@ func keptIn(m model.Message, name string) []keptBlock {
 	return k.Blocks
 }
 
-// assistant encodes an answer with the kept blocks at their positions. If text or calls were shortened since, later
-// blocks move forward.
+// assistant encodes an answer with the kept blocks at their original positions. If the answer's text or calls have
+// become fewer, the blocks after them move forward.
 func assistant(m model.Message, name string) []any {
 	var out []any
 	text, calls := m.Content, m.ToolCalls
@@ -159,7 +159,7 @@ func assistant(m model.Message, name string) []any {
 	return withoutLastThinking(out)
 }
 
-// withoutLastThinking drops thinking at the end: no message may end with it.
+// withoutLastThinking drops thinking blocks from the end, because the provider refuses a message that ends with one.
 func withoutLastThinking(parts []any) []any {
 	for len(parts) > 0 {
 		raw, ok := parts[len(parts)-1].(json.RawMessage)

@@ -50,8 +50,8 @@ type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"input_schema"`
-	// Eager streams the arguments as the model writes them: otherwise a file's contents arrive as one piece after
-	// minutes of silence. Documented only for Anthropic's own servers.
+	// Eager makes the server send the arguments as the model writes them. Otherwise a long argument, such as a file's
+	// contents, arrives as one piece after minutes of silence. Only Anthropic's own servers document this.
 	Eager bool          `json:"eager_input_streaming,omitempty"`
 	Cache *cacheControl `json:"cache_control,omitempty"`
 }
@@ -87,11 +87,11 @@ type cacheControl struct {
 	Type string `json:"type"`
 }
 
-// ephemeral marks the end of a prefix that the provider caches for some minutes.
+// ephemeral is the cache mark: the provider caches everything up to it for some minutes.
 var ephemeral = &cacheControl{"ephemeral"}
 
-// encode encodes a request. Apart from cache marks, its messages start with the same bytes as the messages of the
-// previous request.
+// encode encodes a request. Apart from cache marks, the same messages always become the same bytes, so that the
+// provider can use its cache of the previous request.
 func (m *adapter) encode(req model.Request, with *wire.Remedied) ([]byte, error) {
 	if err := m.client.CheckImages(req.Messages); err != nil {
 		return nil, err
@@ -126,8 +126,8 @@ func (m *adapter) encode(req model.Request, with *wire.Remedied) ([]byte, error)
 	return body, nil
 }
 
-// add appends a message. Consecutive messages of the same role become one turn: the results of several calls, together
-// with the user's next message.
+// add appends a message. Consecutive messages of the same role become one turn; for example, the results of several
+// calls and the user's next message.
 func (r *request) add(m model.Message) {
 	switch m.Role {
 	case model.System:
@@ -173,9 +173,9 @@ func addText(parts []any, text string) []any {
 	return append(parts, &part{Type: "text", Text: text})
 }
 
-// mark sets the four cache marks that a request may have: on some system messages, the tools, the last user turn and,
-// if a mark remains, the user turn before it. The previous request already marked that earlier turn. The mark is
-// repeated because a cache lookup reaches back only twenty blocks, and many calls at once have more.
+// mark sets the four cache marks that a request may have: on some system messages, on the tools, on the last user turn
+// and, if a mark remains, on the user turn before it. The previous request has already marked that earlier turn, but a
+// cache lookup reaches back only twenty blocks, and a turn with many calls has more.
 func (r *request) mark(system []int) {
 	for _, i := range system {
 		markLast(r.System[:i+1])
@@ -201,7 +201,7 @@ func markLast(parts []any) {
 	}
 }
 
-// safe returns an id or a name in characters that Anthropic accepts, because other models' ids may contain others.
+// safe returns an id or a name in the characters that Anthropic accepts; those of other models may contain others.
 // Different ids stay different.
 func safe(id string) string {
 	if id == wire.SafeLetters(id) {

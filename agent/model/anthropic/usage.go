@@ -7,8 +7,8 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// usage holds the server's token counts by name. Later counts of an answer replace earlier ones, except that a zero
-// does not replace a count.
+// usage holds the server's token counts by name. A count that arrives later replaces the earlier one, unless it is
+// zero.
 type usage map[string]int
 
 // The names of the counts. inputTokens excludes tokens that were read from the cache or written to it.

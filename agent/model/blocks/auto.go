@@ -25,7 +25,8 @@ const (
 // support tool use", llama.cpp "tools param requires --jinja flag".
 var refusal = regexp.MustCompile(`(?i)support (tool|function)s?\b|tool choice requires|tools? param\w* requires|(tools?|tool[_ ]calls?|function calling)["'\x60]? (is|are) not (supported|enabled|available)`)
 
-// maxUnused is the number of answers with unusable calls in their text after which the model uses blocks.
+// maxUnused is the number of answers whose text contains calls in an unusable form after which the model is switched to
+// blocks.
 const maxUnused = 2
 
 // learnt reports whether the session has stored that the model needs blocks.
@@ -58,7 +59,7 @@ func (m *Model) switchToBlocks(req model.Request, why string, yield func(model.D
 	return yield(model.Delta{Kind: model.Healed, Needs: &needs}, nil)
 }
 
-// Line explains in one line why a model uses blocks and how to change that; "" if it does not use them.
+// Line returns a line that says why the model uses blocks and how to change that, or "" if it does not use them.
 func Line(info model.Info) string {
 	if info.Blocks == "" {
 		return ""
@@ -66,8 +67,8 @@ func Line(info model.Info) string {
 	return fmt.Sprintf(`%s makes its calls as blocks of text, because %s; calls = "native" in [models.%s] changes that`, info.Model, info.Blocks, info.Profile)
 }
 
-// native sends a request with its tools. It reports whether the server refused the tools, so that the request must be
-// sent again with blocks.
+// native sends a request with its tools. It returns true if the server refused the tools: then the caller must send the
+// request again with blocks.
 func (m *Model) native(ctx context.Context, req model.Request, yield func(model.Delta, error) bool) bool {
 	answers := false
 	for d, err := range m.next.Stream(ctx, req) {

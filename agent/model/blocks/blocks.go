@@ -1,22 +1,22 @@
-// Package blocks lets models work that can't call tools: the model writes its calls as Markdown code blocks. A fenced
-// shell block is a command, a fenced block after a file name is the new text of that file, and everything else is the
-// answer. It serves small models that fail to write calls in JSON, and servers that accept no tools.
+// Package blocks lets models that can't call tools write their calls as Markdown code blocks. A fenced shell block is a
+// command, a fenced block after a file name is the new text of that file, and everything else is the answer. This
+// serves small models that fail to write calls in JSON, and servers that accept no tools.
 //
 //	m := blocks.New(adapter, "it has 1.5 billion parameters")
 //	for d, err := range m.Stream(ctx, req) { … } // a Done with a call of run_shell or write_file
 //
-// For example, the model gets, and writes, the call
+// For example, the call
 //
 //	{"name": "run_shell", "arguments": {"command": "ls docs"}}
 //
-// as
+// is written by the model as
 //
 //	```sh
 //	ls docs
 //	```
 //
-// Earlier calls of the conversation are converted for the model in the same way, and their results become text. Only
-// the model's answer is searched for calls; it is cut off after the first one.
+// Earlier calls of the conversation are shown to the model in the same form, and their results as text. Calls are found
+// only in the model's answer, which is cut off after the first one.
 package blocks
 
 import (
@@ -33,7 +33,8 @@ import (
 	"buddy/texts"
 )
 
-// The tools whose calls are blocks, and the tool that reads files named in prompts.
+// Shell and Write are the tools that a model calls with blocks. Read is the tool that buddy calls for it to read files
+// named in prompts.
 const (
 	Shell = "run_shell"
 	Write = "write_file"
@@ -46,7 +47,7 @@ var system string
 // System is the system prompt for models that use blocks.
 var System = strings.TrimSpace(system)
 
-// Has reports whether a session offers a tool to a model that uses blocks.
+// Has reports whether a session keeps a tool if its model uses blocks.
 func Has(tool string) bool { return tool == Shell || tool == Write || tool == Read }
 
 // Model is a model.Model that exchanges blocks. Create it with New or Auto.
@@ -76,8 +77,8 @@ func (m *Model) Info() model.Info {
 	return i
 }
 
-// Stream sends a request with all calls and results as text, and yields the first block of the answer as a call. A
-// request without tools is sent unchanged.
+// Stream sends a request with all calls and results converted to text, and yields the first block of the answer as a
+// call. A request without tools is sent unchanged.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	if len(req.Tools) == 0 {
 		return m.next.Stream(ctx, req)
@@ -97,7 +98,8 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 	}
 }
 
-// blocks sends a request with all calls and results as text, and again with an objection if the answer is not useful.
+// blocks sends a request with all calls and results converted to text. If the answer is not useful, it sends the
+// request again with an objection to the answer.
 func (m *Model) blocks(ctx context.Context, req model.Request, yield func(model.Delta, error) bool) {
 	if call := unread(req.Messages); call != nil {
 		answered(yield, model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{*call}})
@@ -130,11 +132,12 @@ func (m *Model) blocks(ctx context.Context, req model.Request, yield func(model.
 }
 
 const (
-	// maxObjections limits how often a model is asked for a better answer.
+	// maxObjections limits how often the model is asked for a better answer to one request.
 	maxObjections = 2
 
-	// maxVain limits the commands in a row that print nothing and change nothing; small models vary a wrong command
-	// endlessly. At this number, the model is asked to read the file; at twice as many, the request fails.
+	// maxVain limits how many commands in a row may print nothing and change nothing, because small models try endless
+	// variations of a wrong command. After this many, the model is asked to read the file; after twice as many, the
+	// request fails.
 	maxVain = 3
 )
 
@@ -153,7 +156,7 @@ const (
 	failing  = "The last command failed. If the task is not done, do something else, with one block. If it is, say so."
 )
 
-// answer is an answer while it streams.
+// answer is an answer that is still streaming.
 type answer struct {
 	past    past
 	quoted  func(text string) bool
@@ -199,8 +202,8 @@ func (a *answer) read(stream iter.Seq2[model.Delta, error]) {
 	}
 }
 
-// emitText passes on text. If the text may be a guess, it is held back while it is short, so that an objection can
-// replace it.
+// emitText passes on text. If the answer may be a guess, short text is held back, so that an objection can replace it
+// before the user sees it.
 func (a *answer) emitText(text string) {
 	if a.guesses {
 		a.held += text
@@ -218,9 +221,9 @@ func (a *answer) pass(d model.Delta, err error) {
 	a.stopped = a.stopped || !a.yield(d, err) || err != nil
 }
 
-// objection returns a text that asks the model to do better, "" if the answer is fine. Reasons are: the answer repeats
-// the last call, names files of which the model has seen only the name, computes without a command, or ends a task
-// without the requested change.
+// objection returns a text that asks the model for a better answer, or "" if the answer is fine. It objects to an
+// answer that repeats the last call, guesses the contents of a file, computes something without running a command, or
+// ends a task without making the requested change.
 func (a *answer) objection() string {
 	switch {
 	case a.scanner.call != nil:
@@ -269,7 +272,7 @@ func (a *answer) guessesFile() bool {
 	})
 }
 
-// call returns the block as a call.
+// call returns the call that the found block stands for.
 func (a *answer) call() model.ToolCall {
 	b := a.scanner.call
 	name, args := Shell, map[string]string{"command": b.text}
@@ -280,7 +283,7 @@ func (a *answer) call() model.ToolCall {
 	return model.ToolCall{Name: name, Arguments: string(data)}
 }
 
-// message returns the message to store.
+// message returns the answer as a message for the history.
 func (a *answer) message() model.Message {
 	m := model.Message{Role: model.Assistant, Content: strings.TrimSpace(a.scanner.prose.String())}
 	if a.scanner.call != nil {

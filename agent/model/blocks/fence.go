@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// block is a fenced block that means a call: a command, or the text of a file.
+// block is a fenced block that stands for a call: a command, or the new text of a file.
 type block struct {
 	file string // the file's name; "" for a command
 	text string
 }
 
-// scanner reads an answer piece by piece and finds the first fenced block that means a call. It knows the fences of
-// CommonMark (spec.commonmark.org/0.31.2/#fenced-code-blocks), also in list items.
+// scanner reads an answer piece by piece and finds the first fenced block that stands for a call. It supports the
+// fences of CommonMark (spec.commonmark.org/0.31.2/#fenced-code-blocks), including those in list items.
 type scanner struct {
 	quoted func(text string) bool // whether the model has read a text; nil: it has read nothing
 
@@ -104,10 +104,10 @@ func (s *scanner) endLine(end string) {
 	s.passed = 0
 }
 
-// keep adds the rest of the line to the prose.
+// keep adds to the prose what is left of the current line, with the given line end.
 func (s *scanner) keep(end string) { s.prose.WriteString(s.line.String()[s.passed:] + end) }
 
-// close ends the open fence. If the block is not a call, it becomes prose.
+// close ends the open fence. A block that does not stand for a call becomes prose.
 func (s *scanner) close() {
 	f := s.open
 	s.open, s.before = nil, ""
@@ -126,8 +126,8 @@ func (s *scanner) close() {
 	s.call = &b
 }
 
-// sentence matches a sentence in a shell block. It is an answer, not a command: after some commands, small models
-// answer in a shell block.
+// sentence matches a block that consists of a sentence. It is not a command: after some commands, small models write
+// even their answer in a shell block.
 var sentence = regexp.MustCompile("^[A-Z][a-z']+ [^\n]*[.!?]$")
 
 // outside handles a complete line outside of fences.
@@ -158,7 +158,7 @@ func (s *scanner) outside(line, end string) {
 	s.keep(end)
 }
 
-// fenceMark returns the opening characters of a fence and the rest of the line; "" if the line opens none.
+// fenceMark returns the characters that open a fence and the rest of the line, or "" if the line opens no fence.
 func fenceMark(text string) (mark, info string) {
 	if text == "" || text[0] != '`' && text[0] != '~' {
 		return "", ""

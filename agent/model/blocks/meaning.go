@@ -10,19 +10,20 @@ import (
 // shells are the languages of blocks that are commands.
 var shells = []string{"sh", "bash", "shell", "zsh", "console", "terminal", "shellscript", "shell-session", "sh-session"}
 
-// changes are the languages of blocks that describe a change to a file and do not contain its text.
+// changes are the languages of blocks that describe a change to a file instead of containing its text.
 var changes = []string{"diff", "patch", "udiff"}
 
-// Words which show that the next block is the text of a file (writes) or a command (runs).
+// The line before a block shows with one of these words that the block is the text of a file (writes) or a command
+// (runs).
 var (
 	writes = regexp.MustCompile(`(?i)\b(create|write|save|put|make|add|update|change|edit|modify|replace|rewrite|overwrite|correct|fix|new|updated|changed|edited|modified|corrected|fixed)\b`)
 	runs   = regexp.MustCompile(`(?i)\b(run|execute|command)\b`)
 )
 
-// meaning decides whether a block is a call. info is the text after the opening fence characters, before is the line
-// before the block. file is the file whose text the block holds, "" for a command. A block without a language is a
-// command only if the answer starts with it (first): after a sentence, it usually shows a file or the output of a
-// command.
+// meaning decides whether a block stands for a call. info is the text after the opening fence characters, and before is
+// the line before the block. file is the file that the block contains, or "" if the block is a command. A block without
+// a language is a command only if the answer starts with it (first): after a sentence, it usually shows a file or the
+// output of a command.
 func meaning(info, before string, first bool) (file string, call bool) {
 	language, _, _ := strings.Cut(strings.Trim(info, "{}"), " ")
 	language = strings.ToLower(strings.TrimPrefix(language, "."))
@@ -42,11 +43,11 @@ func meaning(info, before string, first bool) (file string, call bool) {
 	return "", shell || info == "" && first
 }
 
-// scripts are the extensions of shell scripts. A shell block below such a name may hold the script or the command to
-// run it.
+// scripts are the extensions of shell scripts. If such a file is named before a shell block, the block may be the
+// script's text, or the command that runs it.
 var scripts = []string{".sh", ".bash", ".zsh"}
 
-// named are names of files without an extension.
+// named lists names of files that have no extension.
 var named = []string{"Makefile", "Dockerfile", "Containerfile", "Procfile", "Justfile", "justfile", "Gemfile", "Rakefile", "Vagrantfile", "Jenkinsfile", "README", "LICENSE", "CHANGELOG", "NOTICE", "VERSION", "CODEOWNERS"}
 
 // fileName matches the name or path of a file.

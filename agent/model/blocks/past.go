@@ -12,7 +12,7 @@ import (
 // maxGuess is the length in bytes up to which an answer can count as a guess.
 const maxGuess = 300
 
-// past holds what is known about the last exchange, to judge whether an answer is useful.
+// past describes the exchange so far. It is used to judge whether an answer is useful.
 type past struct {
 	last    string // the last call as text, if nothing follows its result; else ""
 	blind   bool   // nothing was shown or run since the prompt
@@ -66,7 +66,8 @@ func pastOf(all []model.Message) past {
 	return p
 }
 
-// lastCall returns the last call of an exchange as text; "" if a message follows the call's result.
+// lastCall returns the last call of an exchange as text, or "" if the conversation has continued after the call's
+// result.
 func lastCall(since []model.Message) string {
 	for _, m := range slices.Backward(since) {
 		switch {
@@ -79,8 +80,8 @@ func lastCall(since []model.Message) string {
 	return ""
 }
 
-// blind reports whether the model has neither called anything since a prompt nor seen the text of a file, in reminders
-// directly before the prompt or after it.
+// blind reports whether the model can't know the contents of any file: since the prompt it has called nothing, and no
+// reminder with a file's text has come with the prompt.
 func blind(before, since []model.Message) bool {
 	for _, m := range since {
 		if m.Role != model.User || strings.Contains(m.Content, "```") {
@@ -101,7 +102,7 @@ func blind(before, since []model.Message) bool {
 // lists matches commands that show only the names of files.
 var lists = regexp.MustCompile(`^(ls|pwd|tree|find)\b[^|;&\n]*$`)
 
-// listsOnly reports whether all calls since a prompt, at least one, only list names of files.
+// listsOnly reports whether the model has made calls since a prompt, and all of them only listed names of files.
 func listsOnly(since []model.Message) (only bool) {
 	for _, m := range since {
 		for _, c := range m.ToolCalls {
@@ -115,7 +116,7 @@ func listsOnly(since []model.Message) (only bool) {
 	return only
 }
 
-// aside matches a reminder inside a user's message, such as the date.
+// aside matches a reminder inside a user's message, such as the one with the date.
 var aside = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
 
 // bare matches an answer that is only a command.
@@ -124,11 +125,11 @@ var bare = regexp.MustCompile("^`?(ls|cat|grep|sed|echo|head|tail|wc|find|mkdir|
 // exits matches a non-zero exit code in a result.
 var exits = regexp.MustCompile(`(?:"exit_code":|exit code )[1-9]`)
 
-// unchanged is the last line of a result if nothing has changed.
+// unchanged is a line of a result that says that the command has changed no file.
 const unchanged = "[no file was changed]"
 
-// inVain reports whether a result says that nothing has changed, and otherwise has only buddy's own lines, which are in
-// brackets.
+// inVain reports whether a command has printed nothing and changed nothing: all lines of its result are in brackets, so
+// they are buddy's own, and one of them is unchanged.
 func inVain(result string) bool {
 	for line := range strings.Lines(strings.TrimSpace(result)) {
 		if !strings.HasPrefix(line, "[") {
@@ -138,7 +139,7 @@ func inVain(result string) bool {
 	return strings.Contains(result, unchanged)
 }
 
-// occurs reports whether the model has read a text.
+// occurs reports whether the model has seen a text, other than in its own answers.
 func occurs(all []model.Message, text string) bool {
 	return slices.ContainsFunc(all, func(m model.Message) bool {
 		read := m.Content
@@ -149,8 +150,8 @@ func occurs(all []model.Message, text string) bool {
 	})
 }
 
-// unread returns a call that reads the file which the model wanted to write, if the write was refused because the model
-// has not read its current text; else nil.
+// unread returns a call that reads a file, if the model's last call was refused because it would overwrite the file
+// without knowing the current text. Otherwise it returns nil.
 func unread(all []model.Message) *model.ToolCall {
 	calls := make(map[string]model.ToolCall)
 	var last model.Message

@@ -21,8 +21,8 @@ const (
 	maxEnd      = 800  // of the end of a long result
 )
 
-// rendered returns a request with all calls and results as text, and neighbouring user messages, results and reminders
-// joined. more follows the conversation; its first message is joined to the last one of the conversation.
+// rendered returns a request with all calls and results converted to text. It joins adjacent messages that are not the
+// model's into one. more is appended to the conversation; its first message may be joined to the last one before it.
 func rendered(req model.Request, more ...model.Message) model.Request {
 	system, rest := systemOf(req.Messages)
 	out := []model.Message{{Role: model.System, Content: system}}
@@ -53,7 +53,7 @@ func rendered(req model.Request, more ...model.Message) model.Request {
 	return req
 }
 
-// systemOf returns the system text of a conversation and the messages after it.
+// systemOf returns the text of a conversation's system messages, and the messages after them.
 func systemOf(all []model.Message) (system string, rest []model.Message) {
 	system = System
 	for i, m := range all {
@@ -79,13 +79,15 @@ func clipped(text string, n int) string {
 	return texts.ClipBytes(text, n) + " [cut off]"
 }
 
-// Parts of the opening that are removed, because small models derive wrong file names from the folder's name.
+// Both match parts of the conversation's first reminder. These are removed, because small models take the folder's name
+// in them for part of file names.
 var (
 	here    = regexp.MustCompile(`^Commands run on this machine [^\n]*\n?`)
 	preface = regexp.MustCompile(`(?s)# Instructions from files\n.*?<instructions`)
 )
 
-// opening shortens the text about the working folder and the instruction files, with which a conversation starts.
+// opening shortens a conversation's first reminder, which describes the working folder and contains the instruction
+// files.
 func opening(text string) string {
 	text = here.ReplaceAllLiteralString(untagged(text), "")
 	text = preface.ReplaceAllLiteralString(text, "How to work here, which permits nothing:\n<instructions")
@@ -98,7 +100,7 @@ var tags = strings.NewReplacer("<system-reminder>", "", "</system-reminder>", ""
 // untagged returns a reminder without its tags.
 func untagged(text string) string { return strings.TrimSpace(tags.Replace(text)) }
 
-// answerText returns an answer as a model would have written it in blocks.
+// answerText returns an earlier answer in the form in which a model writes it with blocks.
 func answerText(m model.Message) string {
 	parts := []string{strings.TrimSpace(m.Content)}
 	for _, c := range m.ToolCalls {
@@ -130,7 +132,7 @@ func quoted(name string) string {
 	return name
 }
 
-// resultText returns a result for the model. It drops the middle of a long result and keeps the end, which shows what
+// resultText returns a result as the model gets it. It cuts out the middle of a long result, because the end shows what
 // has changed.
 func resultText(content string) string {
 	head, text := "Output", strings.Trim(content, "\n")

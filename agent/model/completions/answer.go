@@ -38,7 +38,7 @@ type progress struct {
 	TimeMS    int64 `json:"time_ms"`
 }
 
-// choice has a Delta in a stream and a Message in a plain answer.
+// choice has a Delta if the answer is streamed, and a Message if not.
 type choice struct {
 	Index   int          `json:"index"`
 	Delta   wire.Members `json:"delta"`
@@ -105,8 +105,8 @@ func (a *answer) choice(c choice) error {
 	return nil
 }
 
-// whole adds a complete message: a plain answer, or the repetition of the answer that some servers send at the end of a
-// stream. Of a repetition, it adds only what is missing.
+// whole adds a complete message: an answer that is not streamed, or the repetition of the whole answer that some
+// servers send at the end of a stream. From a repetition, it adds only what is missing.
 func (a *answer) whole(m wire.Members) error {
 	if a.Text.Len() > 0 {
 		delete(m, "content")
@@ -203,7 +203,7 @@ func (a *answer) reason(field string, raw json.RawMessage) error {
 // Ended reports whether the finish reason arrived.
 func (a *answer) Ended() bool { return a.finish != "" }
 
-// Over returns false, because usage may follow the finish reason. The events end with [DONE].
+// Over returns false: usage may still follow the finish reason, so the answer ends only with [DONE].
 func (*answer) Over() bool { return false }
 
 // Done emits the calls that are complete now, and the message.

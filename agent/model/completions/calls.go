@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// call is a tool call while its pieces arrive. Its ID is generated if the server sent none.
+// call is a tool call whose pieces are still arriving. If the server sends no ID, one is generated.
 type call struct {
 	wire.Call
 	wireID string // the server's
@@ -82,7 +82,7 @@ func readPiece(m wire.Members) (piece, error) {
 func (a *answer) callPiece(p piece) error {
 	c := a.callOf(p)
 	if c == nil {
-		// A new call starts, so complete earlier calls have ended.
+		// A new call starts, so no more pieces of the earlier calls will arrive.
 		for _, before := range a.calls {
 			if before.complete() {
 				if err := a.Ready(&before.Call); err != nil {

@@ -21,7 +21,7 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// Name is the value of the api key in the configuration.
+// Name is the value of the setting "api" that selects this protocol.
 const Name = "completions"
 
 // maxCallID limits the id of a tool call, in bytes: "maximum length 40" at OpenAI.
@@ -35,7 +35,7 @@ type adapter struct {
 	client *wire.Client
 }
 
-// New returns a model for c, without I/O. Errors name the wrong setting.
+// New returns a model for c. It does no I/O. Its errors name the setting that is wrong.
 func New(c Config) (*wire.Model, error) {
 	client, err := wire.New(c, Name)
 	if err != nil {
@@ -49,7 +49,7 @@ func (m *adapter) answer(emit wire.Emit, _ model.Request) wire.Answer {
 	return &answer{Collector: wire.Collector{Emit: emit}, origin: m.client.Origin()}
 }
 
-// opaque reports whether an answer has fields outside the protocol to send back.
+// opaque reports whether an answer has fields that are not part of the protocol and must be sent back.
 func (m *adapter) opaque(msg model.Message) bool {
 	origin := m.client.Origin()
 	return len(own(msg.Extra, origin)) > 0 || slices.ContainsFunc(msg.ToolCalls, func(c model.ToolCall) bool { return len(own(c.Extra, origin)) > 0 })
@@ -82,7 +82,7 @@ func (m *adapter) open(call *endpoint.Call, req model.Request, with *wire.Remedi
 	if !with.With(wire.NoStreamOptions) {
 		r.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}
-	// The SDK's reader of events is not used: it copies each event (BenchmarkMillion).
+	// The SDK's event reader is not used, because it copies each event (BenchmarkMillion).
 	_, err = openai.NewClientWithConfig(config).CreateChatCompletionStream(call.Context(), r)
 	if errors.Is(err, openai.ErrReasoningToolsRequireResponses) {
 		return call.Refused(err, true)

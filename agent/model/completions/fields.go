@@ -10,8 +10,8 @@ import (
 	"buddy/agent/model"
 )
 
-// fields are members outside the protocol, joined from deltas to be sent back. A field that arrived in one piece is
-// sent back unchanged.
+// fields collects the pieces of fields that are not part of the protocol, in order to send them back. A field that
+// arrived in one piece is sent back unchanged.
 type fields map[string]*field
 
 type field struct {
@@ -58,10 +58,12 @@ func isBlank(raw json.RawMessage) bool {
 	return false
 }
 
-// noteKey is the member in which a message or a call with fields outside the protocol stores their origin.
+// noteKey is the key under which a message or a call stores which server and model its fields outside the protocol came
+// from.
 const noteKey = model.Note + Name
 
-// encode returns the fields, and the note of the server that they came from, origin; nil if there are no fields.
+// encode returns the fields, and under noteKey their origin, the server and model that sent them. It returns nil if
+// there are no fields.
 func (f fields) encode(origin string) map[string]json.RawMessage {
 	var out map[string]json.RawMessage
 	for k, v := range f {
@@ -86,9 +88,9 @@ func note(origin string) json.RawMessage {
 	return raw
 }
 
-// own returns the fields outside the protocol of a message or a call, without notes. It returns none if they came from
-// another server or model than origin: a strict server would refuse them, and reasoning is meant only for the model
-// that wrote it.
+// own returns those fields of a message or a call that are not part of the protocol, without notes. It returns none if
+// they did not come from origin: another server may refuse them, and reasoning is meant only for the model that wrote
+// it.
 func own(extra map[string]json.RawMessage, origin string) map[string]json.RawMessage {
 	if extra[noteKey] == nil || !bytes.Equal(extra[noteKey], note(origin)) {
 		return nil
@@ -98,7 +100,7 @@ func own(extra map[string]json.RawMessage, origin string) map[string]json.RawMes
 	return extra
 }
 
-// parse returns a value made of map[string]any, []any, *text, json.Number and bool.
+// parse decodes JSON to map[string]any, []any, *text, json.Number and bool.
 func parse(raw json.RawMessage) any {
 	var s string
 	if raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
@@ -129,8 +131,8 @@ func growable(v any) any {
 	return v
 }
 
-// join adds piece to old: texts and lists are appended, objects are joined member by member, anything else is replaced.
-// traced means that the value is part of a reasoning trace.
+// join adds piece to old: texts and lists are appended, objects are joined member by member, and anything else is
+// replaced. traced means that both belong to a reasoning trace.
 func join(key string, traced bool, old, piece any, depth int) any {
 	if piece == nil || depth > maxDepth {
 		return old
@@ -155,8 +157,8 @@ func join(key string, traced bool, old, piece any, depth int) any {
 	return piece
 }
 
-// joinTexts appends piece to old. But in an object, the text of a key that holds no prose, such as a type or a
-// signature, is replaced; and a field of a message that every delta repeats, except a trace, is kept once.
+// joinTexts appends piece to old, with two exceptions: in an object, a text that is no prose, such as a type or a
+// signature, is replaced; and a field outside of reasoning that every delta repeats is kept once.
 func joinTexts(key string, traced bool, old, piece *text, depth int) *text {
 	switch {
 	case len(piece.buf) == 0:
@@ -182,8 +184,8 @@ func joinLists(traced bool, old, piece []any, depth int) []any {
 	return old
 }
 
-// continues reports whether b is the next piece of a: both are blocks of the same kind and index, and a has no
-// signature yet, which would end it.
+// continues reports whether b is the next piece of the block a: both have the same type and index, and a has no
+// signature yet, which would complete it.
 func continues(a, b any) bool {
 	x, ok := a.(map[string]any)
 	y, ok2 := b.(map[string]any)

@@ -9,8 +9,8 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// isTrace reports whether a field is a reasoning trace, by its name. Signatures, encrypted blocks and counts have such
-// names too and are never shown.
+// isTrace reports whether a field's name is that of a reasoning trace. It excludes signatures, encrypted blocks and
+// counts, which have similar names and must never be shown.
 func isTrace(name string) bool {
 	name = strings.ToLower(name)
 	has := func(word string) bool { return strings.Contains(name, word) }
@@ -84,7 +84,7 @@ func isNothing(s string) bool {
 	return false
 }
 
-// news returns the part of s, the next text of a field, that was not shown yet.
+// news returns the part of s that has not been shown yet, where s is the next text of a field.
 func (t *traces) news(f *trace, s string) string {
 	if s == "" || f.apart {
 		return s
@@ -114,8 +114,8 @@ var textKeys = []string{
 // maxDepth bounds the search for text in nested values.
 const maxDepth = 8
 
-// pull returns the text in a value. A string may itself contain JSON with the text in it, but only in the first piece
-// of a field (first): a later piece may look like JSON by chance.
+// pull returns the text in a JSON value. If first is set, a string may itself contain JSON with the text. In later
+// pieces of a field, text may look like JSON by chance, and is returned as it is.
 func pull(raw json.RawMessage, first bool, depth int) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || depth > maxDepth {

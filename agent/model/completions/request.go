@@ -24,8 +24,8 @@ type encoder struct {
 	unsigned bool // calls without a signature get a placeholder, see unsigned
 }
 
-// encode returns the messages array. It is our own encoding, not the SDK's: unknown fields and an explicit null content
-// survive, and a message has the same bytes in every request.
+// encode returns the messages array. It does not use the SDK's encoder, because unknown fields and an explicit null
+// content must be kept, and a message must have the same bytes in every request.
 func (e encoder) encode(msgs []model.Message) ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteByte('[')
@@ -105,9 +105,9 @@ type (
 	}
 )
 
-// marks returns the messages that end a prefix to cache: the breakpoints of the system prompt and the last two messages
-// that are not the model's. Only Claude through OpenRouter needs marks, at most four:
-// openrouter.ai/docs/features/prompt-caching.
+// marks returns the indexes of the messages up to which the provider should cache the request: the breakpoints of the
+// system prompt, and the last two messages from the user or a tool. Only Claude through OpenRouter needs such marks,
+// and permits four: openrouter.ai/docs/features/prompt-caching.
 func marks(req model.Request, to wire.Provider, name string) map[int]bool {
 	if req.NoCache || to != wire.OpenRouter || !strings.Contains(strings.ToLower(name), "claude") {
 		return nil

@@ -10,8 +10,9 @@ import (
 	"buddy/agent/model"
 )
 
-// askedWait returns how long a server asks to wait in an answer with an error status; 0 if it does not ask. The most
-// precise source wins: Retry-After-Ms, Retry-After, the reset of a used-up limit, then the text.
+// askedWait returns how long a server that answered with an error status asks the client to wait, or 0 if it does not
+// ask. The most precise source wins: Retry-After-Ms, Retry-After, the time when an exhausted limit is reset, then the
+// text.
 func askedWait(h http.Header, body string, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil && ms > 0 && ms < 1e9 {
 		return time.Duration(ms * float64(time.Millisecond))
@@ -33,7 +34,7 @@ func askedWait(h http.Header, body string, now time.Time) time.Duration {
 // OpenRouter, which repeats headers in the body (github.com/Gitlawb/openclaude/issues/936).
 var resets = regexp.MustCompile(`(?i)"(?:resets_at|resets_in_seconds|x-ratelimit-reset)"\s*:\s*"?([\w.:+-]{1,40})`)
 
-// resetIn returns the longest wait in an error object.
+// resetIn returns the longest wait that an error object mentions.
 func resetIn(body string, now time.Time) time.Duration {
 	var longest time.Duration
 	for _, m := range resets.FindAllStringSubmatch(body, 10) {
@@ -42,10 +43,10 @@ func resetIn(body string, now time.Time) time.Duration {
 	return longest
 }
 
-// reset returns the wait until all used-up limits are reset; if no header shows which are used up, until the first
-// reset. Names and values: developers.openai.com/api/docs/guides/rate-limits (x-ratelimit-reset-requests: 6m0s),
-// platform.claude.com/docs/en/api/rate-limits (anthropic-ratelimit-tokens-reset: RFC 3339),
-// openrouter.ai/docs/api/reference/limits (X-RateLimit-Reset: milliseconds since 1970).
+// reset returns the wait until all exhausted limits are reset. If the headers don't show which limits are exhausted, it
+// returns the wait until the first reset. Names and values: developers.openai.com/api/docs/guides/rate-limits
+// (x-ratelimit-reset-requests: 6m0s), platform.claude.com/docs/en/api/rate-limits (anthropic-ratelimit-tokens-reset:
+// RFC 3339), openrouter.ai/docs/api/reference/limits (X-RateLimit-Reset: milliseconds since 1970).
 func reset(h http.Header, now time.Time) time.Duration {
 	var used, first time.Duration
 	for name := range h {
@@ -71,8 +72,8 @@ func reset(h http.Header, now time.Time) time.Duration {
 	return first
 }
 
-// until converts seconds, a duration such as 6m0s, a date, or seconds or milliseconds since 1970 to a wait from now; 0
-// if it is invalid or past.
+// until returns the wait from now until the time v, which is in seconds, a duration such as 6m0s, a date, or a number
+// of seconds or milliseconds since 1970. It returns 0 if v is invalid or in the past.
 func until(v string, now time.Time) time.Duration {
 	v = strings.TrimSpace(v)
 	if n, err := strconv.ParseFloat(v, 64); err == nil {

@@ -13,11 +13,11 @@ import (
 	"buddy/agent/model/sse"
 )
 
-// errTimeout is the cause of a context that ended because no data arrived.
+// errTimeout is the cancellation cause if no data arrived in time.
 var errTimeout = errors.New("timeout")
 
-// Call is one request to an endpoint. It has the Do method of an HTTP client, to be called once. The caller must close
-// the Call.
+// Call is one request to an endpoint. Its method Do stands in for that of an HTTP client and may be called once. The
+// caller must close the Call.
 type Call struct {
 	e      *Endpoint
 	parent context.Context
@@ -42,7 +42,7 @@ func (e *Endpoint) Call(ctx context.Context) *Call {
 	return c
 }
 
-// Context returns the context to send the request with.
+// Context returns the context that the request must be sent with.
 func (c *Call) Context() context.Context { return c.ctx }
 
 // Close ends the request. After a complete answer, it first reads the rest of the body.
@@ -61,8 +61,8 @@ func (c *Call) Finished() bool { return c.body != nil && c.body.Finished() }
 // Finish marks the answer as complete, for protocols whose end mark is not [DONE].
 func (c *Call) Finish() { c.body.Finish() }
 
-// Next returns the next event of the answer, see [sse.Reader.Next]. The error is io.EOF at [DONE]. A nil event without
-// an error means that bytes arrived, but no complete event.
+// Next returns the next event of the answer, see [sse.Reader.Next]. It returns io.EOF at [DONE]. If it returns nil
+// without an error, bytes have arrived, but no complete event.
 func (c *Call) Next() ([]byte, error) {
 	event, err := c.body.Next()
 	if event == nil && err == nil && c.body.Partial() {
@@ -74,21 +74,21 @@ func (c *Call) Next() ([]byte, error) {
 	return event, err
 }
 
-// Cost returns the cost of the request as a gateway's header states it; 0 if none does. LiteLLM sends the header with
-// answers that do not stream: docs.litellm.ai/docs/proxy/response_headers.
+// Cost returns the cost of the request, if a gateway states it in a header, or 0. LiteLLM does so for answers that are
+// not streamed: docs.litellm.ai/docs/proxy/response_headers.
 func (c *Call) Cost() model.Money {
 	f, _ := strconv.ParseFloat(c.cost, 64) // "" and "None" become 0
 	return model.Dollars(f)
 }
 
-// Limits returns the account's rate limits as headers of the answer state them.
+// Limits returns the account's rate limits, as stated in the headers of the answer.
 func (c *Call) Limits() []model.RateLimit { return c.limits }
 
 // More reports whether Next has another event without waiting.
 func (c *Call) More() bool { return c.body.More() }
 
-// Do sends req, which must have the Call's context. Its errors are [model.Error] or the cause of the cancelled context.
-// The body of the response is empty; use Next.
+// Do sends req, which must have the Call's context. It returns a [model.Error], or the cancellation cause if the
+// caller's context has ended. The body of the response is empty; read the answer with Next.
 func (c *Call) Do(req *http.Request) (*http.Response, error) {
 	c.e.dress(req)
 	shown := *req.URL

@@ -17,8 +17,8 @@ import (
 	"buddy/agent/model"
 )
 
-// Explain converts an error of the request or of reading its answer to a [model.Error] with the endpoint, or to the
-// cause if the caller's context has ended.
+// Explain converts an error from sending the request or reading the answer to a [model.Error] that names the endpoint.
+// If the caller's context has ended, it returns the cancellation cause instead.
 func (c *Call) Explain(err error) error {
 	if c.parent.Err() != nil {
 		return context.Cause(c.parent)
@@ -93,7 +93,7 @@ func short(err error) string {
 	return model.Excerpt([]byte(err.Error()))
 }
 
-// maxPage limits how many bytes of an error's answer are read.
+// maxPage limits how many bytes of an answer with an error status are read.
 const maxPage = 8 << 10
 
 // status describes an answer with an error status.
@@ -130,7 +130,7 @@ func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 	return e
 }
 
-// limited sets the kind and the hint of an error which means that the account's limits do not permit the request now.
+// limited sets the kind and the hint of an error for a request that exceeds one of the account's limits.
 func limited(e *model.Error, head []byte) {
 	switch {
 	case model.OverRate(string(head)):
@@ -147,8 +147,8 @@ const contextHint = "the conversation is too long for the model: /compact makes 
 
 const overRateHint = "the request has more tokens than the account's rate limit allows: /compact makes the conversation shorter, /model chooses another model"
 
-// refused reports whether a server may answer a request that is too long with this status: llama.cpp and some gateways
-// answer 500, all others 400 or 422.
+// refused reports whether an answer with this status may mean that the request is too long: llama.cpp and some gateways
+// use 500 for that, all others 400 or 422.
 func refused(code int) bool { return code == 400 || code == 422 || code == 500 }
 
 // noCredit reports whether a 429 means that the account's quota is used up, so that waiting does not help. A 429 can
@@ -167,7 +167,7 @@ func (c *Call) refusedKey() string {
 	return "The API key" + of + " was refused"
 }
 
-// keyHint says where the key is and how to change it.
+// keyHint tells the user where the key is set and how to change it.
 func (c *Call) keyHint() string {
 	switch conf := c.e.config; {
 	case conf.Key == "":
@@ -198,10 +198,12 @@ func (c *Call) section() string {
 	return "[models." + c.e.config.Profile + "]"
 }
 
-// minKey is the length in bytes from which a key is treated as a secret: local servers get keys like "x".
+// minKey is the number of bytes that a key needs to be treated as a secret. Shorter keys, such as "x", are placeholders
+// for local servers.
 const minKey = 4
 
-// scrub removes the key from a server's text, and the start of the key where the text was cut.
+// scrub removes the key from a server's text. If the text was cut off within the key, it also removes the start of the
+// key there.
 func (c *Call) scrub(s string) string {
 	key := c.e.config.Key
 	if len(key) < minKey {

@@ -29,7 +29,7 @@ type gather struct {
 	conn  syscall.RawConn // the connection if it carries only this answer; nil if unknown
 }
 
-// hold returns when the next read is due, or when ctx ends.
+// hold waits until the next read is due, or ctx ends.
 func (g *gather) hold(ctx context.Context) {
 	if !g.text || !g.words || g.arrived() {
 		return
@@ -52,7 +52,8 @@ func (g *gather) note(n int, now time.Time, elapsed time.Duration) {
 	g.last = now
 }
 
-// arrived reports whether bytes are available already: with TLS, one read returns only the words of one record.
+// arrived reports whether bytes can be read without waiting. With TLS, a read returns only the words of one record
+// although more have arrived.
 func (g *gather) arrived() (some bool) {
 	if g.conn != nil {
 		_ = g.conn.Control(func(fd uintptr) { // the next read reports the error
@@ -63,8 +64,8 @@ func (g *gather) arrived() (some bool) {
 	return some
 }
 
-// wakeAt sets how many bytes must arrive before the system wakes the process. By default one word wakes it, even
-// without a reader.
+// wakeAt sets how many bytes must arrive before the operating system wakes the process. By default, a single word does,
+// even if nothing is reading.
 func (g *gather) wakeAt(n int) {
 	if g.conn != nil {
 		_ = g.conn.Control(func(fd uintptr) { // a failure is harmless
@@ -73,7 +74,7 @@ func (g *gather) wakeAt(n int) {
 	}
 }
 
-// trace returns a trace that finds the connection of a request.
+// trace returns a trace that stores which connection the request uses.
 func (g *gather) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		conn := info.Conn

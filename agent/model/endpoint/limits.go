@@ -17,8 +17,9 @@ const (
 	plainName    = "abcdefghijklmnopqrstuvwxyz0123456789 "
 )
 
-// limits returns the rate limits in the headers of an answer, by name. Names of the headers: see reset. For each
-// limit there are three, such as X-RateLimit-Limit-Tokens, X-RateLimit-Remaining-Tokens and X-RateLimit-Reset-Tokens.
+// limits returns the rate limits in the headers of an answer, sorted by name. Each limit has three headers, such as
+// X-RateLimit-Limit-Tokens, X-RateLimit-Remaining-Tokens and X-RateLimit-Reset-Tokens. The comment of reset links to
+// the names.
 func limits(h http.Header, now time.Time) []model.RateLimit {
 	var all []model.RateLimit
 	for header := range h {
@@ -43,7 +44,8 @@ func limits(h http.Header, now time.Time) []model.RateLimit {
 	return all[:min(len(all), maxLimits)]
 }
 
-// limitName returns the words of a header that say what it limits. X-RateLimit-Remaining of OpenRouter counts requests.
+// limitName returns the words of a header's name that say what is limited. OpenRouter's X-RateLimit-Remaining has none;
+// it counts requests.
 func limitName(header string) string {
 	words := slices.DeleteFunc(strings.Split(header, "-"), func(w string) bool {
 		return w == "x" || w == "anthropic" || w == "ratelimit" || w == "remaining"

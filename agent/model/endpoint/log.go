@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// callLog logs where the time of a request is spent, if slog logs debug lines. A nil callLog does nothing. It never
-// logs headers or bodies.
+// callLog measures where the time of a request is spent, and logs it if slog logs debug lines. A nil callLog does
+// nothing. Headers and bodies are never logged.
 type callLog struct {
 	url     string
 	started time.Time
@@ -21,7 +21,7 @@ type callLog struct {
 	ended bool
 }
 
-// newCallLog returns a log and the request with the trace that fills it.
+// newCallLog returns a log, and req with a trace that records into the log.
 func newCallLog(req *http.Request, url string) (*callLog, *http.Request) {
 	if !slog.Default().Enabled(req.Context(), slog.LevelDebug) {
 		return nil, req
@@ -71,7 +71,7 @@ func (l *callLog) read(n int) {
 	l.bytes += n
 }
 
-// end writes the log line at its first call.
+// end writes the log line. Later calls do nothing.
 func (l *callLog) end() {
 	if l == nil {
 		return

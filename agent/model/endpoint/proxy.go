@@ -17,7 +17,8 @@ import (
 
 const proxyHint = "check the proxy in " + proxies.Variables + ", and NO_PROXY for hosts that need none"
 
-// pageWait limits the wait for a refusing proxy's page: the status alone is enough for an error.
+// pageWait limits the wait for the page of a proxy that refused to connect. The page is not essential: the status alone
+// is enough for an error.
 const pageWait = time.Second
 
 // proxyRefusal holds the answer of a proxy that refused to connect to the server.
@@ -49,7 +50,7 @@ func refuseProxy(_ context.Context, at *url.URL, _ *http.Request, resp *http.Res
 	return refusal
 }
 
-// proxy sets the fields of e that explain why a proxy failed, and reports whether a proxy failed.
+// proxy reports whether the request failed because of a proxy; if so, it sets the fields of e that explain how.
 func (c *Call) proxy(e *model.Error) bool {
 	if refused, ok := errors.AsType[*proxyRefusal](e.Err); ok {
 		e.What, e.Status, e.Hint = refused.Error(), refused.status, proxyHint

@@ -18,7 +18,8 @@ const (
 	maxNames  = 3               // names in a hint
 )
 
-// unknownModel adds the nearest names to an error about an unknown model. It returns other errors unchanged.
+// unknownModel adds the most similar names of the server's models to an error about an unknown model. It returns other
+// errors unchanged.
 func (c *Call) unknownModel(failed *http.Request, e *model.Error, head []byte) error {
 	name := c.e.config.Model
 	if name == "" || e.Kind != model.StatusError || e.Status != http.StatusNotFound && e.Status != http.StatusBadRequest {
@@ -58,8 +59,8 @@ func (c *Call) models(failed *http.Request) []string {
 	return names
 }
 
-// nearestNames returns the names most similar to a wrong name, the nearest first: names that differ from it in at most
-// half of its characters, contain it, or are a prefix of it.
+// nearestNames returns the names most similar to a wrong name, the nearest first. It considers names that differ from
+// the wrong one in at most half of its characters, contain it, or are a prefix of it.
 func nearestNames(wrong string, names []string) []string {
 	type candidate struct {
 		name     string

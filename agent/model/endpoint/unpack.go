@@ -12,8 +12,8 @@ import (
 	"buddy/agent/model"
 )
 
-// unpacked decompresses an answer that a server compressed without being asked to. The watch counts the bytes on the
-// wire.
+// unpacked decompresses an answer that the server has compressed, although buddy does not ask for that. Compressed
+// bytes count as arriving data, because body is read under the watch.
 func unpacked(body io.Reader, encoding string) (io.Reader, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity":

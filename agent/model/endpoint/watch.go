@@ -18,8 +18,8 @@ type Waits struct {
 	KeepAlive time.Duration // while only pings and the like arrive; default 600 s
 }
 
-// The default waits. Models think for minutes and send a file's contents as one piece: gateways were measured to be
-// silent for 78 and 329 s. Servers nearby may process long prompts on slow machines.
+// The default waits. They are long because models think for minutes and gateways hold back a file's contents until it
+// is complete: silences of 78 and 329 s were measured. A server nearby may be a slow machine with a long prompt.
 const (
 	firstByte     = 300 * time.Second
 	firstByteNear = 600 * time.Second
@@ -28,8 +28,7 @@ const (
 	keepAlive     = 600 * time.Second
 )
 
-// filled returns w with the defaults in place of zeros. Stall stays 0, because its default depends on the answer; see
-// stalls.
+// filled returns w with defaults in place of zeros, except for Stall: its default depends on the answer, see stalls.
 func (w Waits) filled(near bool) Waits {
 	if w.FirstByte <= 0 {
 		w.FirstByte = firstByte
@@ -69,7 +68,7 @@ func near(host string) bool {
 	return host == "localhost"
 }
 
-// silence is a kind of wait for bytes.
+// silence says in which state of an answer nothing arrived.
 type silence uint8
 
 const (
@@ -78,7 +77,7 @@ const (
 	noContent                // only pings and the like arrived
 )
 
-// watch tracks how long and for what the call is waiting. Only the reading goroutine uses it.
+// watch tracks what the call is waiting for, and for how long. Only the reading goroutine uses it.
 type watch struct {
 	started bool          // some of the answer arrived
 	deep    bool          // some of it was not text: a thought, a piece of a call
@@ -104,7 +103,7 @@ func (w *watch) start(waits Waits, now time.Time) time.Duration {
 	return w.limit
 }
 
-// end ends a wait in which n bytes arrived. If they turn out to be content, the caller also calls Content.
+// end records that a wait has ended with n bytes. If the bytes turn out to be content, the caller also calls Content.
 func (w *watch) end(n int, now time.Time) {
 	if n > 0 && w.pings.IsZero() {
 		w.pings = now
@@ -118,13 +117,15 @@ func (c *Call) Content(kind model.DeltaKind) {
 	c.gather.text = kind == model.Text || kind == model.Reasoning
 }
 
-// Working records that the server is processing the request, so that the time without content starts again.
+// Working records that the server is still processing the request, so that the limit for the time without content
+// starts again.
 func (c *Call) Working() { c.watch.pings = time.Time{} }
 
 // Expect shortens the wait for further bytes, when the answer is known to be nearly over.
 func (c *Call) Expect(wait time.Duration) { c.watch.grace, c.gather.text = wait, false }
 
-// watched bounds every wait for bytes. The timer runs only during a read: a slow reader is not the server's fault.
+// watched limits every wait for bytes. The timer runs only during a read, because the server is not to blame for a slow
+// reader.
 type watched struct {
 	io.ReadCloser
 	call *Call

@@ -1,5 +1,5 @@
-// Package fallback lets a second model answer a request when the first is overloaded or its answer has stalled, and
-// retries have not helped.
+// Package fallback lets a second model answer a request if the first one is overloaded or stops in the middle of its
+// answer, and retries don't help.
 //
 //	m := fallback.New(retry.BeforeFallback(first, second, recovery), retry.New(second, recovery))
 //	for d, err := range m.Stream(ctx, req) {
@@ -57,7 +57,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 	}
 }
 
-// pass passes on an answer up to its error. stopped means that the reader has stopped.
+// pass passes on the deltas of an answer until an error, which it returns. stopped means that the reader has stopped.
 func pass(answer iter.Seq2[model.Delta, error], yield func(model.Delta, error) bool) (failed error, stopped bool) {
 	for d, err := range answer {
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Edit is the form in which the models of a family edit files.
+// Edit is the form in which a family of models was trained to edit files.
 type Edit string
 
 // The forms of edits. Models of an unknown family are offered both.
@@ -16,7 +16,7 @@ const (
 	Replace Edit = "replace" // replacing text
 )
 
-// Tools selects the list of tools in requests to a model. The model may also call tools that are not in the list.
+// Tools selects which tools are listed in requests to a model. The model may also call tools that are not listed.
 type Tools string
 
 // The lists of tools.
@@ -25,10 +25,10 @@ const (
 	Short Tools = "short" // without rarely needed tools
 )
 
-// roomy is the smallest window in tokens with room for all tools.
+// roomy is the smallest window, in tokens, for which requests list all tools.
 const roomy = 32_000
 
-// Family describes how to work with models of the same family, which were trained in a similar way.
+// Family describes how to work with models that were trained in a similar way.
 type Family struct {
 	Edit  Edit
 	Says  string // a line for the system prompt, "" for none
@@ -36,7 +36,8 @@ type Family struct {
 	Free  bool   // calls may be free text, in protocols that have it
 }
 
-// ToolsIn returns the list of tools for a model of the family with this window in tokens; 0 means unknown.
+// ToolsIn returns which tools to list for a model of the family that has this window in tokens. A window of 0 is
+// unknown.
 func (f Family) ToolsIn(window int) Tools {
 	if window >= roomy || window == 0 && f.Tools == All {
 		return All

@@ -1,9 +1,9 @@
-// Package limits knows the context windows, the longest answers and the prices of common models. The data is in
+// Package limits holds the context windows, the longest answers and the prices of common models. The data is in
 // models.toml and limits.toml, each number with its source.
 //
 //	window, ok := limits.Window("openai/gpt-4o:free") // 128000, true
 //	price := limits.Price("https://api.openai.com/v1", "gpt-5.1")
-//	cost := price.Cost(usage) // 0 when the price is not known
+//	cost := price.Cost(usage) // 0 if the price is unknown
 package limits
 
 import (
@@ -22,8 +22,8 @@ import (
 // Default is the assumed window, in tokens, of an unknown model.
 const Default = 8192
 
-// generated is written by the script generate from a package that lists models; data is written by hand and holds the
-// rest.
+// generated is written by the script generate, from a package with a list of models. data is written by hand and holds
+// what that package lacks.
 var (
 	//go:embed models.toml
 	generated []byte
@@ -31,7 +31,7 @@ var (
 	data []byte
 )
 
-// kind selects how a rule's name is compared with a model's.
+// kind selects how the name in a rule is compared with a model's name.
 type kind string
 
 const (
@@ -50,8 +50,8 @@ type rule struct {
 	Date   toml.LocalDate
 }
 
-// price holds one seller's price in dollars per million tokens. Other sellers have other prices, and a model on one's
-// own machine costs nothing.
+// price holds the price of one seller, in dollars per million tokens. It is not valid for other sellers, or for a model
+// on the user's own machine, which costs nothing.
 type price struct {
 	Host       string
 	Input      float64
@@ -74,7 +74,7 @@ func parse(text []byte) ([]rule, error) {
 	return file.Rule, nil
 }
 
-// check returns what is wrong with a rule.
+// check returns an error if the rule is incomplete.
 func (r rule) check() error {
 	switch {
 	case r.Kind != exact && r.Kind != prefix && r.Kind != contains:
@@ -91,7 +91,7 @@ func (r rule) check() error {
 	return nil
 }
 
-// whole reports whether a price is complete; nil is complete.
+// whole reports whether a price is complete. A missing price, nil, counts as complete.
 func (p *price) whole() bool {
 	return p == nil || p.Host != "" && p.Input > 0 && p.Output > 0 && p.Cached >= 0 && p.CacheWrite >= 0
 }
@@ -109,8 +109,8 @@ var catalogue = sync.OnceValue(func() []rule {
 	return all
 })
 
-// Window returns the context window of a model in tokens, if the catalogue has the model. Case, surrounding space and a
-// suffix after a colon do not matter; the name may match as a whole or after its last slash.
+// Window returns the size of a model's context window in tokens, if the catalogue has the model. It compares the whole
+// name, and the part after the last slash, ignoring case, surrounding space and a suffix after a colon.
 func Window(name string) (tokens int, ok bool) {
 	r := find(catalogue(), name)
 	return r.Window, r.Window > 0

@@ -1,14 +1,14 @@
 // Package written runs tool calls that a model has written as text.
 //
-// Models mark their tool calls in a notation of their own, which the server should convert. If it does not, the calls
-// arrive in the text of the answer. [Model] wraps another model and finds them there:
+// Each model marks its tool calls with its own notation, which the server should convert to calls. If the server does
+// not, the calls arrive in the text of the answer. [Model] wraps another model and finds them there:
 //
 //	m := written.New(retry.New(adapter, recovery))
-//	for d := range m.Stream(ctx, req) { … } // Done has calls where next wrote `{"name": "read_file", "arguments": {…}}`
+//	for d := range m.Stream(ctx, req) { … } // Done has a call if the text is `{"name": "read_file", "arguments": {…}}`
 //
-// Text is taken for a call only at the end of an answer, and only if nothing but calls of offered tools follows, the
-// text is not a copy of something that the model has read, and the model has made no native call in the session. The
-// session file marks such calls. Text in <think> becomes reasoning.
+// Text counts as a call only if nothing but calls of offered tools follows it in the answer, the text does not repeat
+// something that the model has read, and the model has made no native call in the session. The session file marks such
+// calls. Text in <think> becomes reasoning.
 package written
 
 import (
