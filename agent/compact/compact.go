@@ -142,7 +142,6 @@ func (m *Room) Refused() bool {
 	return m.refused
 }
 
-// refuse records whether a hook refused a compaction.
 func (m *Room) refuse(refused bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -158,7 +157,6 @@ func (m *Room) summarised(err error) {
 	}
 }
 
-// fails reports whether the last summary failed.
 func (m *Room) fails() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

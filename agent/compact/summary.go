@@ -145,7 +145,6 @@ func summaryRequest(wanted, earlier string, old []model.Message, limit int) stri
 	return b.String()
 }
 
-// quoted returns a message as text.
 func quoted(m model.Message) string {
 	var b strings.Builder
 	head, limit := string(m.Role), maxQuoted

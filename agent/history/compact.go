@@ -65,7 +65,6 @@ func CompactUnsent(h *History) Report {
 	return compact(h, 0, removal{inner: unsent, stays: h.pinned})
 }
 
-// reminds reports whether a message is a reminder.
 func reminds(m model.Message) bool { return m.Role == model.User && m.Kind == model.Reminder }
 
 // removal selects what a compaction may remove: first exchanges, then inner.
@@ -266,10 +265,8 @@ func units(body []model.Message) []unit {
 	return all
 }
 
-// opens reports whether a message opens an exchange.
 func opens(m model.Message) bool { return m.Role == model.User && m.Kind == model.Prompt }
 
-// prompted reports whether the user wrote the message.
 func prompted(m model.Message) bool { return m.Role == model.User && m.Kind != model.Reminder }
 
 // Removable reports whether CompactTurns with a low enough target would remove anything from h.
@@ -369,7 +366,6 @@ func (h *History) stays(i int) bool {
 	return h.pinned(i) || i == slices.IndexFunc(h.body(), opens)
 }
 
-// pinned reports whether the message at index i of the body is pinned.
 func (h *History) pinned(i int) bool {
 	at, _ := h.anchor(h.start() + i)
 	return h.pins[at]

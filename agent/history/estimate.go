@@ -14,7 +14,6 @@ type gauge struct {
 	scales map[string]scale
 }
 
-// scale corrects the estimate for one model.
 type scale struct {
 	ratio   float64
 	samples int

@@ -109,7 +109,6 @@ func (h *History) Reads(msgs []model.Message) []Read {
 	return all
 }
 
-// same reports whether r and other are reads of the same file.
 func (r Read) same(other Read) bool { return r.Path == other.Path && r.Target == other.Target }
 
 // After returns the messages from the cut's boundary on.

@@ -123,7 +123,6 @@ func (f *entryReader) read() {
 	}
 }
 
-// hasName reports whether a table has a key, ignoring case.
 func hasName(table map[string]json.RawMessage, name string) bool {
 	for is := range table {
 		if strings.EqualFold(is, name) {

@@ -55,7 +55,6 @@ var Events = []Event{
 	SubagentStart, SubagentStop, Stop, StopFailure, PreCompact, PostCompact, Notification, SessionEnd,
 }
 
-// ofTool reports whether the event is about a tool call.
 func (e Event) ofTool() bool {
 	return e == PreToolUse || e == PermissionRequest || e == PostToolUse || e == PostToolUseFailure
 }

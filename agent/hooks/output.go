@@ -257,7 +257,6 @@ func (a *answer) judge(s printed, d action.Decision, whole bool) {
 	}
 }
 
-// why returns the reason of the decision.
 func (s printed) why() string {
 	if reason := s.textOf("permissiondecisionreason", "reason", "stopreason", "usermessage", "agentmessage", "message"); reason != "" {
 		return reason

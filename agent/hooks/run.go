@@ -90,7 +90,6 @@ func (r *Runner) execute(ctx context.Context, trusted func(Handler) (Handler, er
 	return e
 }
 
-// ended reports whether the runner is closed.
 func (r *Runner) ended() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +120,6 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%g s", d.Seconds())
 }
 
-// command returns the command line of a hook.
 func (r *Runner) command(h Handler) []string {
 	if !h.Direct {
 		return []string{"sh", "-c", h.Command}

@@ -25,7 +25,6 @@ func CallArguments(written string) string {
 // fence matches a code fence around a text.
 var fence = regexp.MustCompile("(?s)^```(?:json)?[ \t]*\\n(.*)```$")
 
-// unfenced returns a text without a code fence around it.
 func unfenced(text string) string {
 	if m := fence.FindStringSubmatch(text); m != nil {
 		return strings.TrimSpace(m[1])

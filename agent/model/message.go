@@ -21,7 +21,7 @@ const (
 	Tool      Role = "tool"
 )
 
-// Kind distinguishes messages with the role user, because not all of them were written by a user.
+// Kind distinguishes messages with the role user, some of which the user has not written.
 type Kind string
 
 // The kinds.
@@ -45,8 +45,8 @@ type Message struct {
 	Extra      map[string]json.RawMessage // every field that this type does not know
 }
 
-// Note is the prefix of keys in Extra, such as "buddy:responses", under which an adapter keeps data that only it
-// understands. Notes are stored with the message but not sent.
+// Note is the prefix of keys in Extra, such as "buddy:responses", whose values only buddy understands. They are stored
+// with the message but not sent.
 const Note = "buddy:"
 
 const (
@@ -54,7 +54,7 @@ const (
 	imagesKey = Note + "images"
 	// kindKey holds Kind in JSON.
 	kindKey = Note + "kind"
-	// compactedKey marks a message that replaces all messages before it, see Compacted.
+	// compactedKey marks a message with the provider's summary, see Compacted.
 	compactedKey = Note + "compacted"
 )
 
@@ -62,7 +62,7 @@ const (
 // even with no text and no calls.
 func (m Message) Compacted() bool { return m.Extra[compactedKey] != nil }
 
-// MarkCompacted makes Compacted return true. It replaces Extra by a copy.
+// MarkCompacted makes Compacted return true. It does not change the old map in Extra, but replaces it with a copy.
 func (m *Message) MarkCompacted() {
 	extra := maps.Clone(m.Extra)
 	if extra == nil {
@@ -80,14 +80,14 @@ type ToolCall struct {
 	Extra     map[string]json.RawMessage
 }
 
-// member is one key of a JSON object with the value to write, or the pointer to decode into.
+// member is a key of a JSON object, with the value to encode or a pointer to decode into.
 type member struct {
 	key   string
 	value any
 }
 
-// MarshalJSON writes known fields in a fixed order, then the unknown ones sorted: prompt caches need the same bytes for
-// the same message.
+// MarshalJSON writes known fields in a fixed order, then unknown ones sorted by name, so that a message always has the
+// same bytes, as prompt caches require.
 func (m Message) MarshalJSON() ([]byte, error) {
 	fields := m.fields(nil)
 	if len(m.Images) > 0 {
@@ -99,12 +99,12 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return writeObject(fields, m.Extra)
 }
 
-// EncodeWith writes a message for a provider: without Kind and Images. content replaces the text if it is not nil.
+// EncodeWith encodes a message for a provider, without Kind and Images. If content is not nil, it replaces the text.
 func (m Message) EncodeWith(content any) ([]byte, error) {
 	return writeObject(m.fields(content), m.Extra)
 }
 
-// fields returns the members for the fields of Message. content replaces the text if it is not nil.
+// fields returns the JSON members of a message's fields. If content is not nil, it replaces the text.
 func (m Message) fields(content any) []member {
 	fields := []member{{"role", m.Role}}
 	switch {
@@ -148,8 +148,8 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 }
 
 // Object returns the arguments of a call, or {} if they are not a JSON object. vLLM and llama-server parse the
-// arguments of earlier calls and would refuse every later request. The result of such a call already reports the
-// mistake to the model.
+// arguments of earlier calls, and a single invalid one would make them refuse every later request. The model does not
+// need to see its mistake again, because the call's result already reports it.
 func Object(arguments string) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal([]byte(arguments), &members) != nil || members == nil {

@@ -27,7 +27,7 @@ type Model interface {
 	Stream(ctx context.Context, req Request) iter.Seq2[Delta, error]
 }
 
-// Info holds what is known about a model without sending it a request.
+// Info holds what buddy knows about a model without sending it a request.
 type Info struct {
 	Profile string `json:"profile"` // the name under [models] in the configuration
 	Model   string `json:"model"`
@@ -37,33 +37,33 @@ type Info struct {
 	Price   Price  `json:"price,omitzero"`   // price of its tokens; zero = unknown
 	Effort  string `json:"effort,omitempty"` // reasoning effort; empty: the provider decides
 	Auth    string `json:"-"`                // how requests authenticate: "a key", "a login" or "no key"; empty for the demo
-	// TextOnly means that the model does not take images, or has refused one: a text is sent in place of each image.
+	// TextOnly means that the model does not accept images: its name shows that, or it has refused one. A text is sent
+	// in place of each image.
 	TextOnly bool `json:"text_only,omitempty"`
-	// Blocks is the reason, for display, why calls are exchanged as fenced blocks of text instead of tool calls; "" if
-	// they are not.
+	// Blocks says why the model writes calls as fenced blocks of text, for display; "" if it makes native tool calls.
 	Blocks string `json:"blocks,omitempty"`
 }
 
-// Fits reports whether the request leaves a twentieth of the window for the answer. With an unknown window every
+// Fits reports whether the request leaves a twentieth of the window for the answer. If the window is unknown, every
 // request fits.
 func (i Info) Fits(req Request) bool { return i.Window <= 0 || req.Tokens <= i.Window-i.Window/20 }
 
-// HasSection reports whether the model may have a section [models.PROFILE] in the settings. A model chosen as
-// NAME/MODEL has none: it uses the section NAME, except the prices and limits, which are those of another model.
+// HasSection reports whether the model may have a section [models.PROFILE] of its own in the settings. A model chosen
+// as NAME/MODEL has none: it uses the section NAME, except for prices and limits, which hold for another model.
 func HasSection(profile, id string) bool { return !strings.HasSuffix(profile, "/"+id) }
 
 // Demo is the value of Info.API for the embedded demo model, which understands only a few commands.
 const Demo = "demo"
 
-// Request is one request to a model. If Tools is empty, the request on the wire has no such key.
+// Request is one request to a model. If Tools is empty, it is sent without a list of tools.
 type Request struct {
 	Messages []Message
 	Tools    []ToolDef
-	// Ephemeral is the number of messages at the end of Messages that only this request has. They are not worth
-	// caching.
+	// Ephemeral is the number of messages at the end of Messages that no later request will contain, so that caching
+	// them is useless.
 	Ephemeral int
-	// Breakpoints holds the indexes, from 0, of system messages that end a prefix worth caching. These messages must
-	// not be empty. nil means the last system message. See Marks.
+	// Breakpoints holds the indexes, from 0, of the system messages up to which the provider should cache the request.
+	// These messages must not be empty. nil means only the last system message. See Marks.
 	Breakpoints []int
 	NoCache     bool    // the provider is not asked to cache anything
 	Tokens      int     // estimated number of tokens; 0 = not estimated. It is not sent.
@@ -75,13 +75,12 @@ func (r Request) HasImages() bool {
 	return slices.ContainsFunc(r.Messages, func(m Message) bool { return len(m.Images) > 0 })
 }
 
-// maxMarks limits how many system messages are marked: a provider allows four marks in a request, and the tools and the
-// newest message use one each.
+// maxMarks limits how many system messages get a cache mark. Anthropic allows four marks in a request; one is for the
+// tools and one for the newest message.
 const maxMarks = 2
 
-// Marks returns the indexes of the system messages that end with a cache mark, in ascending order: the last
-// Breakpoints, at most maxMarks of them. system is the number of system messages; Breakpoints outside of them are
-// ignored.
+// Marks returns the indexes of the system messages that get a cache mark, in ascending order: the last ones in
+// Breakpoints, at most maxMarks. system is the number of system messages; it ignores Breakpoints beyond them.
 func (r Request) Marks(system int) []int {
 	if r.NoCache {
 		return nil
@@ -101,11 +100,12 @@ type ToolDef struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"`
-	// Free describes calls of the tool as plain text, for protocols that have such calls; nil means only JSON.
+	// Free describes how the model may call the tool with plain text, in protocols that support this; nil if it may
+	// only use JSON.
 	Free *FreeText `json:"-"`
 }
 
-// Argument is an argument that a tool accepts, even if the tool's definition does not list it.
+// Argument is an argument that a tool accepts although the tool's definition may not list it.
 type Argument struct {
 	Name     string
 	Type     string // of JSON Schema; "" is any
@@ -154,7 +154,8 @@ type Delta struct {
 	Finish  string   // Done: the provider's finish reason
 	Refusal string   // Done: why the provider's content filter stopped the answer, one line; "" if it gave no reason
 	Usage   *Usage   // Done: nil when the provider sent none
-	// Limits holds the account's rate limits after the request (only in Done); nil if the provider sent none.
+	// Limits holds the account's rate limits as they are after the request; nil if the provider sent none. Only Done
+	// has it.
 	Limits []RateLimit
 }
 
@@ -166,12 +167,12 @@ type PromptRead struct {
 	TookMS int64 `json:"took_ms"` // since processing started
 }
 
-// StallNotice reports that an answer was abandoned because nothing arrived for TimeoutMS milliseconds.
+// StallNotice reports that buddy abandoned an answer because nothing arrived for TimeoutMS milliseconds.
 type StallNotice struct {
 	TimeoutMS int64
 }
 
-// RetryNotice reports a failed request and when it is sent again.
+// RetryNotice reports that a request failed, and when it will be sent again.
 type RetryNotice struct {
 	Attempt int // the attempt that failed, from 1
 	Of      int // maximum number of attempts
@@ -180,7 +181,7 @@ type RetryNotice struct {
 	Now     func() // ends the wait; safe for concurrent use
 }
 
-// FallbackNotice reports that the model To answers in place of From.
+// FallbackNotice reports that the model To answers instead of the model From.
 type FallbackNotice struct {
 	From, To Info
 	Model    Model  // the model To; nil if the answer was recorded
@@ -195,7 +196,7 @@ type Usage struct {
 	Completion int `json:"completion"`
 	Cached     int `json:"cached,omitempty"`      // part of Prompt that the provider had cached
 	CacheWrite int `json:"cache_write,omitempty"` // part of Prompt that the provider stored for later
-	// CacheUnknown marks that the provider does not report Cached.
+	// CacheUnknown means that the provider does not report Cached.
 	CacheUnknown bool  `json:"cache_unknown,omitempty"`
 	Cost         Money `json:"cost,omitempty"` // as reported by the provider or a gateway; 0: not reported
 }
@@ -216,13 +217,14 @@ func (l RateLimit) Percent() int {
 	return int(max(0, min(100, 100*(float64(l.Limit)-float64(l.Remaining))/float64(l.Limit))))
 }
 
-// The finish reasons that mean more than "the answer ended"; any other is treated as an ordinary end.
+// The finish reasons that need special treatment. Any other reason is an ordinary end of the answer.
 const (
 	FinishStop          = "stop"
 	FinishToolCalls     = "tool_calls"
 	FinishLength        = "length"
 	FinishContentFilter = "content_filter"
-	// FinishContext means that the answer was cut off because the window is full: only a shorter conversation helps.
+	// FinishContext means that the answer was cut off because the window is full. Only a shorter conversation can be
+	// continued.
 	FinishContext = "context_full"
 	// FinishCompaction means that the provider only summarized the conversation: keep the message and send the same
 	// request after it.

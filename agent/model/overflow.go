@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// overflows matches servers' messages that a conversation does not fit. Each pattern comes from a message in an issue
-// or a pull request on GitHub, or in the collections of pi (github.com/earendil-works/pi,
-// packages/ai/src/utils/overflow.ts) and of LiteLLM (github.com/BerriAI/litellm,
+// overflows matches the messages with which servers report that a conversation is too long. Each pattern comes from a
+// message in an issue or a pull request on GitHub, or from the lists in pi (github.com/earendil-works/pi,
+// packages/ai/src/utils/overflow.ts) and in LiteLLM (github.com/BerriAI/litellm,
 // litellm/litellm_core_utils/exception_mapping_utils.py).
 var overflows = regexp.MustCompile(`(?i)` + strings.Join([]string{
 	// OpenAI's error.code, anomalyco/opencode/issues/6071.
@@ -72,7 +72,7 @@ var overflows = regexp.MustCompile(`(?i)` + strings.Join([]string{
 	`input tokens exceed`,
 }, "|"))
 
-// windows match the size of the window in such a message, the most reliable first.
+// windows match the size of the window in a message that overflows matches, the most reliable pattern first.
 var windows = []*regexp.Regexp{
 	regexp.MustCompile(`"?n_ctx"?\s*[:=]\s*(\d+)`),
 	regexp.MustCompile(`max_seq_len \((\d+)`),
@@ -82,11 +82,11 @@ var windows = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(?:maximum|\bmax|limit|\bonly|cannot exceed|context (?:length|size|window)|model length)\D{0,40}?([\d,]*\d)`),
 }
 
-// excess matches the number of tokens that are too many, which is not the window.
+// excess matches by how many tokens the conversation is too long, which must not be taken for the window.
 var excess = regexp.MustCompile(`(?i)\bby [\d,]+`)
 
-// Overflow reports whether the message of a refused request means that the conversation is longer than the model takes,
-// and the model's window in tokens; 0 = not stated.
+// Overflow reports whether a server's message means that the conversation is too long for the model. window is the
+// model's window in tokens, or 0 if the message does not state it.
 func Overflow(said string) (window int, ok bool) {
 	if !overflows.MatchString(said) {
 		return 0, false

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/net/html"
 )
 
-// IsPage reports whether the answer is a web page, as proxies and gateways send it in place of the server's answer.
+// IsPage reports whether the answer is a web page, which proxies and gateways send instead of the server's answer.
 func IsPage(answer []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(answer), []byte("<")) }
 
-// pageText returns the words of a web page, each text once, without the status, which is shown anyway.
+// pageText returns the text of a web page. It omits repetitions, and the status, which is shown anyway.
 func pageText(page, status string) string {
 	var words []string
 	z, silent := html.NewTokenizer(strings.NewReader(page)), false

@@ -24,7 +24,7 @@ func (m Money) String() string {
 	return fmt.Sprintf("$%.2f", d)
 }
 
-// Price holds the prices of a million tokens. The zero value means that they are not known.
+// Price holds the price of a million tokens of each kind. The zero value means that the price is unknown.
 type Price struct {
 	Input      Money `json:"input"`
 	Cached     Money `json:"cached"`      // input that the provider has cached
@@ -32,19 +32,19 @@ type Price struct {
 	Output     Money `json:"output"`
 }
 
-// Known reports whether there is a price.
+// Known reports whether the price is known.
 func (p Price) Known() bool { return p != Price{} }
 
-// maxTokens bounds the tokens that a provider may report for one request, so that no sum overflows.
+// maxTokens limits the number of tokens accepted from a provider for one request, so that no sum overflows.
 const maxTokens = 1_000_000_000
 
-// Covers reports whether Cost is known for a request.
+// Covers reports whether Cost can tell the cost of a request.
 func (p Price) Covers(u Usage) bool { return u.Cost > 0 || p.Known() }
 
-// maxCost bounds the cost that a provider may report for one request.
+// maxCost limits the cost accepted from a provider for one request.
 const maxCost = 1_000_000 * Dollar
 
-// Dollars returns an amount that a provider states in dollars; 0 if it is negative or not a number.
+// Dollars converts an amount that a provider states in dollars. An amount that is negative or not a number becomes 0.
 func Dollars(f float64) Money {
 	if !(f > 0) { // NaN too
 		return 0
@@ -52,8 +52,8 @@ func Dollars(f float64) Money {
 	return Money(min(f, float64(maxCost/Dollar))*float64(Dollar) + 0.5)
 }
 
-// Cost returns the cost of a request, rounded to a micro-dollar: the reported cost, else the computed one; 0 if
-// unknown.
+// Cost returns the cost of a request, rounded to a micro-dollar: the cost that the provider reported, or else the cost
+// computed from the price. It returns 0 if both are unknown.
 func (p Price) Cost(u Usage) Money {
 	if u.Cost > 0 {
 		return min(u.Cost, maxCost)

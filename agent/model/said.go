@@ -26,11 +26,11 @@ func Malformed(what string, answer []byte, cause error) *Error {
 	return e
 }
 
-// Cut returns the error of an answer that was cut off.
+// Cut returns the error for an answer that was cut off.
 func Cut() *Error { return &Error{Kind: CutError, What: "the answer was cut off"} }
 
-// Cause returns the text of Error without the hint. For a refused key it omits the address, which says nothing about
-// the key.
+// Cause returns the text of Error without the hint. If the server refused the key, it omits the server's address, which
+// would not explain anything.
 func (e *Error) Cause() string {
 	text := e.What
 	if e.Kind == StatusError && e.Status == http.StatusUnauthorized {
@@ -51,7 +51,7 @@ func (e *Error) Cause() string {
 	return text
 }
 
-// StatusText returns an HTTP status with its meaning: "401 unauthorized".
+// StatusText returns an HTTP status with its meaning, such as "401 unauthorized".
 func StatusText(code int) string {
 	const overloaded = 529 // used by Anthropic, in no standard
 	text := strings.ToLower(http.StatusText(code))
@@ -61,8 +61,8 @@ func StatusText(code int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", code, text))
 }
 
-// Back returns a text that tells when a server, which asks to wait, will accept requests again: "requests are accepted
-// again at 18:40, in 2h5m".
+// Back tells the user when a server that asked to wait will accept requests again: "requests are accepted again at
+// 18:40, in 2h5m".
 func Back(wait time.Duration) string {
 	at := time.Now().Add(wait)
 	layout := "15:04"
@@ -73,7 +73,8 @@ func Back(wait time.Duration) string {
 	return "requests are accepted again at " + at.Format(layout) + ", in " + strings.TrimSuffix(in, "0s")
 }
 
-// Raw returns the server's answer with the address and the status, to show on request; "" if there was no answer.
+// Raw returns the server's answer with its address and status, or "" if there was no answer. It is shown only if the
+// user asks for it.
 func (e *Error) Raw() string {
 	if e.Body == "" {
 		return ""
@@ -98,15 +99,15 @@ func Tell(err error) (cause, next, raw string) {
 	return err.Error(), "", e.Raw()
 }
 
-// messageMember finds the member of an object that holds a message for people. It searches the text, because the answer
-// may be cut off, and its structure is unknown.
+// messageMember finds the member of an error object that contains the message for users. It searches the text instead
+// of decoding it, because the answer may be cut off and its structure is unknown.
 var messageMember = regexp.MustCompile(`"(message|msg|detail|error_description|error)"\s*:\s*("(?:[^"\\]|\\.)+")`)
 
-// embedded matches the start of an object inside a sentence.
+// embedded matches where an object starts inside a sentence.
 var embedded = regexp.MustCompile(`[\s:(\-]*[\[{]\s*[\[{]?\s*['"]`)
 
-// Words returns the message of an answer, shortened by Excerpt: the message of an error object, or plain text. It
-// returns "" for a web page and for an object without a message.
+// Words returns the message in a server's answer, shortened by Excerpt: the message of an error object, or plain text.
+// It returns "" for a web page, and for an object without a message.
 func Words(answer []byte) string {
 	text := strings.TrimSpace(string(answer))
 	text = strings.TrimSpace(strings.TrimPrefix(text, "data:"))
@@ -127,7 +128,8 @@ func Words(answer []byte) string {
 	return Excerpt([]byte(text))
 }
 
-// message returns the value of the first "message" in an object, else of the first member that holds a message.
+// message returns the value of the first "message" in an object, or else of the first member that may contain a
+// message.
 func message(object string) string {
 	first := ""
 	for _, m := range messageMember.FindAllStringSubmatch(object, 20) {

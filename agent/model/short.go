@@ -9,8 +9,8 @@ import (
 	"buddy/texts"
 )
 
-// Short returns a few words about what happened, and the provider's own words if they add something: "Overloaded
-// (529)", "Server error (500): No GPU left".
+// Short returns a few words about what happened, such as "Overloaded (529)". If the provider's message adds something,
+// they include it: "Server error (500): No GPU left".
 func (e *Error) Short() string {
 	if e.Status == 0 || e.Kind != ReportedError && e.Kind != StatusError {
 		what, _, _ := strings.Cut(e.What, ": ")
@@ -23,7 +23,6 @@ func (e *Error) Short() string {
 	return text
 }
 
-// statusName returns the meaning of an HTTP status in plain words.
 func statusName(code int) string {
 	switch code {
 	case http.StatusTooManyRequests:
@@ -40,11 +39,11 @@ func statusName(code int) string {
 	return name
 }
 
-// mostOwn limits the length of a provider's own words, in runes.
+// mostOwn limits how much of a provider's message Short includes, in runes.
 const mostOwn = 90
 
-// ownWords returns the first sentence of a provider's message. If the message asks to wait, it returns "", because a
-// countdown shows the wait already.
+// ownWords returns the first sentence of a provider's message. It returns "" if the message asks the client to wait,
+// because a countdown already shows that.
 func ownWords(said string) string {
 	if AskedWait(said) > 0 {
 		return ""

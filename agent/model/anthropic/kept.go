@@ -64,7 +64,6 @@ func (b *block) member() map[string]json.RawMessage {
 	return b.members
 }
 
-// extend appends to one of the block's texts.
 func (b *block) extend(key, text string) {
 	grown := b.grown[key]
 	if grown == nil {

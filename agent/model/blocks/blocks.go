@@ -169,7 +169,6 @@ type answer struct {
 	done    *model.Delta // the end of the answer; nil: it was cut off after a block
 }
 
-// start starts an attempt.
 func (a *answer) start() {
 	a.scanner, a.guesses, a.held, a.done = scanner{quoted: a.quoted}, a.past.blind || a.past.names || a.past.idle || a.past.fails || a.past.reckons, "", nil
 }

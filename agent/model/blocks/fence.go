@@ -171,7 +171,6 @@ func fenceMark(text string) (mark, info string) {
 	return mark, strings.TrimSpace(rest)
 }
 
-// closes reports whether a line ends the fence.
 func (f *fence) closes(line string) bool {
 	text := strings.TrimLeft(line, " ")
 	if len(line)-len(text) > f.item+3 {

@@ -94,10 +94,8 @@ func opening(text string) string {
 	return clipped(strings.TrimSpace(text), maxRules)
 }
 
-// tags removes the tags around a reminder.
 var tags = strings.NewReplacer("<system-reminder>", "", "</system-reminder>", "")
 
-// untagged returns a reminder without its tags.
 func untagged(text string) string { return strings.TrimSpace(tags.Replace(text)) }
 
 // answerText returns an earlier answer in the form in which a model writes it with blocks.

@@ -23,7 +23,6 @@ func (c *call) complete() bool {
 	return bytes.HasSuffix(bytes.TrimSpace(c.Args), []byte("}")) && json.Valid(c.Args)
 }
 
-// piece is a part of a call.
 type piece struct {
 	index    int // -1 = none
 	id, name string

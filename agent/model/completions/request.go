@@ -14,7 +14,6 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// encoder encodes the conversation of one request.
 type encoder struct {
 	origin string // see wire.Client.Origin; only fields with this origin are sent
 	with   *wire.Remedied

@@ -181,7 +181,6 @@ func call(req model.Request, text, tool string, args map[string]any) model.Messa
 	return textMessage("No tool here does that.\n\n" + Connect)
 }
 
-// report describes the result of a tool.
 func report(result model.Message) model.Message {
 	if result.Failed {
 		return textMessage("It did not run: " + strings.TrimSuffix(result.Content, ".") + ".")

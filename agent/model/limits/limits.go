@@ -74,7 +74,6 @@ func parse(text []byte) ([]rule, error) {
 	return file.Rule, nil
 }
 
-// check returns an error if the rule is incomplete.
 func (r rule) check() error {
 	switch {
 	case r.Kind != exact && r.Kind != prefix && r.Kind != contains:
@@ -122,8 +121,8 @@ func Output(name string) (tokens int, ok bool) {
 	return r.Output, r.Output > 0
 }
 
-// Price returns the price of a model at an endpoint. It is unknown unless the endpoint belongs to the documented
-// seller.
+// Price returns the price of a model. It is known only if baseURL is an endpoint of the seller whose price is
+// documented.
 func Price(baseURL, name string) model.Price {
 	return priceOf(find(catalogue(), name), baseURL)
 }
@@ -142,7 +141,7 @@ func priceOf(r rule, baseURL string) model.Price {
 	return model.Price{Input: money(r.Price.Input), Cached: money(r.Price.Cached), CacheWrite: money(r.Price.CacheWrite), Output: money(r.Price.Output)}
 }
 
-// find returns the first rule that fits a name, or the zero rule.
+// find returns the first rule whose name fits a model's name, or the zero rule.
 func find(rules []rule, name string) rule {
 	for _, r := range rules {
 		if r.Kind.fits(r.Name, name) {
@@ -152,7 +151,7 @@ func find(rules []rule, name string) rule {
 	return rule{}
 }
 
-// fits reports whether a rule's name fits a model, by its whole name or the part after the last slash.
+// fits reports whether a rule's name fits the name of a model, or the part of that name after the last slash.
 func (k kind) fits(rule, model string) bool {
 	model = strings.ToLower(strings.TrimSpace(model))
 	model, _, _ = strings.Cut(model, ":")

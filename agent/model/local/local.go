@@ -19,10 +19,10 @@ import (
 	"time"
 )
 
-// Limit is the maximum time of Find.
+// Limit is the time limit of Find, of Describe, and of the query that a Watched model makes.
 const Limit = 300 * time.Millisecond
 
-// Limits for the answer of a server.
+// Limits on what a server may answer.
 const (
 	maxBody   = 1 << 20 // bytes
 	maxModels = 100
@@ -49,8 +49,8 @@ type Model struct {
 	Owner      string  // such as "llamacpp"; "" = not stated
 }
 
-// Find asks the servers at all places for their models, for at most Limit, and returns the servers that answered, in
-// the order of places. It ignores servers of other protocols.
+// Find asks the servers at all places for their models, within Limit, and returns the servers that answered, in the
+// order of places. It ignores servers that don't speak OpenAI's protocols.
 func Find(ctx context.Context, places []Place) []Server {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
@@ -112,8 +112,8 @@ func ask(ctx context.Context, client *http.Client, base string) ([]Model, error)
 	return parse(data)
 }
 
-// parse reads a list of models. Windows are vLLM's max_model_len and llama.cpp's meta.n_ctx; parameters are llama.cpp's
-// meta.n_params.
+// parse reads a server's list of models. The window is in max_model_len (vLLM) or meta.n_ctx (llama.cpp), and the
+// number of parameters in meta.n_params (llama.cpp).
 func parse(data []byte) ([]Model, error) {
 	var list struct {
 		Object string

@@ -11,8 +11,8 @@ import (
 	"buddy/agent/model"
 )
 
-// Watched wraps a model on this machine. Once the model is loaded, it asks the server whether the window is smaller
-// than the model's maximum. Create it with Watch.
+// Watched wraps a model on this machine. After the first answer, when the server has loaded the model, it asks the
+// server whether the window is smaller than the model's maximum. Create it with Watch.
 type Watched struct {
 	next  model.Model
 	base  string
@@ -20,10 +20,9 @@ type Watched struct {
 	asked atomic.Bool
 }
 
-// Watch wraps next; base is the server's base URL of OpenAI's protocol. Ollama loads a model with a window of its own
-// choice, often 4,096 tokens, and silently drops the start of a longer request
-// (github.com/ollama/ollama/blob/main/docs/context-length.mdx). Ollama reports that window only while the model is
-// loaded.
+// Watch wraps next; base is the server's base URL of OpenAI's protocol. It exists because Ollama often loads a model
+// with a window of only 4,096 tokens, silently drops the start of a longer request
+// (github.com/ollama/ollama/blob/main/docs/context-length.mdx), and reports the window only while the model is loaded.
 func Watch(next model.Model, base string) *Watched {
 	return &Watched{next: next, base: base, limit: Limit}
 }
@@ -31,8 +30,8 @@ func Watch(next model.Model, base string) *Watched {
 // Info describes the wrapped model.
 func (w *Watched) Info() model.Info { return w.next.Info() }
 
-// Stream sends req to the wrapped model. After the model's first answer it yields a [model.Healed] if the server has
-// loaded the model with a smaller window than the model's maximum.
+// Stream sends req to the wrapped model. Once, after the first answer, it yields a [model.Healed] with the window if
+// the server has loaded the model with a smaller one than the model's maximum, unless req already has that window.
 func (w *Watched) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		for d, err := range w.next.Stream(ctx, req) {
@@ -48,8 +47,8 @@ func (w *Watched) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 	}
 }
 
-// needs returns the window with which the model is loaded. It returns nil if that is the model's maximum, or if the
-// request already states this window in its Needs.
+// needs returns the window with which the server has loaded the model. It returns nil if that is the model's maximum,
+// or if the request's Needs already contain the window.
 func (w *Watched) needs(ctx context.Context, req model.Request) *model.Needs {
 	ctx, cancel := context.WithTimeout(ctx, w.limit)
 	defer cancel()
@@ -69,7 +68,7 @@ func (w *Watched) needs(ctx context.Context, req model.Request) *model.Needs {
 	}
 }
 
-// loadedWindow returns the window with which Ollama has loaded a model, and the model's maximum; 0 if unknown.
+// loadedWindow returns the window with which Ollama has loaded a model, and the model's maximum. Unknown values are 0.
 func loadedWindow(ctx context.Context, base, name string) (loaded, most int) {
 	a := asking{ctx, newClient(), strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"), name}
 	if loaded = a.running().Window; loaded == 0 {
@@ -82,7 +81,7 @@ func loadedWindow(ctx context.Context, base, name string) (loaded, most int) {
 	return loaded, madeFor(m.Info)
 }
 
-// madeFor returns a model's maximum window from Ollama's description of it; 0 if it is missing.
+// madeFor returns the maximum window that Ollama's description of a model states, or 0 if it states none.
 func madeFor(info map[string]any) int {
 	for k, v := range info {
 		if n, ok := v.(float64); ok && strings.HasSuffix(k, ".context_length") && n > 0 && n < 1<<31 {

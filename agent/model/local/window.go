@@ -13,15 +13,15 @@ import (
 	"strings"
 )
 
-// Facts holds a local server's data about a model.
+// Facts holds what a local server reports about a model.
 type Facts struct {
 	Window     int     // maximum input in tokens; 0 = not stated
 	Parameters float64 // 0 = not stated
 	NoTools    bool    // the model takes no tools
 }
 
-// Describe asks the server on this machine at a base URL of OpenAI's protocol for its data about a model, within Limit.
-// The window of the loaded model takes precedence over the model's maximum. Describe reads the list of models, for vLLM
+// Describe asks the server on this machine at base, a base URL of OpenAI's protocol, about a model, within Limit. If
+// the model is loaded, its window is the one in use instead of the maximum. Describe reads the list of models, for vLLM
 // and llama.cpp, and then sends requests that only one kind of server answers:
 // docs.vllm.ai/en/latest/serving/openai_compatible_server (max_model_len),
 // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (meta, /props), docs.ollama.com/api (/api/ps,
@@ -48,7 +48,6 @@ func describe(ctx context.Context, base, model string) Facts {
 	return all
 }
 
-// asking holds a server, and the model about which it is asked.
 type asking struct {
 	ctx    context.Context
 	client *http.Client
@@ -56,8 +55,8 @@ type asking struct {
 	model  string
 }
 
-// get requests a URL and decodes the JSON answer into to. If there is no answer, to stays unchanged. If body is not
-// nil, get sends it as JSON in a POST request.
+// get requests a URL and decodes the JSON in the answer into to. If the request fails, to stays unchanged. If body is
+// not nil, get sends it as JSON in a POST request.
 func (a asking) get(url string, body, to any) {
 	method, data := http.MethodGet, []byte(nil)
 	if body != nil {
@@ -95,7 +94,7 @@ func (a asking) listed(base string) Facts {
 	return Facts{}
 }
 
-// props returns the data of llama.cpp's server about its loaded model.
+// props returns what llama.cpp's server reports about the model that it has loaded.
 func (a asking) props() Facts {
 	var p struct {
 		Settings struct {
@@ -109,7 +108,7 @@ func (a asking) props() Facts {
 	return Facts{Window: p.Settings.Window, NoTools: p.Template.Tools != nil && !*p.Template.Tools}
 }
 
-// running returns the window of a model that Ollama has loaded.
+// running returns the window of the model, if Ollama has loaded it.
 func (a asking) running() Facts {
 	var list struct {
 		Models []struct {
@@ -126,8 +125,8 @@ func (a asking) running() Facts {
 	return Facts{}
 }
 
-// shown returns the data in Ollama's description of a model. Its window is num_ctx, with which the model will be
-// loaded, else the model's maximum.
+// shown returns what Ollama's description of the model states. The window is num_ctx, with which Ollama will load the
+// model, or the model's maximum if num_ctx is not set.
 func (a asking) shown() Facts {
 	var m struct {
 		Parameters   string

@@ -9,8 +9,9 @@ import (
 	"buddy/agent/model"
 )
 
-// In answers on /messages, parts have the same meaning as on /chat/completions, except: Reasoning becomes a signed
-// thinking block, or a redacted one if its Field is redacted_thinking; KeepAlive sends pings; Usage is always sent.
+// In the Messages protocol, parts have the same meaning as in Chat Completions, with these exceptions: Reasoning
+// becomes a signed thinking block, or a redacted one if its Field is redacted_thinking; KeepAlive sends pings; and
+// Usage is always sent.
 
 // signature returns the server's signature for a thinking block. CheckMessages requires that clients send it back.
 func signature(thinking string) string {
@@ -19,7 +20,7 @@ func signature(thinking string) string {
 	return fmt.Sprintf("signed-%016x", h.Sum64())
 }
 
-// readMessages decodes a request of the Messages protocol, so that a script can choose the answer.
+// readMessages decodes a request of the Messages protocol, so that a script can examine it.
 func readMessages(h http.Header, body []byte) Request {
 	req := Request{Header: h, Body: body, Refused: CheckMessages(body)}
 	if req.Refused == nil && h.Get("Anthropic-Version") == "" {
@@ -61,8 +62,7 @@ func readMessages(h http.Header, body []byte) Request {
 	return req
 }
 
-// userMessages returns the messages in one turn of the user. Images become part of the message with the text after
-// them.
+// userMessages returns the messages in a user turn. Images are attached to the text that follows them.
 func userMessages(blocks []contentBlock) (msgs []model.Message) {
 	var images []model.Image
 	for _, c := range blocks {
@@ -95,13 +95,13 @@ func answer(blocks []contentBlock) model.Message {
 	return m
 }
 
-// messages is the format of Messages.
+// messages writes answers in the format of the Messages protocol.
 type messages struct {
 	started bool
 	index   int
 	open    string // the kind of the open block; "" = none
 	sign    string // the signature of the open block
-	// paused means that the answer so far consists only of a compaction.
+	// paused means that the answer has had only a compaction so far.
 	paused bool
 }
 
@@ -143,7 +143,7 @@ func (m *messages) failure(p *wire, object string) {
 	p.event(`{"type":"error","error":` + object + `}`)
 }
 
-// begin ends the previous block and starts one.
+// begin ends the open block and starts a new one.
 func (m *messages) begin(p *wire, kind string, block members) {
 	if !m.started {
 		m.started = true

@@ -38,8 +38,9 @@ var (
 	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 )
 
-// CheckMessages returns why Anthropic's Messages would refuse a request: turns that do not alternate, a call without
-// its result in the next turn, a blank text, a changed thinking block, too many cache marks, no max_tokens.
+// CheckMessages returns an error if Anthropic would refuse a request of the Messages protocol. It checks that turns
+// alternate, that each call has its result in the next turn, that no text is blank and no thinking block was changed,
+// and that there are not too many cache marks and there is a max_tokens.
 func CheckMessages(body []byte) error {
 	var top object
 	if err := json.Unmarshal(body, &top); err != nil {
@@ -70,7 +71,7 @@ func CheckMessages(body []byte) error {
 	return c.messages(top)
 }
 
-// checkThinking checks the budget against the limit of the whole answer.
+// checkThinking checks that the thinking budget is smaller than limit, the limit of the whole answer.
 func checkThinking(raw json.RawMessage, limit int) error {
 	if raw == nil {
 		return nil
@@ -91,7 +92,6 @@ func checkThinking(raw json.RawMessage, limit int) error {
 	return nil
 }
 
-// messagesChecker checks a request in order.
 type messagesChecker struct {
 	open  []string // ids of calls without a result yet
 	seen  map[string]bool
@@ -209,7 +209,8 @@ func (b contentBlock) image() model.Image {
 	return model.Image{MediaType: b.Source.MediaType, Data: b.Source.Data}
 }
 
-// userBlock checks a block in a user turn. due holds the calls that need a result; those that still do are returned.
+// userBlock checks a block of a user turn. due holds the calls whose results are still missing; userBlock returns them
+// without the one that the block answers.
 func userBlock(due []string, b contentBlock) ([]string, error) {
 	switch {
 	case b.Type == "tool_result":
@@ -224,7 +225,7 @@ func userBlock(due []string, b contentBlock) ([]string, error) {
 	return due, nil
 }
 
-// result checks a result, and returns due without its call.
+// result checks a result, and returns due without the call that it belongs to.
 func result(due []string, b contentBlock) ([]string, error) {
 	i := slices.Index(due, b.ToolUseID)
 	if i < 0 {

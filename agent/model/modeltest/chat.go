@@ -2,7 +2,7 @@ package modeltest
 
 import "fmt"
 
-// chat is the format of Chat Completions.
+// chat writes answers in the format of Chat Completions.
 type chat struct{}
 
 func (c chat) text(p *wire, s string) {
@@ -60,7 +60,7 @@ func (chat) usage(p *wire) map[string]any {
 	}
 }
 
-// delta is one event; both arguments are JSON.
+// delta returns one event; both arguments are JSON.
 func (c chat) delta(p *wire, delta, finish string) string {
 	return c.head(p) + `[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + `}],"usage":null}`
 }

@@ -9,8 +9,8 @@ import (
 
 type object = map[string]json.RawMessage
 
-// Check returns why a strict provider would refuse a request: an unknown role, an empty message, a call without its
-// result directly after it, a result without its call, an empty list of tools.
+// Check returns an error if a strict provider would refuse a request, because of an unknown role, an empty message, a
+// call that its result does not directly follow, a result without a call, or an empty list of tools.
 func Check(body []byte) error {
 	var top object
 	if err := json.Unmarshal(body, &top); err != nil {
@@ -86,7 +86,6 @@ func str(raw json.RawMessage) string {
 	return s
 }
 
-// checker checks the messages in order.
 type checker struct {
 	open []string        // ids of calls without a result yet
 	seen map[string]bool // ids of all calls

@@ -11,7 +11,7 @@ import (
 	"buddy/agent/model"
 )
 
-// item is one item of a request in Responses.
+// item is an item of a request in the Responses protocol.
 type item struct {
 	Type, Role string
 	Content    content
@@ -25,7 +25,7 @@ type item struct {
 	Encrypted  string `json:"encrypted_content"`
 }
 
-// content is a list of parts; a string is one part without a type.
+// content is a list of parts. A string is decoded as a single part without a type.
 type content []contentPart
 
 type contentPart struct {
@@ -42,12 +42,12 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]contentPart)(c))
 }
 
-// serverItems are the items that a server makes and accepts back.
+// serverItems lists items that only a server creates, and that a client may send back.
 var serverItems = []string{"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "compaction"}
 
-// CheckResponses is like [Check], for the protocol Responses. It finds an unknown or empty item, an output without its
-// call, a call without its output, reasoning that nothing follows, and reasoning without content, because the server
-// stores nothing.
+// CheckResponses is like [Check], for the Responses protocol. It refuses an unknown or empty item, an output without a
+// call, a call without an output, and reasoning that nothing follows. It also refuses reasoning without content,
+// because the server has stored none.
 func CheckResponses(body []byte) error {
 	_, err := parseResponses(body)
 	return err
@@ -130,7 +130,7 @@ func checkFlatTools(raw json.RawMessage) error {
 // toolFormat is the format of a custom tool's text.
 type toolFormat struct{ Type, Syntax, Definition string }
 
-// freeTools reads the tools of a request: custom tools have Free.
+// freeTools reads the tools of a request. Custom tools get a Free.
 func freeTools(raw json.RawMessage) (defs []model.ToolDef) {
 	var forms []struct{ Format toolFormat }
 	_, _ = json.Unmarshal(raw, &defs), json.Unmarshal(raw, &forms) // they were checked
@@ -142,7 +142,6 @@ func freeTools(raw json.RawMessage) (defs []model.ToolDef) {
 	return defs
 }
 
-// itemChecker checks the items in order.
 type itemChecker struct {
 	open    []string        // ids of calls without an output yet
 	free    map[string]bool // ids of calls of custom tools
@@ -195,7 +194,7 @@ func (c *itemChecker) message(it item, thought bool) error {
 	return fmt.Errorf("unknown role %q", it.Role)
 }
 
-// checkAnswer checks an answer that the client sends back: it must be one string.
+// checkAnswer checks an answer that the client sends back: its content must be one string.
 func checkAnswer(it item) error {
 	if len(it.Content) != 1 || it.Content[0].Type != "" || strings.TrimSpace(it.Content[0].Text) == "" {
 		return errors.New("the content of an answer is blank or not a string")
@@ -223,7 +222,7 @@ func checkPrompt(it item) error {
 	return nil
 }
 
-// call checks a call; text is its arguments or a custom tool's input.
+// call checks a call. text holds its arguments, or the input of a custom tool.
 func (c *itemChecker) call(it item, text json.RawMessage) error {
 	switch {
 	case it.CallID == "" || it.Name == "":
@@ -255,7 +254,7 @@ func (c *itemChecker) output(it item, thought bool) error {
 	return nil
 }
 
-// readResponses converts a request for scripts: its items become messages.
+// readResponses converts a request to the form that scripts get, with messages in place of items.
 func readResponses(h http.Header, body []byte) Request {
 	req := Request{Header: h, Body: body}
 	b, err := parseResponses(body)

@@ -27,15 +27,15 @@ type Protocol struct {
 	make  func(Config) (model.Model, error)
 }
 
-// Protocols lists all protocols. Adapters have their own tests; this list is for tests that must hold in every
-// protocol, such as those of the turn loop.
+// Protocols lists all protocols, for tests whose results must not depend on the protocol, such as tests of the turn
+// loop. What is specific to one protocol is tested in its package.
 var Protocols = []Protocol{
 	{completions.Name, "/chat/completions", responses.Name, func(c Config) (model.Model, error) { return completions.New(c) }},
 	{responses.Name, "/responses", completions.Name, func(c Config) (model.Model, error) { return responses.New(c) }},
 	{anthropic.Name, "/messages", completions.Name, func(c Config) (model.Model, error) { return anthropic.New(c) }},
 }
 
-// Each runs a test once for each protocol. One run uses up a script, so f starts its own server:
+// Each runs a test once per protocol. Each run must start its own server, because a script can be played only once:
 //
 //	modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
 //		srv := modeltest.Start(t, modeltest.Steps(…))
@@ -54,7 +54,7 @@ func (p Protocol) Connect(t testing.TB, baseURL string) model.Model {
 	return p.New(t, Config{BaseURL: baseURL})
 }
 
-// New returns a model of the protocol. The name of the model is "test-1" by default.
+// New returns a model of the protocol. By default, the model's name is "test-1".
 func (p Protocol) New(t testing.TB, c Config) model.Model {
 	t.Helper()
 	if c.Model == "" {
@@ -67,8 +67,8 @@ func (p Protocol) New(t testing.TB, c Config) model.Model {
 	return m
 }
 
-// Repeat is a transport for an http.Client that uses no network. It answers every request with Head, then Event,
-// repeated N times, then Tail. It needs no memory for long answers.
+// Repeat is an http.RoundTripper that uses no network. It answers every request with Head, then N times Event, then
+// Tail, without holding the whole answer in memory.
 type Repeat struct {
 	Head, Event string
 	N           int
@@ -83,7 +83,7 @@ func (r Repeat) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body), Request: req}, nil
 }
 
-// repeated reads block again and again.
+// repeated is an io.Reader that reads the same block again and again.
 type repeated struct {
 	block         string
 	at, remaining int

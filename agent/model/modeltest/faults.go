@@ -53,10 +53,10 @@ func Collect(ctx context.Context, m model.Model, req model.Request) Result {
 	return r
 }
 
-// Secret is a key that the servers in TestFaults send back in their answers. No error may contain it.
+// Secret is the API key in TestFaults. The servers send it back in their answers, but no error may contain it.
 const Secret = "sk-verysecretkey-0123456789"
 
-// Fault is a faulty answer and the error that it must cause.
+// Fault is a faulty answer, with the error that it must cause.
 type Fault struct {
 	Name       string
 	Answer     Answer
@@ -68,7 +68,7 @@ type Fault struct {
 	Want       []string      // parts of the error
 }
 
-// faults returns the faults of all protocols. other is the protocol that the hint for a 404 names.
+// faults returns the faults of all protocols. other is the protocol that buddy suggests after a 404.
 func faults(other string) []Fault {
 	return slices.Concat(statuses(other), tooLong(), broken())
 }
@@ -82,7 +82,7 @@ func status(code int, body string, header ...string) Answer {
 	return Answer{s}
 }
 
-// statuses returns answers with an error status, and the texts of their errors.
+// statuses returns answers with an error status, and the error texts that they must cause.
 func statuses(other string) []Fault {
 	hint := `check api_base_url and model, or try the other protocol: api = "` + other + `" in [models.work]`
 	refused := func(name string, code int, body string, want ...string) Fault {
@@ -120,7 +120,7 @@ func statuses(other string) []Fault {
 	}
 }
 
-// tooLong returns the ways in which servers report that a conversation does not fit.
+// tooLong returns the errors with which servers report that a conversation is too long.
 func tooLong() (all []Fault) {
 	row := func(name, text string, a Answer) {
 		all = append(all, Fault{Name: "too long, " + name, Answer: a, Kind: model.ContextError, Text: text, Want: []string{"; the conversation is too long for the model: /compact makes it shorter"}})
@@ -137,7 +137,7 @@ func tooLong() (all []Fault) {
 	return all
 }
 
-// broken returns answers that start well, or have status 200.
+// broken returns answers with status 200 that are faulty or break off.
 func broken() []Fault {
 	html := "<html><title>Sign in</title>" + Secret + strings.Repeat("-", 300) + "</html>"
 	return []Fault{
@@ -162,11 +162,10 @@ func broken() []Fault {
 	}
 }
 
-// TestFaults makes a server answer with each fault, including those in more, which are specific to the adapter's
-// protocol. It checks the error's text, whether the request may be retried, that the text before the error was emitted,
-// and that no error contains the key, even if the server sends it back. path is the adapter's path, other is the
-// protocol that the hint for a 404 names. connect returns a model of the profile "work" with the key [Secret] from "env
-// TEST_KEY".
+// TestFaults makes a server answer with each fault, and with those in more, which are specific to one protocol. It
+// checks the error's text, whether the request may be retried, that the text before the error was emitted, and that no
+// error contains the key, even if the server sends it back. path is the protocol's path, and other is the protocol that
+// buddy suggests after a 404. connect returns a model of the profile "work" with the key [Secret] from "env TEST_KEY".
 func TestFaults(t *testing.T, path, other string, connect func(t *testing.T, url string) model.Model, more ...Fault) {
 	for _, f := range append(faults(other), more...) {
 		t.Run(f.Name, func(t *testing.T) {

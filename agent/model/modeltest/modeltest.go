@@ -27,7 +27,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Script returns the answer to a request. It may be called from several goroutines.
+// Script returns the answer to a request. Several goroutines may call it at the same time.
 type Script func(Request) Answer
 
 // Request holds a client's request.
@@ -37,13 +37,14 @@ type Request struct {
 	Model    string
 	Messages []model.Message
 	Tools    []model.ToolDef
-	// Refused is the reason why the server answered 400 instead of playing the script, see Check and CheckResponses.
+	// Refused says why the server has answered 400 instead of playing the script, see Check and CheckResponses.
 	Refused error
 
 	stream, usage bool
 }
 
-// Answer is a list of parts played in order. Unless a fault ends it, a finish reason, the usage and [DONE] follow.
+// Answer is a list of parts, which are sent in order. Unless a fault ends the answer, the server adds a finish reason,
+// the usage and [DONE].
 type Answer []Part
 
 // Part is one of the types below.
@@ -51,37 +52,37 @@ type Part interface{ part() }
 
 // The parts of a valid answer.
 type (
-	// Text is a piece of the answer.
+	// Text is a piece of the answer's text.
 	Text string
-	// Reasoning is a piece of a trace; an empty Field means reasoning_content. In Responses it is an item: a summary,
-	// or the full reasoning if the Field is reasoning_text.
+	// Reasoning is a piece of a reasoning trace; an empty Field means reasoning_content. In Responses it becomes an
+	// item: a summary, or the full reasoning if Field is reasoning_text.
 	Reasoning struct{ Field, Text string }
-	// Call is a tool call, with its arguments in pieces.
+	// Call is a tool call. Its arguments are sent in pieces.
 	Call struct{ ID, Name, Arguments string }
-	// Headers are headers of the answer.
+	// Headers are sent as HTTP headers of the answer.
 	Headers map[string]string
-	// Usage is sent at the end, if the client asked for it or the protocol always has it.
+	// Usage is sent at the end, if the client has asked for it or the protocol always has it.
 	Usage struct{ Prompt, Completion, Cached, CacheWrite int }
-	// Compaction is the server's summary of everything before it, only in Responses and Messages. Alone it is a
-	// complete answer.
+	// Compaction is the server's summary of everything before it. Only Responses and Messages have it. An answer may
+	// consist of nothing else.
 	Compaction string
-	// Finish replaces the finish reason, which otherwise follows from the parts.
+	// Finish replaces the default finish reason, which depends on the parts.
 	Finish string
 	// Pause waits for this duration.
 	Pause time.Duration
-	// Until waits for the channel to be closed.
+	// Until waits until the channel is closed.
 	Until <-chan struct{}
-	// Chunks sets the number of bytes in each of the following deltas, 0 for one delta per part, and the wait after
-	// each delta.
+	// Chunks sets how many bytes each of the following deltas has, and how long the server waits after each. If Bytes
+	// is 0, each part is one delta.
 	Chunks struct {
 		Bytes int
 		Every time.Duration
 	}
-	// Event is one event, JSON as given.
+	// Event is sent as one event. It must be JSON.
 	Event string
 	// Plain sends the answer as one JSON document instead of a stream. It must be the first part.
 	Plain struct{}
-	// KeepAlive sends N comments.
+	// KeepAlive sends N comments, and waits for Every after each.
 	KeepAlive struct {
 		N     int
 		Every time.Duration
@@ -98,11 +99,11 @@ type (
 	}
 	// HTML answers with a web page and status 200. It must be the only part.
 	HTML string
-	// Raw is sent unchanged, such as an event that is not JSON.
+	// Raw is sent unchanged; it need not be a valid event.
 	Raw string
-	// LongLine is a line of this many bytes, without an end.
+	// LongLine sends a line of this many bytes that does not end.
 	LongLine int
-	// ErrorObject is an error in the stream, JSON as given, which ends the answer.
+	// ErrorObject is sent as an error in the stream, and ends the answer. It must be JSON.
 	ErrorObject string
 	// End ends the answer without an error, but with no finish reason and no [DONE].
 	End struct{}
@@ -137,7 +138,8 @@ func (Cut) part()         {}
 func (Hang) part()        {}
 func (Dribble) part()     {}
 
-// Steps plays one answer for each request, in order; further requests get a 400.
+// Steps answers the first request with the first answer, the second with the second, and so on. After the last answer,
+// requests get a 400.
 func Steps(answers ...Answer) Script {
 	var mu sync.Mutex
 	n := 0
@@ -183,7 +185,7 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// maxBody bounds a request.
+// maxBody limits the size of a request, in bytes.
 const maxBody = 64 << 20
 
 // protocol reads requests and writes answers in one protocol.
@@ -193,7 +195,7 @@ type protocol struct {
 	format func() format // for one answer
 }
 
-// protocols maps the last part of the path to a protocol.
+// protocols holds the protocols, by the last part of their paths.
 var protocols = map[string]protocol{
 	"/completions": {"completions", readChat, func() format { return chat{} }},
 	"/responses":   {"responses", readResponses, func() format { return &itemFormat{} }},
@@ -297,12 +299,12 @@ type chatPart struct {
 	Image      struct{ URL string } `json:"image_url"`
 }
 
-// chatParts returns the parts of a content that is a list.
+// chatParts returns the parts of a message's content; ok is false if the content is not a list.
 func chatParts(content json.RawMessage) (parts []chatPart, ok bool) {
 	return parts, len(content) > 0 && content[0] == '[' && json.Unmarshal(content, &parts) == nil
 }
 
-// dataURL reads an image and checks it.
+// dataURL decodes and checks the image in a data URL.
 func dataURL(s string) (model.Image, error) {
 	kind, data, ok := strings.Cut(strings.TrimPrefix(s, "data:"), ";base64,")
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"buddy/texts"
 )
 
-// wire is an answer while it is sent.
+// wire sends an answer.
 type wire struct {
 	ctx     context.Context
 	w       http.ResponseWriter
@@ -25,7 +25,7 @@ type wire struct {
 	over    bool // nothing may follow
 }
 
-// format encodes an answer in a protocol.
+// format encodes the parts of an answer for a protocol.
 type format interface {
 	text(p *wire, s string)
 	reasoning(p *wire, r Reasoning)
@@ -120,7 +120,7 @@ func (p *wire) play(part Part) {
 	}
 }
 
-// await flushes and waits until done is closed or the request ends.
+// await flushes the answer and waits until done is closed or the request ends.
 func (p *wire) await(done <-chan struct{}) {
 	p.flush()
 	select {
@@ -150,7 +150,7 @@ func (p *wire) fault(part Part) {
 	}
 }
 
-// pieces splits a text into pieces of the size in Chunks, and calls event for each.
+// pieces calls event for each piece of a text. Chunks sets the size of the pieces.
 func (p *wire) pieces(s string, event func(string)) {
 	for first := true; s != "" || first; first = false {
 		n := p.cut(s)
@@ -164,7 +164,7 @@ func (p *wire) pieces(s string, event func(string)) {
 	}
 }
 
-// cut returns the length of the next piece, which ends between code points.
+// cut returns the length of the next piece of s. It splits no code point.
 func (p *wire) cut(s string) int {
 	n := p.chunks.Bytes
 	if n <= 0 || n >= len(s) {
@@ -211,7 +211,7 @@ func (p *wire) longLine(n int) {
 	}
 }
 
-// send writes s. Errors are ignored: ctx shows that the client has disconnected.
+// send writes s. It ignores errors, because ctx ends when the client disconnects.
 func (p *wire) send(s string) {
 	if p.dribble == nil {
 		_, _ = io.WriteString(p.w, s)
@@ -231,7 +231,7 @@ func (p *wire) flush() {
 	}
 }
 
-// pause sends what is buffered and waits until d is over or the request ends.
+// pause sends what is buffered, and waits for d or until the request ends.
 func (p *wire) pause(d time.Duration) {
 	p.flush()
 	t := time.NewTimer(d)

@@ -8,7 +8,8 @@ import (
 	"buddy/agent/model"
 )
 
-// itemFormat is the format of Responses, as OpenAI sends it: each text in deltas, then complete three times.
+// itemFormat writes answers in the format of Responses. Like OpenAI, it sends each text first in deltas, and then as a
+// whole in three events.
 type itemFormat struct {
 	seq     int
 	output  []any  // the finished items
@@ -18,14 +19,14 @@ type itemFormat struct {
 
 type members = map[string]any
 
-// event returns an event as JSON, with its number.
+// event returns an event as JSON, with the next sequence number.
 func (r *itemFormat) event(kind string, m members) string {
 	m["type"], m["sequence_number"] = "response."+kind, r.seq
 	r.seq++
 	return encode(m)
 }
 
-// at adds the position of the next item to m and returns m.
+// at adds the position and the id of the next item to m and returns m.
 func (r *itemFormat) at(m members) members {
 	m["output_index"], m["item_id"] = len(r.output), r.id()
 	return m
@@ -33,12 +34,12 @@ func (r *itemFormat) at(m members) members {
 
 func (r *itemFormat) id() string { return fmt.Sprintf("item_%d", len(r.output)) }
 
-// added starts an item.
+// added sends the event that starts an item.
 func (r *itemFormat) added(p *wire, item members) {
 	p.event(r.event("output_item.added", members{"output_index": len(r.output), "item": item}))
 }
 
-// done ends an item.
+// done sends the event that ends an item.
 func (r *itemFormat) done(p *wire, item members) {
 	p.event(r.event("output_item.done", members{"output_index": len(r.output), "item": item}))
 	r.output = append(r.output, item)
@@ -52,8 +53,8 @@ func textPart(text string) members {
 	return members{"type": "output_text", "text": text, "annotations": []any{}}
 }
 
-// callItem returns a call as an item. If free is true, it is the call of a custom tool, whose input is the unchanged
-// text of c.Arguments.
+// callItem returns a call as an item. If free is true, it is a call of a custom tool, whose input is c.Arguments as
+// plain text.
 func callItem(id string, c Call, free bool) members {
 	m := members{"id": id, "type": "function_call", "status": "completed", "call_id": c.ID, "name": c.Name}
 	if free {
@@ -64,8 +65,8 @@ func callItem(id string, c Call, free bool) members {
 	return m
 }
 
-// reasoningItem returns reasoning with a summary or, if the field is reasoning_text, with its text. Only a real server
-// could read the encrypted content; here it is the text's length.
+// reasoningItem returns reasoning as an item, with a summary or, if the field is reasoning_text, with its text. Real
+// encrypted content is opaque to clients; here it is the length of the text.
 func reasoningItem(id string, r Reasoning) members {
 	m := members{"id": id, "type": "reasoning", "summary": []any{}, "encrypted_content": fmt.Sprintf("sealed %d", len(r.Text))}
 	if r.Field == "reasoning_text" {
@@ -90,7 +91,6 @@ func (r *itemFormat) text(p *wire, s string) {
 	})
 }
 
-// close ends the open message.
 func (r *itemFormat) close(p *wire) {
 	if !r.open {
 		return
@@ -134,7 +134,7 @@ func (r *itemFormat) call(p *wire, c Call) {
 	r.done(p, callItem(r.id(), c, free))
 }
 
-// free reports whether a tool of the request is called with free text.
+// free reports whether the model may call a tool of the request with plain text.
 func (r Request) free(tool string) bool {
 	return slices.ContainsFunc(r.Tools, func(d model.ToolDef) bool { return d.Name == tool && d.Free != nil })
 }

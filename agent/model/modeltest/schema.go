@@ -11,13 +11,12 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemas contains schemas for the request bodies that OpenAI's and Anthropic's own clients send, see
-// schemas/README.md. Bodies with unknown members, or without required ones, don't match.
+// schemas contains JSON schemas for the request bodies that OpenAI's and Anthropic's own clients send, see
+// schemas/README.md. A body with unknown members, or without required ones, is invalid.
 //
 //go:embed schemas/*.json
 var schemas embed.FS
 
-// schemaOf returns the schema of a protocol.
 func schemaOf(name string) func() *jsonschema.Resolved {
 	return sync.OnceValue(func() *jsonschema.Resolved {
 		data, err := schemas.ReadFile("schemas/" + name + ".json")
@@ -40,8 +39,8 @@ var bodySchemas = map[string]func() *jsonschema.Resolved{
 	"completions": schemaOf("completions"), "responses": schemaOf("responses"), "anthropic": schemaOf("anthropic"),
 }
 
-// CheckSchema returns why the provider's own client would not send this body; nil if it would. protocol is the value of
-// the setting api.
+// CheckSchema returns an error if the provider's own client would not send this body. protocol is the value of the
+// setting "api".
 func CheckSchema(protocol string, body []byte) error {
 	var v any
 	if err := json.Unmarshal(body, &v); err != nil {
@@ -53,8 +52,8 @@ func CheckSchema(protocol string, body []byte) error {
 	return nil
 }
 
-// checkBody is like CheckSchema, but permits what the test server itself has sent: members missing in the published
-// types, such as reasoning_content, and its own items and blocks.
+// checkBody is like CheckSchema, but permits a client to send back what the test server has sent beyond the published
+// types: members such as reasoning_content, and the server's own items and blocks.
 func checkBody(protocol string, body []byte) error {
 	var b map[string]any
 	if err := json.Unmarshal(body, &b); err != nil {
@@ -97,7 +96,6 @@ func checkBody(protocol string, body []byte) error {
 	return CheckSchema(protocol, rest)
 }
 
-// list returns the objects of a list.
 func list(v any) (all []map[string]any) {
 	items, _ := v.([]any)
 	for _, it := range items {

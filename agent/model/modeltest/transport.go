@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// Transport returns a transport to the server without a network, for tests of time under [testing/synctest]:
+// Transport returns a transport that passes requests to the server without a network, so that tests can use
+// [testing/synctest]:
 //
 //	srv := modeltest.New(modeltest.Steps(…))
 //	m := p.New(t, modeltest.Config{BaseURL: "http://host/v1", HTTPClient: &http.Client{Transport: srv.Transport()}})
@@ -16,8 +17,8 @@ func (s *Server) Transport() http.RoundTripper { return transport{s} }
 
 type transport struct{ server *Server }
 
-// RoundTrip returns the server's answer when its headers have arrived, and streams the body; the end of the request's
-// context ends the answer.
+// RoundTrip returns as soon as the server has sent the headers of its answer. The body is streamed until the answer or
+// the request's context ends.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -55,7 +56,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// answering is the server's side of an answer.
+// answering is the http.ResponseWriter that a server writes its answer to.
 type answering struct {
 	to      *io.PipeWriter
 	header  http.Header
@@ -79,5 +80,5 @@ func (w *answering) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-// Flush does nothing: there is no buffer.
+// Flush does nothing, because nothing is buffered.
 func (*answering) Flush() {}

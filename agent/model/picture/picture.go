@@ -19,7 +19,7 @@ import (
 	_ "golang.org/x/image/webp" // registers the format
 )
 
-// Limits describes the pictures that a provider accepts; zero fields mean no limit.
+// Limits describes the pictures that a provider accepts. A zero field means no limit.
 type Limits struct {
 	Side    int      // longest side, in pixels
 	Pixels  int      // width times height
@@ -27,22 +27,22 @@ type Limits struct {
 	Formats []string // nil: all; otherwise "png" and "jpeg", and those of "gif" and "webp" that are listed
 }
 
-// maxDecoded limits the memory for scaling a picture, in bytes. A file of a few bytes can hold a picture of thousands
-// of megapixels.
+// maxDecoded limits the memory for decoding a picture, in bytes, because a file of a few bytes can contain thousands of
+// megapixels.
 const maxDecoded = 256 << 20
 
-// shrink is the factor for the sides when a file has too many bytes.
+// shrink is the factor by which the sides are scaled while the file has too many bytes.
 const shrink = 0.7
 
-// quality is the quality of a JPEG: text in a picture stays legible.
+// quality is the quality of JPEG files, at which text in a picture stays legible.
 const quality = 85
 
-// errLarge means that a picture has too many bytes at any size.
+// errLarge means that the file is too large even after the picture was scaled down.
 var errLarge = errors.New("the picture can't be made small enough")
 
-// Fit returns a picture within the limits: the same file if it is within them, else one with fewer pixels or in another
-// format, with only the first frame of an animation. A file in an unknown format is returned unchanged if its size is
-// within the limit.
+// Fit returns a file whose picture is within the limits. If the picture already is, this is the same file; otherwise
+// the picture has fewer pixels or another format, and only the first frame of an animation. A file in an unknown format
+// is returned unchanged if it is not too large.
 func Fit(file []byte, l Limits) ([]byte, error) {
 	config, format, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
@@ -71,7 +71,7 @@ func Fit(file []byte, l Limits) ([]byte, error) {
 	return nil, errLarge
 }
 
-// scale returns the factor, at most 1, that brings a picture's sides and pixels within the limits.
+// scale returns the factor, at most 1, that brings the sides and the number of pixels within the limits.
 func (l Limits) scale(width, height int) float64 {
 	factor := 1.0
 	if long := max(width, height); l.Side > 0 && long > l.Side {
@@ -83,10 +83,9 @@ func (l Limits) scale(width, height int) float64 {
 	return factor
 }
 
-// takes reports whether a file of this size is accepted.
 func (l Limits) takes(size int) bool { return l.Bytes <= 0 || size <= l.Bytes }
 
-// bytesOf estimates the memory of a decoded picture.
+// bytesOf estimates how much memory a decoded picture needs.
 func bytesOf(c image.Config) int {
 	each := 4
 	switch c.ColorModel {
@@ -107,8 +106,9 @@ func bytesOf(c image.Config) int {
 	return c.Width * c.Height * each
 }
 
-// scaled returns a picture with its sides multiplied by factor. It halves the sides as long as possible: each new pixel
-// is then the mean of four, so that no pixel is skipped, and the scaler needs no memory except the new picture.
+// scaled returns a picture with its sides multiplied by factor. It first halves the sides as often as it can. Each new
+// pixel is then the mean of four, so that no pixel is skipped, and the scaler needs no memory except for the new
+// picture.
 func scaled(p image.Image, factor float64) image.Image {
 	if factor == 1 {
 		return p
@@ -126,8 +126,8 @@ func scaled(p image.Image, factor float64) image.Image {
 	}
 }
 
-// encode returns a file with a picture, nil if it is too large. Pictures other than photos become PNG if that is small
-// enough, to stay sharp.
+// encode returns a picture as a file, or nil if the file would be too large. Unless the picture was a JPEG, it becomes
+// a PNG, which stays sharp, if that is small enough.
 func encode(p image.Image, format string, l Limits) ([]byte, error) {
 	var out bytes.Buffer
 	if format != "jpeg" {

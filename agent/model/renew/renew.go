@@ -17,7 +17,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Config holds where the key comes from and how it is used.
+// Config holds the functions that get the key and use it.
 type Config struct {
 	// Key returns the key to send. refused is the key that the server has refused, or "".
 	Key func(ctx context.Context, refused string) (string, error)
@@ -36,7 +36,7 @@ type Model struct {
 	now model.Model // built with key
 }
 
-// New builds the model once without a key to check the configuration.
+// New returns a model. To check the configuration, it calls Build once, without a key.
 func New(c Config) (*Model, error) {
 	m, err := c.Build("")
 	if err != nil {
@@ -56,7 +56,7 @@ func (m *Model) Info() model.Info {
 	return info
 }
 
-// Stream sends req. If the server refuses the key, it sends req once more with another key.
+// Stream sends req. If the server refuses the key, Stream asks for another key and sends req once more.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		refused := ""
@@ -107,7 +107,6 @@ func (m *Model) with(ctx context.Context, refused string) (model.Model, string, 
 	return m.now, key, nil
 }
 
-// refusal reports whether the server refused the key.
 func refusal(err error) bool {
 	e, ok := errors.AsType[*model.Error](err)
 	return ok && e.Kind == model.StatusError && e.Status == http.StatusUnauthorized

@@ -28,7 +28,7 @@ func newAnswer(emit wire.Emit, origin string, tools []model.ToolDef) *answer {
 	return &answer{emit: emit, origin: origin, tools: tools}
 }
 
-// event is any of the protocol's events; each kind has some of the members.
+// event has the members of every event of the protocol. Each kind of event uses some of them.
 type event struct {
 	Type         string          `json:"type"`
 	OutputIndex  *int            `json:"output_index"`
@@ -45,7 +45,7 @@ type event struct {
 	Response     json.RawMessage `json:"response"`
 }
 
-// response is a complete answer, at the end of a stream or as a plain body.
+// response is a complete answer. It arrives at the end of a stream, or as the whole body.
 type response struct {
 	Status     string          `json:"status"`
 	Error      json.RawMessage `json:"error"`
@@ -57,7 +57,7 @@ type response struct {
 	} `json:"incomplete_details"`
 }
 
-// The kinds of slots, named like the events that fill them.
+// The kinds of slots, with the names of the events that fill them.
 const (
 	outputText  = "output_text"
 	refusalText = "refusal"
@@ -73,8 +73,8 @@ const (
 	callItem      = "function_call"
 	freeItem      = "custom_tool_call" // see customTool
 	reasoningItem = "reasoning"
-	// compactionItem names an item in which the server has summarized everything before it, in opaque form:
-	// developers.openai.com/api/docs/guides/compaction. The answer continues after it.
+	// compactionItem is the type of an item in which the server has summarized, in an opaque form, everything before
+	// it: developers.openai.com/api/docs/guides/compaction. The answer continues after it.
 	compactionItem = "compaction"
 )
 
@@ -102,7 +102,7 @@ func (a *answer) Take(raw []byte) error {
 	return a.piece(name, e)
 }
 
-// piece adds a delta of a text, or a complete text at its end.
+// piece adds a text that an event contains: a delta, or the complete text at the end of the deltas.
 func (a *answer) piece(name string, e event) error {
 	base, isDelta := strings.CutSuffix(name, ".delta")
 	base, isDone := strings.CutSuffix(base, ".done")
@@ -136,7 +136,7 @@ func (a *answer) piece(name string, e event) error {
 	return nil
 }
 
-// document handles an event without the protocol's prefix: a complete response.
+// document handles an event whose type lacks the protocol's prefix. It may be a complete response.
 func (a *answer) document(kind string, raw []byte) error {
 	var m wire.Members
 	_ = json.Unmarshal(raw, &m) // it was an object just now
@@ -171,7 +171,7 @@ func (a *answer) end(name string, raw json.RawMessage) error {
 	return a.final(r)
 }
 
-// final adds the parts of a complete response that earlier events did not have.
+// final adds whatever earlier events lacked of a complete response.
 func (a *answer) final(r *response) error {
 	matched := make(map[*item]bool)
 	for _, m := range r.Output {
@@ -192,7 +192,8 @@ func (a *answer) final(r *response) error {
 	return a.delta(i, outputText, 0, text)
 }
 
-// match finds the item that a final response repeats. Some servers give it another id.
+// match finds the received item that an item of the final response repeats. Some servers give the repetition another
+// id.
 func (a *answer) match(m wire.Members, matched map[*item]bool) *item {
 	kind, id := wire.Text(m["type"]), wire.Text(m["id"])
 	for _, i := range a.items {
@@ -211,7 +212,7 @@ func (a *answer) match(m wire.Members, matched map[*item]bool) *item {
 // Ended reports whether the final response arrived.
 func (a *answer) Ended() bool { return a.response != nil }
 
-// Over equals Ended: only [DONE] follows the final response.
+// Over reports the same as Ended, because only [DONE] follows the final response.
 func (a *answer) Over() bool { return a.response != nil }
 
 // Done emits the calls that are complete now, and the message.
@@ -220,7 +221,7 @@ func (a *answer) Done(marked bool) error {
 	if err != nil {
 		return err
 	}
-	// The calls of an answer that was cut off may be fragments.
+	// If the answer was cut off, its calls may be incomplete.
 	whole := finish != model.FinishLength && finish != model.FinishContentFilter
 	m := &model.Message{Role: model.Assistant}
 	n := note{Origin: a.origin}
@@ -251,7 +252,7 @@ func (a *answer) Done(marked bool) error {
 	return a.emit(model.Delta{Kind: model.Done, Message: m, Finish: finish, Usage: usage})
 }
 
-// finishReason returns how the answer ended: "" if it is complete.
+// finishReason returns why the answer ended early, or "" if it is complete.
 func (a *answer) finishReason(marked bool) (string, error) {
 	switch {
 	case a.response == nil && !a.events && (a.odd != "" || marked):
@@ -266,8 +267,8 @@ func (a *answer) finishReason(marked bool) (string, error) {
 	return model.FinishLength, nil
 }
 
-// partial judges an answer without its final response: it was cut off, unless the body was marked as complete and every
-// call has ended.
+// partial judges an answer whose final response is missing. It was cut off, unless the body was marked as complete, it
+// has text or a call, and every call has ended.
 func (a *answer) partial(marked bool) (string, error) {
 	called := false
 	for _, i := range a.items {

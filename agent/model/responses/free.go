@@ -7,11 +7,11 @@ import (
 	"buddy/texts"
 )
 
-// The types of custom tools: github.com/openai/openai-python, src/openai/types/responses, custom_tool.py,
-// response_custom_tool_call.py, response_custom_tool_call_output.py and the events
+// The types of custom tools, as in github.com/openai/openai-python, src/openai/types/responses: custom_tool.py,
+// response_custom_tool_call.py, response_custom_tool_call_output.py, and for the events
 // response_custom_tool_call_input_delta_event.py and …_done_event.py.
 type (
-	// customTool is a tool whose calls are text that follows a grammar.
+	// customTool is a tool that the model calls with plain text that follows a grammar.
 	customTool struct {
 		Type        string `json:"type"`
 		Name        string `json:"name"`
@@ -31,14 +31,14 @@ type (
 	}
 )
 
-// unnamedText is the argument to which free text belongs if the tool has no argument for free text. The tool refuses a
-// call with such an argument.
+// unnamedText is the argument that gets the text if the model calls a tool with plain text although the tool does not
+// support that. The tool then refuses the call.
 const unnamedText = "input"
 
-// calls reports whether an item is a call, with JSON arguments or with free text.
+// calls reports whether an item is a call, with JSON arguments or with plain text.
 func (i *item) calls() bool { return i.kind == callItem || i.kind == freeItem }
 
-// named records the tool that an item calls, and the argument to which its free text belongs.
+// named records which tool an item calls and, if it does so with plain text, the argument that gets the text.
 func (a *answer) named(i *item, name string) {
 	i.call.Name = name
 	if i.kind != freeItem {
@@ -52,7 +52,7 @@ func (a *answer) named(i *item, name string) {
 	}
 }
 
-// wrapped returns free text as JSON arguments, the form that the rest of buddy uses.
+// wrapped returns the JSON arguments that the rest of buddy uses in place of plain text.
 func wrapped(argument, text string) string {
 	b, err := texts.JSON(map[string]string{argument: text})
 	if err != nil {
@@ -61,7 +61,7 @@ func wrapped(argument, text string) string {
 	return string(b)
 }
 
-// unwrapped returns the free text in arguments made by wrapped.
+// unwrapped returns the plain text from which wrapped made the arguments.
 func unwrapped(argument, arguments string) (text string, ok bool) {
 	var values map[string]string
 	if json.Unmarshal([]byte(arguments), &values) != nil || len(values) != 1 {
@@ -71,7 +71,7 @@ func unwrapped(argument, arguments string) (text string, ok bool) {
 	return text, ok
 }
 
-// made adds a call in the form in which the model made it: free text or JSON.
+// made adds a call as the model made it: with plain text or with JSON.
 func (in *input) made(c model.ToolCall, argument string) error {
 	text, ok := unwrapped(argument, c.Arguments)
 	if !in.free || argument == "" || !ok {
@@ -81,7 +81,8 @@ func (in *input) made(c model.ToolCall, argument string) error {
 	return in.add(customCall{freeItem, in.callID(c.ID), c.Name, text})
 }
 
-// output adds the result of a call. Its form depends on whether the call was free text or JSON.
+// output adds the result of a call. Results of calls with plain text are encoded differently from results of calls with
+// JSON.
 func (in *input) output(m model.Message) error {
 	kind := "function_call_output"
 	if in.freed[m.ToolCallID] {

@@ -12,17 +12,18 @@ import (
 	"buddy/texts"
 )
 
-// noteKey names the field in which a message keeps the items of its answer.
+// noteKey is the key in a message's Extra under which the note is stored.
 const noteKey = model.Note + Name
 
-// note holds the order of an answer's items, in Message.Extra. The text and the calls are only in the message itself,
-// so that they are stored once, and a changed text or call is sent as changed.
+// note records the order of an answer's items. It contains neither the text nor the calls, which are in the message
+// itself: they are stored only once, and if they are changed later, the changed ones are sent.
 type note struct {
 	Origin string  `json:"origin"` // see wire.Client.Origin
 	Places []place `json:"places"`
 }
 
-// place is one entry of a note, which lists an answer's items in their order: a kept item, a text or a call.
+// place is an entry of a note. It stands for one item of the answer: an item that is sent back unchanged, a piece of
+// the text, or a call.
 type place struct {
 	Item  json.RawMessage `json:"item,omitempty"`  // the item with all its members
 	Text  int             `json:"text,omitempty"`  // number of bytes of the content
@@ -34,7 +35,7 @@ type place struct {
 // between separates two texts of one answer.
 const between = "\n\n"
 
-// input is the list of items of a request.
+// input collects the items of a request.
 type input struct {
 	buf    bytes.Buffer
 	enc    *json.Encoder
@@ -43,16 +44,15 @@ type input struct {
 	freed  map[string]bool // ids of calls sent as free text
 }
 
-// The items that buddy writes, with their members in a fixed order: the same message has the same bytes in every
-// request.
+// The items that buddy writes. Their members have a fixed order, so that a message has the same bytes in every request.
 type (
 	message struct {
 		Type    string     `json:"type"`
 		Role    model.Role `json:"role"`
 		Content []part     `json:"content"`
 	}
-	// answerText carries the model's text as a string, which both OpenAI and vLLM accept: a list of output_text needs
-	// an id and a status for OpenAI, and annotations for vLLM.
+	// answerText contains the model's text as a string, because both OpenAI and vLLM accept that. In a list of
+	// output_text, OpenAI requires an id and a status, and vLLM requires annotations.
 	answerText struct {
 		Type    string          `json:"type"`
 		Role    model.Role      `json:"role"`
@@ -78,7 +78,8 @@ type (
 	}
 )
 
-// encode encodes the conversation: the system messages, joined by empty lines, and the items of input.
+// encode encodes a conversation. instructions are the system messages, joined by empty lines; items are all other
+// messages.
 func encode(msgs []model.Message, client *wire.Client, free bool) (instructions string, items []byte, err error) {
 	in := &input{client: client, free: free, freed: make(map[string]bool)}
 	in.enc = json.NewEncoder(&in.buf)
@@ -121,7 +122,7 @@ func (in *input) add(item any) error {
 	return nil
 }
 
-// text adds the model's text unless it is blank: servers refuse blank text.
+// text adds a text of the model, unless it is blank: servers refuse blank text.
 func (in *input) text(text string, phase json.RawMessage) error {
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -144,7 +145,8 @@ func (in *input) user(m model.Message) error {
 	return in.add(message{Type: "message", Role: model.User, Content: parts})
 }
 
-// assistant adds an answer: its items in their order or, if that is unknown, the text and then the calls.
+// assistant adds an answer: its items in the order of the note or, if there is no usable note, the text and then the
+// calls.
 func (in *input) assistant(m model.Message) error {
 	text, calls := m.Content, m.ToolCalls
 	places := in.places(m)
@@ -182,8 +184,8 @@ func (in *input) call(c model.ToolCall) error {
 	return in.add(functionCall{"function_call", in.callID(c.ID), c.Name, model.Object(c.Arguments)})
 }
 
-// led reports whether reasoning is followed by an item that it may have led to; the server refuses reasoning without
-// such an item.
+// led reports whether an item follows that reasoning may have led to. Without such an item, the server refuses the
+// reasoning.
 func led(rest []place, calls int) bool {
 	for _, p := range rest {
 		if p.Text > 0 || p.Call && calls > 0 || p.Item != nil && !isReasoning(p.Item) {
@@ -193,7 +195,8 @@ func led(rest []place, calls int) bool {
 	return false
 }
 
-// places returns the order of an answer's items: nil if another model made the answer, or if its text has changed.
+// places returns the places in an answer's note. It returns nil if another model wrote the answer, or if the text no
+// longer fits the note.
 func (in *input) places(m model.Message) []place {
 	raw, ok := m.Extra[noteKey]
 	var n note
@@ -221,8 +224,8 @@ func isReasoning(item json.RawMessage) bool {
 	return json.Unmarshal(item, &i) == nil && i.Type == "reasoning"
 }
 
-// keeps reports whether a reasoning item is worth sending back: the server stores nothing, so an item without content
-// is useless to it.
+// keeps reports whether a reasoning item is worth sending back. The server stores nothing, so it can't use an item
+// without content.
 func keeps(m wire.Members) bool {
 	switch string(m["encrypted_content"]) {
 	case "", "null", `""`:
@@ -233,7 +236,7 @@ func keeps(m wire.Members) bool {
 	return json.Unmarshal(m["content"], &content) == nil && len(content) > 0
 }
 
-// encodeNote returns the Extra of an answer; nil if the order follows from text and calls.
+// encodeNote returns the Extra of an answer, or nil if text and calls already determine the order.
 func encodeNote(n note) (map[string]json.RawMessage, error) {
 	plain := true
 	for i, p := range n.Places {

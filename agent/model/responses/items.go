@@ -13,7 +13,7 @@ import (
 	"buddy/texts"
 )
 
-// item is one item of an answer while its pieces arrive.
+// item is an item of an answer whose pieces are still arriving.
 type item struct {
 	kind  string
 	index int // the server's; -1 = none
@@ -26,7 +26,7 @@ type item struct {
 	ready bool // CallReady was emitted
 }
 
-// slot is one text of an item. It arrives in deltas, and complete up to three times.
+// slot is one of an item's texts. It arrives in deltas, and then up to three times as a whole.
 type slot struct {
 	kind string
 	n    int
@@ -56,7 +56,7 @@ func (i *item) text() string {
 	return b.String()
 }
 
-// join adds an item to m, and returns the item's entry for the note; none if the item is empty.
+// join adds an item to m, and returns the item's places in the note; none if the item is empty.
 func (i *item) join(m *model.Message) []place {
 	switch i.kind {
 	case messageItem:
@@ -91,8 +91,8 @@ func (i *item) joinMessage(m *model.Message) []place {
 	return []place{p}
 }
 
-// encode returns the item with all its members, sorted. It drops nulls: some servers send them and refuse them in
-// requests.
+// encode returns the item with all its members, sorted by name. It drops nulls, because some servers send them but
+// refuse them in requests.
 func (i *item) encode() json.RawMessage {
 	maps.DeleteFunc(i.raw, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
 	raw, err := texts.JSON(i.raw)
@@ -114,8 +114,8 @@ func (i *item) toolCall() model.ToolCall {
 	return t
 }
 
-// find returns the item that an event belongs to, nil if the event starts a new one. Some servers omit the index or the
-// id, use index 0 for every item, or change ids.
+// find returns the item that an event belongs to, or nil if the event starts a new one. It must guess if a server omits
+// the index or the id, uses index 0 for every item, or changes ids.
 func (a *answer) find(e event, kind string) *item {
 	index := -1
 	if e.OutputIndex != nil {
@@ -163,7 +163,7 @@ func (a *answer) newItem(e event, kind string) *item {
 	return i
 }
 
-// callID returns the first non-empty unused id, else a generated one.
+// callID returns the first of the ids that is not empty and not used yet; if there is none, it generates an id.
 func (a *answer) callID(ids ...string) string {
 	for _, id := range ids {
 		used := id == ""
@@ -177,12 +177,11 @@ func (a *answer) callID(ids ...string) string {
 	return "call_" + rand.Text()
 }
 
-// open handles the start of an item, which may have all of its content.
+// open handles the event that starts an item. The item may already be complete.
 func (a *answer) open(e event) error {
 	return a.fill(a.newItem(e, wire.Text(e.Item["type"])), e.Item)
 }
 
-// itemDone handles the end of an item.
 func (a *answer) itemDone(e event) error {
 	kind := wire.Text(e.Item["type"])
 	if e.ItemID == "" {
@@ -207,7 +206,7 @@ func (a *answer) finish(i *item, m wire.Members) error {
 	return nil
 }
 
-// fill adds the texts and the name in the members of an item.
+// fill adds the texts, and the tool's name, that the members of an item contain.
 func (a *answer) fill(i *item, m wire.Members) error {
 	switch i.kind {
 	case messageItem:
@@ -229,7 +228,8 @@ func (a *answer) fill(i *item, m wire.Members) error {
 	return nil
 }
 
-// parts adds a list of parts, or a string as one part. kind is the kind of all parts, "" if each part states its own.
+// parts adds a list of parts; a string counts as one part. kind is the kind of all parts, or "" if each part states its
+// own.
 func (a *answer) parts(i *item, raw json.RawMessage, kind string) error {
 	var parts []wire.Members
 	if json.Unmarshal(raw, &parts) != nil {
@@ -252,9 +252,8 @@ func kindOf(kind string, p wire.Members) string {
 	return cmp.Or(kind, outputText)
 }
 
-// places returns, for each part, the index that the part's deltas had. At OpenAI, it is the part's index in the list.
-// Some servers count from 1, or count other parts as well: then the first part of a kind belongs to the deltas of that
-// kind which arrived first, and so on.
+// places returns, for each part, the index that its deltas had. OpenAI uses the part's index in the list. Some servers
+// count from 1, or count other parts, too. In that case, parts and deltas of the same kind are matched by their order.
 func (i *item) places(kind string, parts []wire.Members) []int {
 	places := make([]int, len(parts))
 	for n := range parts {
@@ -307,7 +306,6 @@ func (a *answer) part(i *item, p wire.Members, kind string, n int) error {
 	return a.whole(i, cmp.Or(kind, outputText), n, p["text"])
 }
 
-// partDone handles the end of a part of an item.
 func (a *answer) partDone(e event) error {
 	kind, owner, n := outputText, messageItem, e.ContentIndex
 	switch wire.Text(e.Part["type"]) {
@@ -323,7 +321,8 @@ func (a *answer) partDone(e event) error {
 	return a.part(i, e.Part, kind, n)
 }
 
-// whole handles a complete text: it emits only the missing rest. If the text differs from its deltas, it replaces them.
+// whole handles a text that arrives as a whole. It emits only what the deltas lacked. If the text differs from the
+// deltas, it replaces them.
 func (a *answer) whole(i *item, kind string, n int, raw json.RawMessage) error {
 	if len(raw) == 0 || raw[0] == 'n' || i.ready {
 		return nil
@@ -376,7 +375,7 @@ func (a *answer) delta(i *item, kind string, n int, text string) error {
 	return a.emit(model.Delta{Kind: model.Reasoning, Field: kind, Text: text})
 }
 
-// ready emits a call that is complete, unless it was emitted before.
+// ready emits a complete call, but only once.
 func (a *answer) ready(i *item) error {
 	if i.ready || i.call.Name == "" {
 		return nil

@@ -24,7 +24,7 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// Name is the value of the api key in the configuration.
+// Name is the value of the setting "api" that selects this protocol.
 const Name = "responses"
 
 // maxCallID limits the id of a tool call, in bytes: "maximum length 64" at OpenAI.
@@ -39,7 +39,7 @@ type adapter struct {
 	free   bool // the model supports tools whose calls are free text
 }
 
-// New returns a model for c, without I/O. Errors name the wrong setting.
+// New returns a model for c. It does no I/O. Its errors name the setting that is wrong.
 func New(c Config) (*wire.Model, error) {
 	client, err := wire.New(c, Name)
 	if err != nil {
@@ -94,15 +94,15 @@ func (m *adapter) open(call *endpoint.Call, req model.Request, with *wire.Remedi
 		r.Include = []openai.ResponseInclude{openai.ResponseIncludeReasoningEncryptedContent}
 	}
 	r.Reasoning = m.reasoning(with)
-	// The SDK's reader of events is not used: it copies each event (BenchmarkMillion).
+	// The SDK's event reader is not used, because it copies each event (BenchmarkMillion).
 	_, err = openai.NewClientWithConfig(config).CreateResponseStream(call.Context(), r)
 	return err
 }
 
-// reasoning returns the effort and the request for summaries; nil if neither is set.
+// reasoning returns the effort, and whether to send summaries of the reasoning; nil if neither is set.
 func (m *adapter) reasoning(with *wire.Remedied) *openai.ResponseReasoning {
 	r := openai.ResponseReasoning{Effort: string(m.client.EffortOf(with))}
-	// Only OpenAI needs to be asked for summaries, and only reasoning models have any.
+	// Only OpenAI sends summaries just on request, and only its reasoning models have any.
 	thinks := m.client.Provider() == wire.OpenAI && wire.Reasons(m.client.Info().Model) && r.Effort != "none"
 	if thinks && !with.With(wire.NoSummary) {
 		r.Summary = "auto"
@@ -119,13 +119,13 @@ type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters"`
-	// Strict is sent even if false, which the SDK omits: without it, servers try to make every schema strict, and
-	// refuse schemas that cannot be.
+	// Strict is sent even if it is false, which the SDK would omit. If it is missing, servers try to make every schema
+	// strict, and refuse a schema for which that is impossible.
 	Strict bool `json:"strict"`
 }
 
-// tools converts tool definitions. Without any, it returns nil, so that the request has no such key. With free, a tool
-// that has a free-text form is sent in this form.
+// tools converts tool definitions. If there are none, it returns nil, so that the request has no such key. If free is
+// true, tools that support plain text are defined as custom tools.
 func tools(defs []model.ToolDef, free bool) (wire.Members, error) {
 	if len(defs) == 0 {
 		return nil, nil

@@ -22,8 +22,8 @@ import (
 	"buddy/agent/model"
 )
 
-// An overloaded provider gets a minute to recover: waits of 0.5, 1.5, 4.5, 13.5 and 40.5 s, each up to a quarter longer
-// at random, take 76 s at most.
+// Six attempts give an overloaded provider a minute to recover. The waits in between are 0.5, 1.5, 4.5, 13.5 and 40.5
+// s, each up to a quarter longer at random: 76 s at most.
 const (
 	attempts  = 6 // in all
 	fewer     = 3 // for failures that rarely disappear, see limits
@@ -43,14 +43,14 @@ type Model struct {
 	second   model.Model // answers if the error is [model.Error.Replaceable]; nil: no fallback
 }
 
-// New returns a model that sends requests to next, and again after a failure. recovery selects what happens when an
-// answer stalls.
+// New returns a model that sends each request to next, and repeats it after a failure. recovery selects what to do if
+// an answer stalls.
 func New(next model.Model, recovery model.Recovery) *Model {
 	return &Model{next: next, recovery: recovery}
 }
 
-// BeforeFallback is like New, for a model with a fallback: if second can answer a request, it is sent to next only
-// twice.
+// BeforeFallback is like New, for a model that second can replace: a request that second could answer is sent to next
+// only twice.
 func BeforeFallback(next, second model.Model, recovery model.Recovery) *Model {
 	return &Model{next: next, recovery: recovery, second: second}
 }
@@ -58,9 +58,10 @@ func BeforeFallback(next, second model.Model, recovery model.Recovery) *Model {
 // Info describes the wrapped model.
 func (m *Model) Info() model.Info { return m.next.Info() }
 
-// Stream sends req up to six times, or twice before a fallback. Before each wait it yields a [model.Retry], whose
-// function Now ends the wait early, and after the wait a [model.Alive]. Cancelling ctx ends the wait with an error. A
-// stalled answer yields a [model.Stalled] first. Only a retryable [model.Error] is retried.
+// Stream sends req up to six times, or twice if a fallback could answer it. Only a retryable [model.Error] is retried.
+// Before each wait, Stream yields a [model.Retry], whose function Now ends the wait early, and after the wait a
+// [model.Alive]. If the answer stalled, it yields a [model.Stalled] first. If ctx is cancelled, the wait ends with an
+// error.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		own, replaceable := time.Duration(0), m.second != nil && m.second.Info().Fits(req)
@@ -91,7 +92,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 	}
 }
 
-// givenUp returns the final error after n attempts; wait is the wait before the next one.
+// givenUp returns the final error after n attempts. wait is how long the next attempt would have had to wait.
 func givenUp(e *model.Error, n int, wait time.Duration) error {
 	last := *e
 	last.Tries, last.Err, last.Hint = n, e, cmp.Or(e.Hint, "try again later, or choose another model with /model")
@@ -101,7 +102,7 @@ func givenUp(e *model.Error, n int, wait time.Duration) error {
 	return &last
 }
 
-// attempt passes on the deltas of one request. stopped means that the reader has stopped.
+// attempt passes on the deltas of one attempt. stopped means that the reader has stopped.
 func (m *Model) attempt(ctx context.Context, req model.Request, yield func(model.Delta, error) bool) (failed error, stopped bool) {
 	for d, err := range m.next.Stream(ctx, req) {
 		var e *model.Error
@@ -119,8 +120,9 @@ func (m *Model) attempt(ctx context.Context, req model.Request, yield func(model
 	return nil, false
 }
 
-// limits returns how often a request with this error is sent and the longest wait in between. Both are small if a
-// fallback can answer, or if the person probably has to change something, so that the error appears soon.
+// limits returns how often to send a request that fails with this error, and the longest wait in between. If a fallback
+// could answer, or the user probably has to change something, there are fewer attempts, so that the error is reported
+// soon.
 func limits(e *model.Error, replaceable bool) (tries int, longest time.Duration) {
 	switch {
 	case replaceable && e.Replaceable():
@@ -133,8 +135,8 @@ func limits(e *model.Error, replaceable bool) (tries int, longest time.Duration)
 	return attempts, maxAsked
 }
 
-// delay returns our own wait after attempt n in whole milliseconds. It adds up to a quarter at random, so that many
-// clients that failed together do not try again together.
+// delay returns the wait after attempt n if the server does not state one, in whole milliseconds. It adds up to a
+// quarter at random, so that clients that failed at the same time don't all retry at the same time.
 func delay(n int) time.Duration {
 	wait := firstWait
 	for range n - 1 {
@@ -143,8 +145,8 @@ func delay(n int) time.Duration {
 	return (wait + rand.N(wait/4+1)).Truncate(time.Millisecond)
 }
 
-// pause yields the notice and waits. It returns false if the reader has stopped or ctx has ended; in the second case it
-// has yielded the cause.
+// pause yields the notice and waits. It returns false if the reader has stopped, or if ctx has ended, whose cause it
+// then yields.
 func pause(ctx context.Context, wait time.Duration, notice model.RetryNotice, yield func(model.Delta, error) bool) bool {
 	now := make(chan struct{})
 	notice.WaitMS, notice.Now = wait.Milliseconds(), sync.OnceFunc(func() { close(now) })

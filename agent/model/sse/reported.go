@@ -10,8 +10,8 @@ import (
 	"buddy/agent/model"
 )
 
-// reported returns the error that an event holds instead of a part of an answer: {"error": {…}}, {"error": "text"},
-// {"type": "error", …} or {"object": "error", …}; or any data if the event is named error.
+// reported returns the error in an event that contains an error instead of a part of the answer: {"error": {…}},
+// {"error": "text"}, {"type": "error", …}, {"object": "error", …}, or any data if the event's name is error (named).
 func reported(event []byte, named bool) error {
 	if !named && !bytes.Contains(event, []byte(`"error"`)) {
 		return nil
@@ -32,7 +32,6 @@ func reported(event []byte, named bool) error {
 	return nil
 }
 
-// isBlank reports whether a member has no content.
 func isBlank(raw json.RawMessage) bool {
 	switch string(raw) {
 	case "", "null", "{}", `""`, "false":
@@ -54,7 +53,8 @@ func text(raw json.RawMessage) string {
 	return ""
 }
 
-// Reported reads the common members of an error object. The result is a [model.Error] without an Endpoint.
+// Reported converts an error object to a [model.Error] without an Endpoint. It reads the members that most providers
+// use.
 func Reported(raw json.RawMessage) error {
 	e := &model.Error{Kind: model.ReportedError, What: "the server reported an error in its answer"}
 	var o struct{ Message, Detail, Type, Code, Status json.RawMessage }
@@ -82,14 +82,15 @@ func classify(e *model.Error, message string) error {
 	return e
 }
 
-// permanent and busy are words in error types and codes that show whether sending the same again can help.
+// These words in an error's type or code show that sending the same request again is useless (permanent) or may help
+// (busy).
 var (
 	permanent = []string{"invalid", "not_found", "authentication", "permission", "context_length", "quota", "content_filter", "unsupported", "too_large", "billing"}
 	busy      = []string{"rate_limit", "too_many", "resource_exhausted"}
 )
 
-// statusOf maps a server's name for an error to the equivalent HTTP status; 500 if unknown, because a request whose
-// answer has started was not wrong.
+// statusOf returns the HTTP status that corresponds to a server's name for an error, or 500 if the name is unknown: the
+// request was not wrong, since the server had started to answer it.
 func statusOf(words ...string) int {
 	for _, w := range words {
 		if n, err := strconv.Atoi(w); err == nil && n >= 400 && n < 600 {

@@ -31,7 +31,7 @@ const (
 	drainTime = 100 * time.Millisecond
 )
 
-// mode is the kind of a body, known from its first byte.
+// mode is the kind of a body, which its first byte shows.
 type mode uint8
 
 const (
@@ -46,8 +46,8 @@ var (
 	mark  = []byte("\xef\xbb\xbf") // a byte order mark
 )
 
-// Reader reads a body. Create it with NewReader. It is not safe for concurrent use, but Close may be called while Next
-// waits.
+// Reader reads the events in a body. Create it with NewReader. It is not safe for concurrent use, except that Close may
+// be called while Next waits.
 type Reader struct {
 	body     io.ReadCloser
 	html     bool // by the content type
@@ -67,8 +67,8 @@ type Reader struct {
 	any      bool // an event arrived
 }
 
-// NewReader returns a Reader that owns body. contentType is the header's value; only text/html counts, otherwise the
-// first byte decides.
+// NewReader returns a Reader that owns body. contentType is the value of the header. Only text/html matters; for any
+// other value, the body's first byte shows what it contains.
 func NewReader(body io.ReadCloser, contentType string) *Reader {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -81,13 +81,13 @@ func NewReader(body io.ReadCloser, contentType string) *Reader {
 	}
 }
 
-// Finished reports whether the body was marked as complete: by [DONE], or by being one JSON document. Some protocols
-// have other end marks.
+// Finished reports whether the body has an end mark: it ended with [DONE], or was one JSON document, or Finish was
+// called.
 func (r *Reader) Finished() bool { return r.finished }
 
-// Next returns the next event without the "data: " prefix. The bytes are valid until the next call. It returns nil
-// without an error for bytes that make no event, such as a comment: they show that the server is alive. Every error
-// except io.EOF and the body's own is a [model.Error] without an Endpoint.
+// Next returns the next event without the prefix "data: ". The bytes are valid until the next call. If only bytes that
+// form no event have arrived, such as a comment, it returns nil without an error, which shows that the server is alive.
+// Every error except io.EOF and the body's own errors is a [model.Error] without an Endpoint.
 func (r *Reader) Next() ([]byte, error) {
 	if r.at == len(r.out) {
 		if r.err != nil {
@@ -104,7 +104,7 @@ func (r *Reader) Next() ([]byte, error) {
 	return line[:n], nil
 }
 
-// More reports whether Next has another event without a read.
+// More reports whether Next can return another event without reading from the body.
 func (r *Reader) More() bool { return r.at < len(r.out) }
 
 // Partial reports whether an incomplete event has arrived.
@@ -115,8 +115,8 @@ func (r *Reader) Partial() bool {
 // Finish marks the answer as complete, for protocols whose end marker is not [DONE].
 func (r *Reader) Finish() { r.finished = true }
 
-// Close ends the answer. After a complete answer it first reads the few bytes that may follow, for at most 100 ms,
-// because only a connection read to its end is reused.
+// Close ends the answer. After a complete answer, it first reads the few bytes that may follow, for at most 100 ms,
+// because a connection can be reused only if it was read to its end.
 func (r *Reader) Close() error {
 	if r.finished {
 		t := time.AfterFunc(drainTime, func() { _ = r.body.Close() })
@@ -146,8 +146,8 @@ func (r *Reader) fill() {
 	}
 }
 
-// sniff detects the kind of the body from its first byte that is not white space. Before that byte it keeps only the
-// start of a byte order mark.
+// sniff detects the kind of the body from the first byte that is not white space. Until that byte arrives, it stores
+// nothing but the start of a byte order mark.
 func (r *Reader) sniff(chunk []byte) []byte {
 	r.line = append(r.line, chunk...)
 	head := r.line
@@ -182,8 +182,8 @@ func (r *Reader) sniff(chunk []byte) []byte {
 	return head
 }
 
-// grow appends a part to a buffer of at most MaxEvent bytes. If the buffer would be longer, grow sets r.err, whose text
-// starts with what.
+// grow appends a part to a buffer. If the buffer would exceed MaxEvent bytes, it sets r.err instead, to an error whose
+// text starts with what.
 func (r *Reader) grow(to *[]byte, part []byte, what string) {
 	if len(*to)+len(part) > MaxEvent {
 		r.err = &model.Error{Kind: model.FormatError, What: fmt.Sprintf("%s longer than %d MiB", what, MaxEvent>>20)}
@@ -235,7 +235,7 @@ func lineEnd(b []byte) int {
 	return lf
 }
 
-// addLine handles one line. Only data and empty lines matter.
+// addLine handles one line. All lines are ignored except those with a field and empty ones.
 func (r *Reader) addLine(line []byte) {
 	if len(line) == 0 {
 		r.emit()
@@ -254,15 +254,15 @@ func (r *Reader) addLine(line []byte) {
 		return
 	}
 	if r.lines > 0 {
-		// A newline would end the event in out; JSON takes a space as well.
+		// In out, a newline would end the event, so lines are joined with a space, which is equivalent in JSON.
 		r.data = append(r.data, ' ')
 	}
 	r.grow(&r.data, value, "an event of the answer is")
 	r.lines++
 }
 
-// addField handles a line without data. An event's name matters only if it is error; llama.cpp has sent errors as a
-// field: "error: {…}".
+// addField handles a line with a field other than data. The name of an event matters only if it is error. llama.cpp has
+// sent errors as a field: "error: {…}".
 func (r *Reader) addField(line []byte) {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimSpace(value)
@@ -281,7 +281,7 @@ func (r *Reader) addField(line []byte) {
 	}
 }
 
-// maxOdd limits how many bytes that are no events are kept for an error message, which shows fewer.
+// maxOdd limits how many bytes outside of events are kept for an error message, which shows only the first ones.
 const maxOdd = 400
 
 // whole reports whether the data lines so far form a complete event.
@@ -290,7 +290,6 @@ func whole(data []byte) bool {
 	return bytes.Equal(data, done) || bytes.HasSuffix(data, []byte("}")) && json.Valid(data)
 }
 
-// emit adds the collected event to out.
 func (r *Reader) emit() {
 	data := bytes.TrimSpace(r.data)
 	failed := r.failed
@@ -310,7 +309,7 @@ func (r *Reader) emit() {
 	}
 }
 
-// end handles the end of the body, expected or not.
+// end handles the end of the body, with err as the reason.
 func (r *Reader) end(err error) {
 	if !errors.Is(err, io.EOF) {
 		r.err = err
@@ -340,7 +339,7 @@ func (r *Reader) end(err error) {
 	}
 }
 
-// endDocument makes one event of a JSON body.
+// endDocument turns a JSON body into one event.
 func (r *Reader) endDocument() {
 	var line bytes.Buffer
 	if err := json.Compact(&line, r.data); err != nil {

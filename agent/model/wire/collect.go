@@ -17,7 +17,7 @@ type Collector struct {
 	Calls []*Call
 }
 
-// Call is a tool call while its pieces arrive.
+// Call is a tool call whose pieces are still arriving.
 type Call struct {
 	ID, Name string
 	Args     []byte
@@ -34,7 +34,8 @@ func (c *Collector) AddText(s string) error {
 	return c.Emit(model.Delta{Kind: model.Text, Text: s})
 }
 
-// Begin adds a call. A call without an id, or with the id of an earlier call, gets a new id that starts with prefix.
+// Begin adds a call. If the call has no id, or the same id as an earlier call, it gets a new one that starts with
+// prefix.
 func (c *Collector) Begin(call *Call, prefix string) {
 	if call.ID == "" || slices.ContainsFunc(c.Calls, func(o *Call) bool { return o.ID == call.ID }) {
 		call.ID = prefix + rand.Text()
@@ -54,8 +55,7 @@ func (c *Collector) Add(call *Call, s string) error {
 	return c.Emit(model.Delta{Kind: model.CallDelta, CallID: call.ID, Text: s})
 }
 
-// Ready emits that a call is complete, unless it did so before. If the call has no arguments, they become an empty
-// object.
+// Ready emits a complete call, but only once. If the call has no arguments, they become an empty object.
 func (c *Collector) Ready(call *Call) error {
 	call.fill()
 	if call.ready {
@@ -76,8 +76,8 @@ func (c *Call) toolCall() model.ToolCall {
 	return model.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(c.Args), Extra: c.Extra}
 }
 
-// End emits the calls that are complete at the end of the answer, and returns the message. The returned reason is
-// finish; if that is empty, it depends on whether there are calls.
+// End emits the calls that are complete once the answer has ended, and returns the message and the finish reason. If
+// finish is empty, the reason depends on whether there are calls.
 func (c *Collector) End(finish string) (m *model.Message, reason string, err error) {
 	switch {
 	case finish != "":
@@ -86,7 +86,7 @@ func (c *Collector) End(finish string) (m *model.Message, reason string, err err
 	default:
 		finish = model.FinishStop
 	}
-	// The calls of an answer that was cut off may be fragments.
+	// If the answer was cut off, its calls may be incomplete.
 	whole := finish != model.FinishLength && finish != model.FinishContext && finish != model.FinishContentFilter
 	m = &model.Message{Role: model.Assistant, Content: c.Text.String()}
 	for _, call := range c.Calls {

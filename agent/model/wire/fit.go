@@ -11,29 +11,30 @@ import (
 	"buddy/agent/model/picture"
 )
 
-// pictures holds a provider's limits for the pictures in one request.
+// pictures limits the pictures in one request to a provider.
 type pictures struct {
 	each   picture.Limits
 	number int // 0 means no limit
 	total  int // bytes of all files, leaving room for text; base64 makes them a third larger; 0 means no limit
 }
 
-// side is the longest side of pictures for servers without a known limit: Anthropic refuses larger ones in a request
-// with more than 20 pictures ("At least one of the image dimensions exceed max allowed size for many-image requests:
-// 2000 pixels", github.com/anthropics/claude-code/issues/24630). Any request may grow to more than 20 pictures, and
-// scaling a picture down only then would change what the provider has cached.
+// side is the longest side of pictures for servers whose limit is unknown. In a request with more than 20 pictures,
+// Anthropic refuses larger ones ("At least one of the image dimensions exceed max allowed size for many-image requests:
+// 2000 pixels", github.com/anthropics/claude-code/issues/24630). The limit applies to every request, because a request
+// may grow to more than 20 pictures; if the earlier ones were scaled down only then, the provider's cache would be
+// lost.
 const side = 2000
 
-// portable allows only pictures in PNG or JPEG, which every server accepts: llama.cpp cannot read WebP
-// (github.com/ggml-org/llama.cpp/blob/master/tools/mtmd/mtmd-helper.cpp: stb_image), xAI and Fireworks refuse it.
+// portable allows only PNG and JPEG, which every server accepts. llama.cpp cannot read WebP
+// (github.com/ggml-org/llama.cpp/blob/master/tools/mtmd/mtmd-helper.cpp: stb_image), and xAI and Fireworks refuse it.
 var portable = picture.Limits{Side: side, Formats: []string{}}
 
 // every lists the formats that the large providers accept.
 var every = []string{"png", "jpeg", "gif", "webp"}
 
-// taken holds providers' limits by the host of their address. If a document and a measurement differ, the smaller
-// number is used. github.com/earendil-works/pi/pull/120 measured how many pictures Anthropic, OpenAI, Mistral and Groq
-// accept.
+// taken holds the limits of providers, by the host of their address. If the documentation and a measurement differ, it
+// contains the smaller number. The numbers of pictures that Anthropic, OpenAI, Mistral and Groq accept were measured in
+// github.com/earendil-works/pi/pull/120.
 var taken = map[string]pictures{
 	// platform.claude.com/docs/en/build-with-claude/vision: 100 pictures, for models with a large window 600; requests of 32 MB.
 	"api.anthropic.com": {picture.Limits{Side: side, Formats: every}, 100, 22 << 20},
@@ -55,8 +56,8 @@ var taken = map[string]pictures{
 	"api.scaleway.ai": {portable, 12, 0},
 }
 
-// takenAt returns the limits of the server at a base URL. Unknown servers get a limit for the whole request, because
-// gateways have such limits.
+// takenAt returns the limits of the server at a base URL. Even unknown servers get a limit on all pictures of a request
+// together, because gateways limit the size of requests.
 func takenAt(base string) pictures {
 	if u, err := url.Parse(base); err == nil {
 		if p, ok := taken[strings.ToLower(u.Hostname())]; ok {
@@ -66,7 +67,7 @@ func takenAt(base string) pictures {
 	return pictures{each: portable, total: 13 << 20}
 }
 
-// fitter scales the pictures of requests down to the limits. It is safe for concurrent use.
+// fitter scales the pictures in requests down to a provider's limits. It is safe for concurrent use.
 type fitter struct {
 	takes pictures
 
@@ -74,11 +75,11 @@ type fitter struct {
 	made map[*byte]model.Image
 }
 
-// maxMade limits how many scaled pictures are kept.
+// maxMade limits how many scaled pictures are kept for later requests.
 const maxMade = 100
 
-// fit returns a request with pictures within the limits, and a text in place of each picture that the server refuses.
-// The same pictures give the same request, so that the provider's cache stays valid.
+// fit returns the request with its pictures within the limits, and with a text in place of each picture that the server
+// would refuse. The same pictures always give the same result, so that the provider's cache stays valid.
 func (f *fitter) fit(req model.Request) model.Request {
 	if !req.HasImages() {
 		return req
@@ -131,8 +132,8 @@ func (f *fitter) image(i model.Image) (model.Image, error) {
 	return fit, nil
 }
 
-// tooMany returns how many of the oldest pictures must be left out; sizes are the bytes of each. It leaves out several
-// at once, half of the limit, so that requests keep the same start for a while.
+// tooMany returns how many of the oldest pictures must be left out; sizes are their sizes in bytes. It leaves out about
+// half of the limit at once, so that the next requests can keep the same start, which the provider has cached.
 func (p pictures) tooMany(sizes []int) int {
 	gone := 0
 	if n := len(sizes); p.number > 0 && n > p.number {
@@ -153,7 +154,7 @@ func (p pictures) tooMany(sizes []int) int {
 	return gone
 }
 
-// leaveOutOldest replaces the first pictures of messages by texts.
+// leaveOutOldest replaces the oldest pictures in the messages, gone of them, with texts.
 func leaveOutOldest(msgs []model.Message, gone int) {
 	for i := range msgs {
 		m := &msgs[i]

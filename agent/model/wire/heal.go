@@ -37,12 +37,12 @@ const (
 	NoCompaction    = "no_server_compaction"
 )
 
-// remedy is one change to a refused request.
+// remedy is a change to a request that the server has refused.
 type remedy struct {
 	name  string
 	label string         // describes the changed request, for display
 	named *regexp.Regexp // matches answers that ask for it
-	// An optional remedy is also tried if the server's answer does not ask for it.
+	// optional means that the remedy is also tried if the server's answer does not suggest it.
 	optional bool
 	field    bool // it removes a field other than the messages; all such remedies are tried together
 }
@@ -86,19 +86,19 @@ var remedies = []remedy{
 
 func words(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?is)` + pattern) }
 
-// noPictures matches servers' messages that a model takes no pictures at all: DeepSeek "unknown variant `image_url`,
-// expected `text`", OpenRouter "404 No endpoints found that support image input", llama.cpp "500 image input is not
-// supported - hint: … you may need to provide the mmproj", vLLM "is not a multimodal model".
+// noPictures matches messages which mean that a model accepts no pictures at all: DeepSeek "unknown variant
+// `image_url`, expected `text`", OpenRouter "404 No endpoints found that support image input", llama.cpp "500 image
+// input is not supported - hint: … you may need to provide the mmproj", vLLM "is not a multimodal model".
 var noPictures = words(`image_url|image input|mmproj|not support (images?|vision|multimodal)|not a (vision|multimodal)`)
 
-// Remedied holds the remedies that are applied to one request.
+// Remedied holds the remedies for one request: those that are applied, and those that could be.
 type Remedied struct {
 	on   []model.Remedy
 	asks map[string]bool // remedies that would change the request
 }
 
-// With reports whether a remedy is to be applied. Call it only if the remedy would change the request, because With
-// also records that the remedy may be tried if the server refuses the request.
+// With reports whether to apply a remedy. Call it only if the remedy would change the request: if it is not applied,
+// With records that it can be tried in case the server refuses the request.
 func (r *Remedied) With(name string) bool {
 	if i := index(r.on, name); i >= 0 {
 		return true
@@ -114,8 +114,8 @@ func index(all []model.Remedy, name string) int {
 	return slices.IndexFunc(all, func(r model.Remedy) bool { return r.Name == name })
 }
 
-// together returns the remedies in both lists. If both have a remedy, the one in others counts, unless the one in all
-// has no Until.
+// together merges two lists of remedies. If a remedy is in both, the one in others replaces the one in all, unless the
+// latter has no Until and so already leaves out everything.
 func together(all []model.Remedy, others ...model.Remedy) []model.Remedy {
 	all = slices.Clone(all)
 	for _, o := range others {
@@ -128,13 +128,13 @@ func together(all []model.Remedy, others ...model.Remedy) []model.Remedy {
 	return all
 }
 
-// memory holds the remedies for all later requests of a client. It is safe for concurrent use.
+// memory holds the remedies that a client applies to all later requests. It is safe for concurrent use.
 type memory struct {
 	mu  sync.Mutex // guards all
 	all []model.Remedy
 }
 
-// know adds remedies and returns all remedies in the memory.
+// know adds remedies to the memory, and returns all that are in it.
 func (m *memory) know(others ...model.Remedy) []model.Remedy {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -142,10 +142,10 @@ func (m *memory) know(others ...model.Remedy) []model.Remedy {
 	return m.all
 }
 
-// maxRequests limits how often a request is sent, in all its forms together.
+// maxRequests limits how often one request is sent, whatever its form.
 const maxRequests = 5
 
-// healing searches for a form of one request that the server accepts.
+// healing searches for a form of a request that the server accepts.
 type healing struct {
 	m     *Model
 	req   model.Request
@@ -156,7 +156,7 @@ type healing struct {
 	err   error           // why the request without trial was refused
 }
 
-// heal sends a request until it is accepted, each time with another change that may help.
+// heal sends a request. While the server refuses it, heal changes it in another way that may help and sends it again.
 func (m *Model) heal(ctx context.Context, emit Emit, req model.Request) error {
 	h := &healing{m: m, req: req, tried: make(map[string]bool)}
 	for _, learnt := range req.Needs {
@@ -192,7 +192,8 @@ func (m *Model) heal(ctx context.Context, emit Emit, req model.Request) error {
 	}
 }
 
-// healed remembers the remedies that helped, and returns a delta that describes them.
+// healed stores the remedies with which the server has accepted the request, and returns a delta that describes the new
+// ones.
 func (h *healing) healed(with []model.Remedy) model.Delta {
 	info := h.m.Info()
 	text := info.Model + " refused a request: from now on, requests are sent "
@@ -213,8 +214,8 @@ func (h *healing) healed(with []model.Remedy) model.Delta {
 	}}
 }
 
-// next chooses the next form of a refused request and reports whether there is one. asks holds the remedies that would
-// change the request and are not applied yet.
+// next chooses the next form of a refused request, and reports whether there is one. asks holds the remedies that have
+// not been applied and would change the request.
 func (h *healing) next(err error, asks map[string]bool) bool {
 	e, ok := errors.AsType[*model.Error](err)
 	if !ok {
@@ -226,7 +227,7 @@ func (h *healing) next(err error, asks map[string]bool) bool {
 	if e.Status == http.StatusRequestEntityTooLarge { // pictures are most of a large request
 		return h.try(NoPictures, asks)
 	}
-	// For a request with pictures, OpenRouter answers 404 and llama.cpp 500.
+	// OpenRouter answers a request with pictures with 404, and llama.cpp with 500, if the model accepts none.
 	vague := e.Kind == model.StatusError && (e.Status == http.StatusNotFound || e.Status == http.StatusInternalServerError)
 	if !vague && !e.Refused() {
 		return false
@@ -245,7 +246,8 @@ func (h *healing) next(err error, asks map[string]bool) bool {
 	return h.tryOptional(asks)
 }
 
-// try adds a remedy that no answer asked for, unless it was tried before or would not change the request.
+// try adds a remedy that no answer has suggested. It returns false if the remedy was tried before or would not change
+// the request.
 func (h *healing) try(name string, asks map[string]bool) bool {
 	if !asks[name] || h.tried[name] {
 		return false
@@ -255,7 +257,7 @@ func (h *healing) try(name string, asks map[string]bool) bool {
 	return true
 }
 
-// tryOptional tries the next optional remedy alone, or all optional remedies that remove a field together.
+// tryOptional tries the next optional remedy. Optional remedies that only remove a field are all tried together.
 func (h *healing) tryOptional(asks map[string]bool) bool {
 	tries := false
 	h.trial = nil
@@ -269,9 +271,9 @@ func (h *healing) tryOptional(asks map[string]bool) bool {
 	return tries
 }
 
-// extent returns a remedy with its limit: as a rule, reasoning and pictures are left out only up to the newest message
-// of this request that has them. There is no limit if reasoning is refused although older reasoning is already left
-// out, or if the model takes no pictures at all.
+// extent returns a remedy with its Until. Usually, reasoning and pictures are left out only up to the newest message of
+// this request that has them. Until is "" if the server refuses reasoning although older reasoning was already left
+// out, or if the model accepts no pictures at all.
 func (h *healing) extent(name string, e *model.Error) model.Remedy {
 	r := model.Remedy{Name: name}
 	var has func(model.Message) string
@@ -291,7 +293,7 @@ func (h *healing) extent(name string, e *model.Error) model.Remedy {
 	return r
 }
 
-// opaque returns a hash of a message's data that only this model understands, or "" if there is none.
+// opaque returns a hash of the data in a message that only this model understands, or "" if there is none.
 func (m *Model) opaque(msg model.Message) string {
 	if msg.Role != model.Assistant || !m.protocol.Opaque(msg) {
 		return ""
@@ -312,7 +314,7 @@ func (m *Model) opaque(msg model.Message) string {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// changed returns a request to whose messages the remedies are applied.
+// changed returns a request with the remedies applied to its messages.
 func (m *Model) changed(req model.Request, with *Remedied) model.Request {
 	req.Messages = leaveOut(req.Messages, with, NoReasoning, m.opaque, func(msg *model.Message) {
 		msg.Extra = nil
@@ -329,8 +331,8 @@ func (m *Model) changed(req model.Request, with *Remedied) model.Request {
 	return m.inOrder(req, with)
 }
 
-// leaveOut applies the remedy called name: it removes one kind of data from messages, up to the message at which the
-// remedy ends. has returns a hash of this data in a message, or "" if there is none; cut removes it.
+// leaveOut applies the remedy with the given name, which removes one kind of data from messages up to its Until. has
+// returns a hash of that data in a message, or "" if the message has none; cut removes the data.
 func leaveOut(msgs []model.Message, with *Remedied, name string, has func(model.Message) string, cut func(*model.Message)) []model.Message {
 	until, at := "", index(with.on, name)
 	if at >= 0 {
@@ -357,8 +359,8 @@ func leaveOut(msgs []model.Message, with *Remedied, name string, has func(model.
 	return msgs
 }
 
-// newer records that newer messages have data that a remedy could remove. The remedy may then be tried again, although
-// it is already applied to older messages.
+// newer records that the data that a remedy removes also occurs in messages after its Until. The remedy can then be
+// tried again, to remove that data, too.
 func (r *Remedied) newer(name string) {
 	if r.asks == nil {
 		r.asks = make(map[string]bool)

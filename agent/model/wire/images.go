@@ -8,13 +8,12 @@ import (
 	"buddy/agent/model"
 )
 
-// Texts sent to a model in place of a picture.
+// These texts are sent to a model in place of a picture.
 const (
 	pictureLeftOut = "[picture left out: the model takes no pictures]"
 	pictureRefused = "[picture left out: the server refused it]"
 )
 
-// withoutPictures replaces each picture of a message by a text.
 func withoutPictures(m *model.Message, text string) {
 	replacement := strings.TrimSuffix(strings.Repeat(text+"\n", len(m.Images)), "\n")
 	if strings.TrimSpace(m.Content) != "" {
@@ -23,7 +22,7 @@ func withoutPictures(m *model.Message, text string) {
 	m.Content, m.Images = replacement, nil
 }
 
-// lastPicture returns a hash of the last picture of a message, "" if it has none.
+// lastPicture returns a hash of the last picture in a message, or "" if there is none.
 func lastPicture(m model.Message) string {
 	if len(m.Images) == 0 {
 		return ""
@@ -32,8 +31,8 @@ func lastPicture(m model.Message) string {
 	return fmt.Sprintf("%08x-%d", crc32.Checksum(data, castagnoli), len(data))
 }
 
-// CheckImages returns a [model.Error] if the server would refuse a message's images, so that the request need not be
-// sent.
+// CheckImages returns a [model.Error] if the server would refuse the images in the messages. It saves sending the
+// request.
 func (c *Client) CheckImages(msgs []model.Message) error {
 	for n, m := range msgs {
 		for i, image := range m.Images {

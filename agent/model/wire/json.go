@@ -14,7 +14,7 @@ import (
 // Members is a JSON object with some known keys.
 type Members map[string]json.RawMessage
 
-// Parameters returns the schema of a tool's parameters; without one, the schema of an empty object.
+// Parameters returns the schema of a tool's parameters. If the tool has none, it returns the schema of an empty object.
 func Parameters(d model.ToolDef) json.RawMessage {
 	if len(d.Parameters) == 0 {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
@@ -48,7 +48,8 @@ func Text(raw json.RawMessage) string {
 	return v.Value
 }
 
-// Usage reads token counts under the names that servers use, as numbers or as strings; nil if there are none.
+// Usage reads token counts under the various names that servers use. They may be numbers or strings. It returns nil if
+// there are none.
 func Usage(raw json.RawMessage) *model.Usage {
 	var m Members
 	if len(raw) == 0 || json.Unmarshal(raw, &m) != nil {
@@ -80,15 +81,16 @@ func Usage(raw json.RawMessage) *model.Usage {
 	return u
 }
 
-// cost reads a request's cost in dollars as a gateway reports it: OpenRouter, where a credit is a dollar
-// (openrouter.ai/docs/use-cases/usage-accounting), and LiteLLM with include_cost_in_streaming_usage.
+// cost reads the cost of a request that a gateway reports: OpenRouter, where a credit is a dollar
+// (openrouter.ai/docs/use-cases/usage-accounting), or LiteLLM with include_cost_in_streaming_usage.
 func cost(raw json.RawMessage) model.Money {
 	f, _ := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64) // 0 if it is not a number
 	return model.Dollars(f)
 }
 
-// thoughtApart returns the reasoning tokens that a server does not count as part of the answer, though they are
-// charged: xAI's total is the sum of the prompt, the answer and the reasoning (github.com/vercel/ai/issues/12425).
+// thoughtApart returns the number of reasoning tokens that are charged but not included in the tokens of the answer.
+// xAI counts in this way: its total is the sum of the prompt, the answer and the reasoning
+// (github.com/vercel/ai/issues/12425).
 func thoughtApart(m Members, u *model.Usage) int {
 	total, _ := Count(m, "total_tokens")
 	for _, k := range []string{"completion_tokens_details", "output_tokens_details"} {
@@ -103,7 +105,7 @@ func thoughtApart(m Members, u *model.Usage) int {
 	return 0
 }
 
-// Count returns the value of the first key that has a number, which may be a string of digits.
+// Count returns the number under the first of the keys that has one. A string of digits counts as a number.
 func Count(m Members, keys ...string) (int, bool) {
 	for _, k := range keys {
 		var s string

@@ -7,8 +7,8 @@ import (
 	"buddy/agent/model"
 )
 
-// inOrder returns a request whose messages strict chat templates accept. If the server accepts any order, inOrder at
-// most joins a reminder with the user's message that follows it.
+// inOrder returns a request whose messages are accepted even by strict chat templates. If the server accepts any order,
+// it only joins a reminder with the user's message that follows it, or changes nothing.
 func (m *Model) inOrder(req model.Request, with *Remedied) model.Request {
 	msgs, ephemeral, changed := ordered(req.Messages, req.Ephemeral)
 	switch {
@@ -21,25 +21,26 @@ func (m *Model) inOrder(req model.Request, with *Remedied) model.Request {
 	return req
 }
 
-// anyOrder reports whether the server accepts consecutive messages of the same role. Some protocols allow them, and so
-// do OpenAI and, except for Mistral's models, OpenRouter. All other servers may use a strict template, which refuses
-// them.
+// anyOrder reports whether the server accepts consecutive messages of the same role. Some protocols allow them. So does
+// OpenAI, and so does OpenRouter, except for Mistral's models. All other servers may use a strict template, which
+// refuses them.
 func (m *Model) anyOrder() bool {
 	return m.protocol.AnyOrder || m.provider == OpenAI || m.provider == OpenRouter && !m.mistral
 }
 
-// between is an answer inserted between tool results and a prompt, so that the prompt does not become part of a result.
+// between is an answer that is inserted between tool results and a prompt. Otherwise the prompt would have to be joined
+// to a result.
 const between = "I have read the results."
 
 // gap separates texts that are joined into one message.
 const gap = "\n\n"
 
-// ordered joins messages so that a user's message follows neither a user's message nor a result, as the templates of
-// Mistral, Gemma and others require: github.com/mistralai/mistral-common, validator.py: "Expected last role …",
+// ordered joins messages so that a user's message follows neither another user's message nor a result, as the templates
+// of Mistral, Gemma and others require: github.com/mistralai/mistral-common, validator.py: "Expected last role …",
 // "Unexpected role 'user' after role 'tool'"; huggingface.co/google/gemma-3-27b-it, chat_template: "Conversation roles
-// must alternate". It adds text only after existing text, so that the start in a server's cache stays valid. ephemeral
-// is the number of messages at the end that are sent with one request only, and after is their number in out. msgs does
-// not change.
+// must alternate". It only appends to texts, so that what the server has cached stays valid. ephemeral is the number of
+// messages at the end of msgs that are sent with one request only, and after is the number of such messages in out.
+// msgs does not change.
 func ordered(msgs []model.Message, ephemeral int) (out []model.Message, after int, changed bool) {
 	out = make([]model.Message, 0, len(msgs))
 	stay := len(msgs) - ephemeral
@@ -67,7 +68,7 @@ func ordered(msgs []model.Message, ephemeral int) (out []model.Message, after in
 }
 
 // reminded joins each reminder with the user's message that follows it. ephemeral is the number of messages at the end
-// that are sent with one request only, and after is their number in out. msgs does not change.
+// of msgs that are sent with one request only, and after is the number of such messages in out. msgs does not change.
 func reminded(msgs []model.Message, ephemeral int) (out []model.Message, after int) {
 	out = make([]model.Message, 0, len(msgs))
 	for i, m := range msgs {
@@ -87,7 +88,6 @@ func reminded(msgs []model.Message, ephemeral int) (out []model.Message, after i
 	return out, after
 }
 
-// joined returns message a with b appended.
 func joined(a, b model.Message) model.Message {
 	switch {
 	case strings.TrimSpace(a.Content) == "":

@@ -33,8 +33,8 @@ const (
 	LlamaCPP   Provider = "llama.cpp"
 )
 
-// ports maps the default ports of local servers. Another server on such a port gets fields that it does not know, and
-// ignores them.
+// ports maps the default ports of local servers to the servers. If another server uses such a port, it gets fields that
+// it does not know and ignores.
 var ports = map[string]Provider{
 	"11434": Ollama,   // docs.ollama.com/api/openai-compatibility
 	"1234":  LMStudio, // lmstudio.ai/docs/developer/openai-compat
@@ -43,7 +43,7 @@ var ports = map[string]Provider{
 	"9931":  LlamaCPP, // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
 }
 
-// owners maps a model's "owned_by" to its server, on any port. Seen in llama.cpp build 11434.
+// owners maps the "owned_by" of a model to the server that it shows, on any port. Seen in llama.cpp build 11434.
 var owners = map[string]Provider{"llamacpp": LlamaCPP}
 
 // providerAt returns the provider at a base URL, "" if unknown.
@@ -65,7 +65,7 @@ func providerAt(base string) Provider {
 	return ports[u.Port()]
 }
 
-// family holds facts about models whose names have the same start.
+// family describes the models whose names start with prefix.
 type family struct {
 	prefix   string
 	efforts  []Effort // the efforts that it accepts; empty: it does not reason
@@ -79,10 +79,10 @@ var (
 	noneToX   = []Effort{"none", "low", "medium", "high", "xhigh"}
 )
 
-// families are OpenAI's models; the first match counts. Which models reason and how much:
-// developers.openai.com/api/docs/guides/reasoning and the pages of the models there; "none" exists since 5.1, and
-// "minimal" only before: learn.microsoft.com/javascript/api/@azure/ai-projects/reasoningeffort. Images: the same pages,
-// "Modalities".
+// families describes OpenAI's models. The first match counts. Sources for which models reason and how much:
+// developers.openai.com/api/docs/guides/reasoning and the models' pages there; for "none", which exists since 5.1, and
+// "minimal", which exists only before: learn.microsoft.com/javascript/api/@azure/ai-projects/reasoningeffort. Source
+// for images: the models' pages, "Modalities".
 var families = []family{
 	{"gpt-3.5", nil, true},
 	{"gpt-4", nil, false},
@@ -133,7 +133,7 @@ func (c *Client) WantsSignatures() bool {
 	return ok && c.provider != OpenRouter && !strings.HasPrefix(version, "1") && !strings.HasPrefix(version, "2")
 }
 
-// Reasons reports whether one of OpenAI's models thinks before it answers; true for unknown models.
+// Reasons reports whether a model of OpenAI thinks before it answers. For an unknown model, it returns true.
 func Reasons(model string) bool {
 	f, ok := familyOf(model)
 	return !ok || len(f.efforts) > 0
@@ -153,7 +153,7 @@ func checkEffort(c Config, api string, p Provider) (Effort, error) {
 	case p == Ollama: // "none" and three levels: docs.ollama.com/api/openai-compatibility
 		allowed, who = []Effort{"none", "low", "medium", "high"}, string(p)
 	case p == LMStudio && api == "completions":
-		// github.com/lmstudio-ai/lmstudio-bug-tracker/issues/988 and 1250: LM Studio ignores it.
+		// LM Studio ignores it: github.com/lmstudio-ai/lmstudio-bug-tracker/issues/988 and 1250.
 		return "", fmt.Errorf("%s = %q: LM Studio ignores it in this protocol; use api = \"responses\", or set it in LM Studio", c.key("reasoning_effort"), c.Effort)
 	case p == LMStudio: // lmstudio.ai/docs/developer/openai-compat/responses
 		allowed, who = lowToHigh, string(p)
@@ -172,7 +172,7 @@ func checkEffort(c Config, api string, p Provider) (Effort, error) {
 // Effort returns the configured effort; "" if none is set.
 func (c *Client) Effort() Effort { return c.effort }
 
-// EffortOf returns the effort for a request; "" if none is set or a remedy leaves it out.
+// EffortOf returns the effort for a request, or "" if none is set or a remedy removes it.
 func (c *Client) EffortOf(with *Remedied) Effort {
 	if c.effort == "" || with.With(NoEffort) {
 		return ""
@@ -180,16 +180,16 @@ func (c *Client) EffortOf(with *Remedied) Effort {
 	return c.effort
 }
 
-// Provider returns the provider, as far as the address shows; "" if unknown.
+// Provider returns the provider that the address of the endpoint belongs to, or "" if it is unknown.
 func (c *Client) Provider() Provider { return c.provider }
 
-// Sampling holds temperature and top_p. A nil value is not sent.
+// Sampling holds the temperature and top_p of requests. A nil value is not sent.
 type Sampling struct{ Temperature, TopP *float64 }
 
 // Sample sets temperature and top_p. Call it before the first request.
 func (c *Client) Sample(s Sampling) { c.sampling = s }
 
-// SamplingOf returns the sampling for a request; it is empty if a remedy leaves it out.
+// SamplingOf returns the sampling for a request, which is empty if a remedy removes it.
 func (c *Client) SamplingOf(with *Remedied) Sampling {
 	if c.sampling == (Sampling{}) || with.With(NoSampling) {
 		return Sampling{}
@@ -197,7 +197,6 @@ func (c *Client) SamplingOf(with *Remedied) Sampling {
 	return c.sampling
 }
 
-// members returns the values to send, under the names of OpenAI's protocols.
 func (s Sampling) members() Members {
 	m := make(Members)
 	for name, v := range map[string]*float64{"temperature": s.Temperature, "top_p": s.TopP} {
@@ -208,15 +207,15 @@ func (s Sampling) members() Members {
 	return m
 }
 
-// WithSampling returns the members m of a request with the sampling added. The fields of OpenAI's SDK are not used for
-// the sampling, because they would not send a zero.
+// WithSampling returns m, the members of a request, with the sampling added; m itself does not change. The fields of
+// OpenAI's SDK are not used, because they don't send a zero.
 func (c *Client) WithSampling(m Members, with *Remedied) Members {
 	all := c.SamplingOf(with).members()
 	maps.Copy(all, m)
 	return all
 }
 
-// Extra returns the members of a Chat Completions request that OpenAI's protocol does not have or that depend on the
+// Extra returns members for a Chat Completions request that are not part of OpenAI's protocol, or that depend on the
 // effort. tools reports whether the request offers tools.
 func (c *Client) Extra(tools bool, with *Remedied) Members {
 	m := make(Members)
@@ -226,23 +225,23 @@ func (c *Client) Extra(tools bool, with *Remedied) Members {
 	template := func(key string, value any) { set("chat_template_kwargs", map[string]any{key: value}) }
 	switch e := c.EffortOf(with); {
 	case c.provider == OpenRouter && e != "":
-		// openrouter.ai/docs/use-cases/reasoning-tokens: OpenRouter takes the effort of all models in this form.
+		// openrouter.ai/docs/use-cases/reasoning-tokens: OpenRouter accepts the effort in this form for all models.
 		set("reasoning", map[string]any{"effort": e})
 	case c.provider == OpenRouter:
-		// The same page, "Legacy parameters": this only returns the reasoning and leaves the effort to the model.
+		// The same page, "Legacy parameters": this asks for the reasoning and lets the model choose the effort.
 		set("include_reasoning", true)
 	case e == "none" && (c.provider == VLLM || c.provider == LlamaCPP):
-		// Some models, such as Qwen, have only this switch, in their template:
+		// The templates of some models, such as Qwen, can only switch thinking on and off:
 		// docs.vllm.ai/en/latest/features/reasoning_outputs; llama.cpp tools/server/README.md.
 		template("enable_thinking", false)
 	case e != "" && c.provider == LlamaCPP:
-		// github.com/ggml-org/llama.cpp/discussions/15396: the template of gpt-oss reads it.
+		// The template of gpt-oss reads this: github.com/ggml-org/llama.cpp/discussions/15396.
 		template("reasoning_effort", e)
 	case e != "":
 		set("reasoning_effort", e)
 	}
 	if tools && c.provider == LlamaCPP && !with.With(NoParallelCalls) {
-		// Off by default: github.com/ggml-org/llama.cpp/blob/master/docs/function-calling.md.
+		// This is off by default: github.com/ggml-org/llama.cpp/blob/master/docs/function-calling.md.
 		set("parallel_tool_calls", true)
 	}
 	if c.provider == LlamaCPP && !with.With(NoProgress) {

@@ -25,7 +25,7 @@ import (
 	"buddy/agent/model/endpoint"
 )
 
-// grace limits the wait for events that may follow the end of an answer: usage, [DONE].
+// grace limits the wait for what may follow the end of an answer: usage and [DONE].
 const grace = 5 * time.Second
 
 // Config holds the model and its address.
@@ -66,7 +66,8 @@ type Client struct {
 	memory   memory // remedies for what its server has refused
 }
 
-// New returns a client for c, without I/O. api is the value of the setting api. Errors name the wrong setting.
+// New returns a client for c. It does no I/O. Its errors name the setting that is wrong. api is the value of the
+// setting "api".
 func New(c Config, api string) (*Client, error) {
 	e, err := endpoint.New(endpoint.Config{
 		Profile: c.Profile, API: api, Model: strings.TrimSpace(cmp.Or(c.Model, c.Profile)), BaseURL: c.BaseURL, Access: c.Access, Client: c.HTTPClient,
@@ -108,11 +109,12 @@ func (c *Client) Info() model.Info {
 	return info
 }
 
-// Origin identifies the model that wrote a message: data that only one provider understands, such as encrypted
-// reasoning, is sent back only to the same model at the same address.
+// Origin identifies the model and its address. It is stored with data that only this model understands, such as
+// encrypted reasoning, because such data may be sent back only there.
 func (c *Client) Origin() string { return c.info.Model + " " + c.info.BaseURL }
 
-// Compacts returns the number of tokens from which the server is asked to summarize a conversation, 0 for never.
+// Compacts returns the number of tokens above which the server is asked to summarize the conversation, or 0 if it never
+// is.
 func (c *Client) Compacts(with *Remedied) int {
 	if c.compact == 0 || with.With(NoCompaction) {
 		return 0
@@ -126,11 +128,11 @@ func (c *Client) Key() string { return c.key }
 // BaseURL returns the URL for requests, which may hold credentials.
 func (c *Client) BaseURL() string { return c.endpoint.BaseURL() }
 
-// maxAnswer limits the text of one answer, in bytes of all deltas together: a server that never ends must not fill the
-// memory. It is about a hundred times the largest output of models on sale, 128,000 tokens.
+// maxAnswer limits the size of one answer, in bytes of all deltas together, so that a server that never stops can't
+// fill the memory. It is about a hundred times the longest answer of any model on sale, 128,000 tokens.
 const maxAnswer = 64 << 20
 
-// Emit passes one delta to the reader of a stream. After it returns an error, emit nothing more and return the error
+// Emit passes a delta to the reader of a stream. If it returns an error, emit nothing more and return that error
 // unchanged.
 type Emit func(model.Delta) error
 
@@ -143,9 +145,10 @@ type Protocol struct {
 	Open func(call *endpoint.Call, req model.Request, with *Remedied) error
 	// Answer returns a parser for the answer to a request.
 	Answer func(emit Emit, req model.Request) Answer
-	// Opaque reports whether an answer has data that only its model understands and must get back.
+	// Opaque reports whether an answer has data that only the model that wrote it understands, and that must be sent
+	// back to it.
 	Opaque func(model.Message) bool
-	// AnyOrder means that consecutive messages may have the same role, so that they are not joined unless a server
+	// AnyOrder means that the protocol allows consecutive messages of the same role. They are joined only if a server
 	// refuses them.
 	AnyOrder bool
 }
@@ -159,13 +162,13 @@ type Model struct {
 // Model returns a model that uses the client.
 func (c *Client) Model(p Protocol) *Model { return &Model{c, p} }
 
-// Stream sends one request; if the server refuses it, Stream sends it again in another form. Errors are [model.Error]
-// or the cause of the cancelled ctx.
+// Stream sends a request. If the server refuses the form of the request, Stream changes it and tries again. Its errors
+// are [model.Error] or the cancellation cause of ctx.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return stream(func(emit Emit) error { return m.heal(ctx, emit, m.pictures.fit(req)) })
 }
 
-// stream returns a sequence of the deltas that f emits, with its error as the last element.
+// stream returns the sequence of the deltas that f emits. If f returns an error, that is the last element.
 func stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		size := 0
@@ -186,7 +189,7 @@ func stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 }
 
 // clean makes the names of calls valid for every provider, and their arguments valid JSON if the meaning is clear.
-// Calls become part of the history, so one bad name would make the server refuse every later request.
+// Calls become part of the history, so a single invalid one would make the server refuse every later request.
 func clean(d *model.Delta) {
 	if d.Call != nil {
 		cleanCall(d.Call)
@@ -202,10 +205,10 @@ func cleanCall(c *model.ToolCall) {
 	c.Name, c.Arguments = toolName(model.CallName(c.Name)), model.CallArguments(c.Arguments)
 }
 
-// maxToolName limits the name of a tool, in bytes: OpenAI has the lowest limit.
+// maxToolName limits the name of a tool, in bytes. This is OpenAI's limit, the lowest of all providers.
 const maxToolName = 64
 
-// toolName makes a tool's name valid for all providers.
+// toolName returns a tool's name in a form that is valid for all providers.
 func toolName(name string) string {
 	name = SafeLetters(name)
 	if name == "" {
@@ -232,13 +235,13 @@ type Answer interface {
 	Ended() bool
 	// Over reports whether the protocol's end mark has arrived.
 	Over() bool
-	// Done emits the remaining deltas, or returns why the answer is incomplete. marked means that the body was marked
-	// as complete, see [endpoint.Call.Finished].
+	// Done emits the remaining deltas, or returns an error that explains why the answer is incomplete. marked means
+	// that the body was marked as complete, see [endpoint.Call.Finished].
 	Done(marked bool) error
 }
 
-// ask sends a request once and emits its answer. Errors are [model.Error], the cause of the cancelled ctx or the error
-// of emit.
+// ask sends a request once and emits the answer. It returns a [model.Error], the cancellation cause of ctx, or the
+// error that emit returned.
 func (m *Model) ask(ctx context.Context, emit Emit, req model.Request, with *Remedied) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -266,7 +269,6 @@ func (m *Model) ask(ctx context.Context, emit Emit, req model.Request, with *Rem
 // aliveEvery is the minimum time between two deltas without content.
 const aliveEvery = time.Second
 
-// reading reads one answer.
 type reading struct {
 	call    *endpoint.Call
 	answer  Answer
@@ -279,8 +281,8 @@ type reading struct {
 	text []byte      // the text of kept
 }
 
-// content emits a delta of the answer. It keeps text back while more events are available, so that pieces that arrived
-// together become one delta.
+// content emits a delta of the answer. While more events can be read without waiting, it keeps text back, so that
+// pieces that arrived together become one delta.
 func (r *reading) content(d model.Delta) error {
 	r.emitted = true
 	if d.Kind == model.Reading {
@@ -309,7 +311,7 @@ func (r *reading) content(d model.Delta) error {
 // readingEvery is the minimum time between two Reading deltas.
 const readingEvery = 200 * time.Millisecond
 
-// reading emits the progress of the server in processing the request, unless the last report was a moment ago.
+// reading emits how much of the request the server has processed: all of it, or at most one report every readingEvery.
 func (r *reading) reading(d model.Delta) error {
 	r.call.Working()
 	now := time.Now()
@@ -320,7 +322,7 @@ func (r *reading) reading(d model.Delta) error {
 	return r.emit(d)
 }
 
-// release emits the text that content kept back.
+// release emits the text that content has kept back.
 func (r *reading) release() error {
 	if len(r.text) == 0 {
 		return nil
@@ -329,7 +331,7 @@ func (r *reading) release() error {
 	return r.emit(r.kept)
 }
 
-// reportAlive emits that the server is alive although no content arrived.
+// reportAlive emits a delta which shows that the server is alive although no content has arrived.
 func (r *reading) reportAlive() error {
 	now := time.Now()
 	if now.Sub(r.alive) < aliveEvery {
@@ -361,7 +363,7 @@ func (r *reading) all(ctx context.Context) error {
 	}
 }
 
-// handle handles one event, or nil for bytes without an event.
+// handle handles one event. A nil event means that bytes arrived which form no event.
 func (r *reading) handle(event []byte) error {
 	if r.emitted = false; event != nil {
 		err := r.answer.Take(event)
@@ -386,13 +388,13 @@ func reportedError(err error) bool {
 	return ok && e.Kind == model.ReportedError
 }
 
-// Bad returns the error of an event that violates the protocol.
+// Bad returns the error for an event that violates the protocol.
 func Bad(what string, event []byte, err error) error {
 	return model.Malformed(what, event, err)
 }
 
-// Sender is the SDK's HTTP client for one request: it inserts our own encoding of the conversation, because the SDK's
-// types drop unknown fields.
+// Sender is an HTTP client that the SDK uses for one request. It puts buddy's own encoding of the conversation into the
+// request, because the SDK's types drop unknown fields.
 type Sender struct {
 	Call  *endpoint.Call
 	Key   string  // the member that the SDK encodes as null
@@ -400,8 +402,8 @@ type Sender struct {
 	Extra Members // more members, unknown to the SDK
 }
 
-// Do sends the request with the members inserted. It replaces the first null member named Key in the SDK's JSON; no
-// string before it may contain the same text.
+// Do sends the request with Value in place of null under Key, and with Extra. It replaces the first match in the SDK's
+// JSON, so no string before it may contain the same text.
 func (s Sender) Do(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {

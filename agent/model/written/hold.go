@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// maxHeld limits how many bytes of an answer are held back: longer text is not a call.
+	// maxHeld limits how many bytes of an answer are held back. A longer text is not a call.
 	maxHeld = 256 << 10
 
-	// Text up to eachTime bytes is parsed again with each new piece. Longer text is parsed again after it has grown by
-	// a quarter, so that the total time stays proportional to its size.
+	// eachTime is the size in bytes up to which a held text is parsed again with each new piece. A longer text is
+	// parsed again only after it has grown by a quarter, so that the total time stays proportional to its size.
 	eachTime = 512
 )
 
-// hold keeps back the end of an answer while it may still turn out to be calls.
+// hold keeps back the end of an answer as long as it may still become calls.
 type hold struct {
 	tools  tools
 	buf    []byte // text held back, or not examined yet
@@ -26,12 +26,12 @@ type hold struct {
 	unused bool   // the answer has the text of an unusable call
 }
 
-// newHold returns a hold for calls of the tools in defs; without tools it holds nothing back.
+// newHold returns a hold for calls of the tools in defs. If there are no tools, it holds nothing back.
 func newHold(defs []model.ToolDef) hold {
 	return hold{tools: toolsOf(defs), off: len(defs) == 0}
 }
 
-// add adds the next piece of the answer and returns the text that is certainly not a call.
+// add adds the next piece of the answer, and returns the text that can no longer become a call.
 func (h *hold) add(s string) string {
 	if h.off && len(h.buf) == 0 {
 		return s
@@ -69,14 +69,14 @@ func (h *hold) read() *parser {
 	return p
 }
 
-// seek moves the text up to the next possible start of a call into free, and reports whether there is such a start.
+// seek moves the text before the next possible start of a call into free, and reports whether there is such a start.
 func (h *hold) seek(free *strings.Builder) bool {
 	h.free(free, callAt(string(h.buf), h.inLine))
 	h.held, h.next = len(h.buf) > 0, 0
 	return h.held
 }
 
-// skip moves the first byte held back into free, because no call starts there.
+// skip moves the first byte of the held text into free, because no call starts there after all.
 func (h *hold) skip(free *strings.Builder) {
 	h.free(free, 1)
 	h.held = false
@@ -95,8 +95,8 @@ func (h *hold) free(to *strings.Builder, n int) {
 	h.buf = h.buf[n:]
 }
 
-// end returns the calls at the end of a complete answer and the held-back text before them. The text of the calls stays
-// held back; flush returns it.
+// end is called at the end of a complete answer. It returns the calls there, and the held text before them. The text of
+// the calls stays held; flush returns it.
 func (h *hold) end() (text string, calls []model.ToolCall) {
 	var free strings.Builder
 	for len(h.buf) > 0 && !h.off {
@@ -114,7 +114,7 @@ func (h *hold) end() (text string, calls []model.ToolCall) {
 	return free.String(), calls
 }
 
-// flush returns all text held back, and empties the hold.
+// flush returns the text that is held back, and empties the hold.
 func (h *hold) flush() string {
 	text := string(h.buf)
 	h.buf, h.held = nil, false

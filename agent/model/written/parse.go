@@ -11,7 +11,7 @@ import (
 	"buddy/agent/model"
 )
 
-// state classifies the text that has been parsed so far.
+// state says whether the text parsed so far consists of calls.
 type state uint8
 
 const (
@@ -20,15 +20,15 @@ const (
 	whole              // the text is complete calls
 )
 
-// mark is a tag that models write around calls.
+// mark is a tag that models write before or after calls.
 type mark struct {
 	text  string
 	opens bool // a call must follow
 }
 
-// marks are the tags in the chat templates of Qwen and Hermes, Llama, Kimi and DeepSeek:
-// huggingface.co/Qwen/Qwen2.5-Coder-32B-Instruct, meta-llama/Llama-3.1-8B-Instruct, moonshotai/Kimi-K2-Instruct and
-// deepseek-ai/DeepSeek-V3.1, tokenizer_config.json of each.
+// marks are the tags in the chat templates of Qwen and Hermes, Llama, Kimi and DeepSeek. Their source is
+// tokenizer_config.json in these repositories on huggingface.co: Qwen/Qwen2.5-Coder-32B-Instruct,
+// meta-llama/Llama-3.1-8B-Instruct, moonshotai/Kimi-K2-Instruct and deepseek-ai/DeepSeek-V3.1.
 var marks = []mark{
 	{"<tool_call>", true},
 	{"</tool_call>", false},
@@ -44,14 +44,14 @@ var marks = []mark{
 	{"<｜tool▁calls▁end｜>", false},
 }
 
-// The texts that start a call in the forms of some models.
+// The tags with which some models start a call.
 const (
 	functionBegin = "<function=" // Qwen3-Coder: huggingface.co/Qwen/Qwen3-Coder-30B-A3B-Instruct, chat_template.jinja
 	kimiBegin     = "<|tool_call_begin|>"
 	deepSeekBegin = "<｜tool▁call▁begin｜>"
 )
 
-// form is one way to write a call, with its first characters.
+// form is a notation for calls. begin holds the characters that a call in this notation starts with.
 type form struct {
 	begin string
 	read  func(*parser) state
@@ -67,16 +67,15 @@ var forms = []form{
 	{deepSeekBegin, (*parser).deepSeek},
 }
 
-// fenceInfos are the info strings of fences that may hold calls.
+// fenceInfos are the info strings of code fences that may contain calls.
 var fenceInfos = []string{"", "json", "tool_call", "tool_calls", "tool", "xml"}
 
-// callKeys are the members of a call in JSON.
 var callKeys = []string{"name", "arguments", "parameters", "function", "type", "id"}
 
-// maxName limits the bytes of a tool's name with its prefix and suffix.
+// maxName limits the length of a tool's name, including what models write before and after it, in bytes.
 const maxName = 200
 
-// tools maps a tool's name to the types of its arguments.
+// tools maps the name of each tool to the types of its arguments, by argument name.
 type tools map[string]map[string]string
 
 func toolsOf(defs []model.ToolDef) tools {
@@ -106,7 +105,7 @@ type parser struct {
 	fence    string // the open fence
 }
 
-// parse parses a text from the possible start of a call.
+// parse parses a text that may start with a call.
 func parse(text string, t tools) *parser {
 	p := &parser{rest: text, tools: t}
 	for {
@@ -146,7 +145,7 @@ func (p *parser) item() state {
 	return none
 }
 
-// add adds a call if the request offers its tool and the arguments are a JSON object.
+// add adds a call, if the request offers the tool and the arguments are a JSON object.
 func (p *parser) add(name string, arguments json.RawMessage) state {
 	var members map[string]json.RawMessage
 	if name == "" || json.Unmarshal(arguments, &members) != nil || members == nil {
@@ -243,7 +242,8 @@ func (p *parser) array() state {
 	return whole
 }
 
-// mayCall reports whether the start of a JSON object may become a call; if not, the object need not be held back.
+// mayCall reports whether an object that has partly arrived may become a call in JSON. If not, it need not be held
+// back.
 func (p *parser) mayCall(text string) bool {
 	d := json.NewDecoder(strings.NewReader(text))
 	if _, err := d.Token(); err != nil {
@@ -274,7 +274,7 @@ func (p *parser) mayCall(text string) bool {
 	}
 }
 
-// call adds the call in a JSON object.
+// call adds the call that a JSON object describes.
 func (p *parser) call(raw json.RawMessage) state {
 	var c map[string]json.RawMessage
 	if json.Unmarshal(raw, &c) != nil {
@@ -333,8 +333,8 @@ func (p *parser) function() state {
 	}
 }
 
-// parameter reads one argument of a call in Qwen3-Coder's form. A value may contain the end tag: the real one is
-// followed by another argument, or by the call's end.
+// parameter reads one argument of a call in Qwen3-Coder's form. Since a value may itself contain the end tag, only an
+// end tag that another argument or the end of the call follows ends the value.
 func parameter(s string) (key, value, rest string, st state) {
 	const begin, end = "<parameter=", "</parameter>"
 	after, ok := strings.CutPrefix(s, begin)
@@ -367,7 +367,7 @@ func parameter(s string) (key, value, rest string, st state) {
 	}
 }
 
-// typed returns the text of an argument as a value of its type.
+// typed converts the text of an argument to the argument's type.
 func typed(text, of string) any {
 	if of != "" && of != "string" && json.Valid([]byte(text)) {
 		return json.RawMessage(text)
@@ -375,7 +375,7 @@ func typed(text, of string) any {
 	return text
 }
 
-// unended returns the state while only a part of a tool's name has arrived.
+// unended returns the state of a call if its tool's name has only partly arrived.
 func unended(name string) state {
 	if len(name) > maxName || strings.Contains(name, "\n") {
 		return none
@@ -383,7 +383,7 @@ func unended(name string) state {
 	return open
 }
 
-// kimi reads a call in Kimi's form: the head is functions.NAME:NUMBER.
+// kimi reads a call in Kimi's form, which starts with functions.NAME:NUMBER.
 func (p *parser) kimi() state {
 	p.called = true
 	head, rest, ok := strings.Cut(p.rest[len(kimiBegin):], "<|tool_call_argument_begin|>")
@@ -398,8 +398,8 @@ func (p *parser) kimi() state {
 	return p.argued(name)
 }
 
-// deepSeek reads a call in DeepSeek's form. In V3 the head is the word function, with the name on the next line and a
-// fence around the arguments; since V3.1 the head is the name.
+// deepSeek reads a call in DeepSeek's form. Since V3.1, a call starts with the tool's name. In V3, it starts with the
+// word function, the name is on the next line, and a fence encloses the arguments.
 func (p *parser) deepSeek() state {
 	p.called = true
 	head, rest, ok := strings.Cut(p.rest[len(deepSeekBegin):], "<｜tool▁sep｜>")
@@ -424,7 +424,7 @@ func (p *parser) deepSeek() state {
 	return p.argued(strings.TrimSpace(name))
 }
 
-// argued reads the arguments of a call of the tool and adds the call.
+// argued reads the arguments of a call of the named tool, and adds the call.
 func (p *parser) argued(name string) state {
 	raw, st := p.value()
 	if st != whole {
@@ -436,7 +436,7 @@ func (p *parser) argued(name string) state {
 // whole reports whether the text consists of complete calls and nothing else.
 func (p *parser) whole() bool { return p.state == whole }
 
-// tags start a call anywhere in a line.
+// tags are the texts that start a call even in the middle of a line.
 var tags = append([]string{functionBegin, kimiBegin, deepSeekBegin}, openings()...)
 
 func openings() (all []string) {
@@ -448,8 +448,8 @@ func openings() (all []string) {
 	return all
 }
 
-// callAt returns the first index in s at which a call may start, or len(s). A tag may start a call anywhere, JSON and a
-// fence only at the start of a line. inLine means that the text before s ends within a line.
+// callAt returns the first index in s at which a call may start, or len(s) if there is none. A tag may start a call
+// anywhere; JSON and a fence only at the start of a line. inLine means that s starts in the middle of a line.
 func callAt(s string, inLine bool) int {
 	for i := 0; i < len(s); i++ {
 		j := strings.IndexAny(s[i:], "<{[`~")
@@ -474,7 +474,7 @@ func callAt(s string, inLine bool) int {
 	return len(s)
 }
 
-// beginsLine reports whether the text after before starts a line.
+// beginsLine reports whether the text that follows before is at the start of a line.
 func beginsLine(before string, inLine bool) bool {
 	i := strings.LastIndexByte(before, '\n')
 	return (i >= 0 || !inLine) && strings.Trim(before[i+1:], " \t") == ""

@@ -10,8 +10,8 @@ import (
 	"buddy/agent/model"
 )
 
-// isQuoted reports whether one of the calls occurs in the model's input: prompts, results, reminders, the system text.
-// A call in a file or a page must not run because the model quotes it.
+// isQuoted reports whether one of the calls occurs in what the model has read: prompts, results, reminders and system
+// messages. A call from a file or a web page must not run just because the model quotes it.
 func isQuoted(calls []model.ToolCall, msgs []model.Message) bool {
 	for _, m := range msgs {
 		if m.Role == model.Assistant {
@@ -27,22 +27,23 @@ func isQuoted(calls []model.ToolCall, msgs []model.Message) bool {
 	return false
 }
 
-// leads are the texts directly before a tool's name in the various forms of a call, reduced to letters.
+// leads are the texts that directly precede a tool's name in the various notations for calls, reduced to letters.
 var leads = []string{"name", "function", "functions", "toolcallbegin", "toolsep"}
 
-// reasons are arguments without an effect: a model adds them to calls that it quotes.
+// reasons are arguments that have no effect. They are ignored in comparisons, because a model may add them to a call
+// that it quotes.
 var reasons = []string{"why", "description", "justification", "explanation", "reason", "rationale"}
 
 const (
-	// around limits the distance, in letters, between a tool's name and its arguments, in addition to twice the
-	// arguments' length: other arguments may be in between.
+	// around limits, together with twice the length of the arguments, how far a tool's name and its arguments may be
+	// apart, in letters. Other arguments may be in between.
 	around = 400
-	// telling is the number of letters from which one matching argument is no coincidence.
+	// telling is the number of letters that a single matching argument needs to be no coincidence.
 	telling = 8
 )
 
-// occurs reports whether a text, reduced to letters, has a call: the tool's name as written in calls, and near it all
-// arguments or a long one, in any form, order and spacing.
+// occurs reports whether a text, reduced to letters, contains a call: the tool's name as calls contain it, and near it
+// all arguments or a long one, in any order, notation and spacing.
 func occurs(c model.ToolCall, text string) bool {
 	values := leaves(c.Arguments)
 	reach := around
@@ -68,8 +69,8 @@ func occurs(c model.ToolCall, text string) bool {
 	return false
 }
 
-// leaves returns the letters of all strings and numbers in the arguments of a call, except the arguments that reasons
-// lists.
+// leaves returns the letters of all strings and numbers in the arguments of a call, except those in the arguments that
+// reasons lists.
 func leaves(arguments string) (all []string) {
 	var walk func(v any)
 	walk = func(v any) {
@@ -98,8 +99,8 @@ func leaves(arguments string) (all []string) {
 	return all
 }
 
-// letters returns the letters and digits of a text in lower case, without the syntax of JSON, code and pages. It
-// decodes escapes.
+// letters returns only the letters and digits of a text, in lower case. It decodes escapes and drops the syntax of
+// JSON, code and web pages.
 func letters(s string) string {
 	var b strings.Builder
 	r := []rune(s)
@@ -127,7 +128,7 @@ func letters(s string) string {
 	return b.String()
 }
 
-// hex reads the four digits of an escape.
+// hex reads the four digits of a Unicode escape.
 func hex(r []rune) (code rune, ok bool) {
 	if len(r) < 4 {
 		return 0, false

@@ -7,7 +7,7 @@ const (
 	thinkEnd   = "</think>"
 )
 
-// thinking separates the thoughts at the start of an answer from its text. The zero value is ready to use.
+// thinking separates the thoughts at the start of an answer from the text after them. The zero value is ready to use.
 type thinking struct {
 	held  string // not yet known to be thought or text
 	found bool   // the answer starts with thoughts
@@ -15,7 +15,7 @@ type thinking struct {
 	blank bool   // only white space has followed the thoughts
 }
 
-// add adds the next piece of an answer and returns the parts known to be thought and text.
+// add adds the next piece of an answer, and returns what is now known to be thoughts and text.
 func (t *thinking) add(s string) (thought, text string) {
 	if t.over {
 		return "", t.trim(s)
@@ -64,7 +64,7 @@ func (t *thinking) end() (thought, text string) {
 	return "", held
 }
 
-// ending returns how many bytes at the end of s could start mark: the rest of the mark may be in the next piece.
+// ending returns how many bytes at the end of s may be the start of mark, whose rest may be in the next piece.
 func ending(s, mark string) int {
 	for n := min(len(s), len(mark)-1); n > 0; n-- {
 		if strings.HasSuffix(s, mark[:n]) {

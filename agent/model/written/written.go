@@ -25,7 +25,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Keys of buddy's own notes in the Extra of messages and calls.
+// The keys in Extra under which this package stores notes on messages and calls.
 const (
 	writtenKey = model.Note + "written" // on a call: its model wrote it as text
 	nativeKey  = model.Note + "native"  // on a message: the model that made its native calls
@@ -53,8 +53,8 @@ func Mark(c model.ToolCall) model.ToolCall {
 // Marked reports whether a call was written as text.
 func Marked(c model.ToolCall) bool { return c.Extra[writtenKey] != nil }
 
-// Unused reports whether an answer contains calls as text that could not be used: the tool is unknown, other text
-// follows, or the form is broken.
+// Unused reports whether the text of an answer contains calls that buddy could not use, because the tool is unknown,
+// other text follows, or the notation is broken.
 func Unused(answer model.Message) bool { return answer.Extra[unusedKey] != nil }
 
 func noted(extra map[string]json.RawMessage, key, value string) map[string]json.RawMessage {
@@ -66,8 +66,9 @@ func noted(extra map[string]json.RawMessage, key, value string) map[string]json.
 	return extra
 }
 
-// isNative reports whether the model has made a native call in the session, and whether a message of the request has a
-// note of that. If there is no such note by any model, native calls count as this model's.
+// isNative reports whether the model has made a native call in the session. recorded reports whether a message records
+// that: messages record which model made their native calls. If no message does, all native calls are attributed to
+// this model.
 func (m *Model) isNative(msgs []model.Message) (native, recorded bool) {
 	own := string(m.note())
 	unmarked, stamped := false, false
@@ -80,14 +81,14 @@ func (m *Model) isNative(msgs []model.Message) (native, recorded bool) {
 	return recorded || m.native.Load() || unmarked && !stamped, recorded
 }
 
-// note returns the value that nativeKey has for the model: its name as JSON.
+// note returns what a message has under nativeKey if this model made its native calls: the model's name as JSON.
 func (m *Model) note() json.RawMessage {
 	name, _ := json.Marshal(m.Info().Model) // of a string: cannot fail
 	return name
 }
 
-// Stream sends req to the wrapped model and reads its text. Text that may become a call is held back until it is
-// clearly not one.
+// Stream sends req to the wrapped model and looks for calls in the text of the answer. Text that may become a call is
+// held back until it no longer can.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		native, recorded := m.isNative(req.Messages)
@@ -126,7 +127,7 @@ type answer struct {
 	sent  strings.Builder // the text that the reader has got
 }
 
-// start prepares for the start of an answer, also after a failed attempt.
+// start prepares for an answer, either the first one or another after a failed attempt.
 func (a *answer) start() {
 	a.think, a.hold = thinking{}, newHold(a.tools)
 	a.sent.Reset()
@@ -147,7 +148,7 @@ func (a *answer) emitReasoning(text string) {
 	}
 }
 
-// live yields an Alive, at most once a second, while text is held back.
+// live yields an Alive at most once a second while text is held back.
 func (a *answer) live() {
 	if now := time.Now(); a.hold.held && now.Sub(a.alive) >= time.Second {
 		a.alive = now
@@ -155,13 +156,13 @@ func (a *answer) live() {
 	}
 }
 
-// release emits the text held back.
+// release emits the text that is held back.
 func (a *answer) release() {
 	a.unthink()
 	a.emitText(a.hold.flush())
 }
 
-// unthink ends the search for thoughts.
+// unthink stops looking for thoughts, and emits what was held back for that.
 func (a *answer) unthink() {
 	thought, text := a.think.end()
 	a.emitReasoning(thought)
@@ -189,7 +190,7 @@ func (a *answer) handle(d model.Delta) {
 	}
 }
 
-// done ends the answer and adds the calls in its text that may run.
+// done ends the answer, and adds the calls in its text, if they may run.
 func (a *answer) done(d model.Delta) {
 	a.unthink()
 	switch {
@@ -216,7 +217,7 @@ func (a *answer) done(d model.Delta) {
 	a.emit(d)
 }
 
-// convert turns the calls at the end of a complete answer into calls of its message.
+// convert makes the calls at the end of a complete answer's text calls of its message.
 func (a *answer) convert(d *model.Delta) {
 	text, calls := a.hold.end()
 	a.emitText(text)
