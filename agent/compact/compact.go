@@ -63,8 +63,8 @@ func New(o settings.Context, p Parts) *Compactor {
 	return &Compactor{o: o, p: p, warned: &warnings{all: make(map[string]bool)}}
 }
 
-// For returns a compactor for a subagent with its own model and tools. When that compactor reads files again, approval
-// is judged at least as strictly as in the mode most.
+// For returns a compactor for a subagent with its own model and tools. most is the loosest mode that may apply when the
+// compactor reads files again.
 func (c *Compactor) For(s *selection.Selection, most action.Mode) *Compactor {
 	other := *c
 	other.p.Selection, other.p.Most = s, most
@@ -85,8 +85,7 @@ type Room struct {
 	grade    event.Health // of that warning
 }
 
-// Ask requests a compaction before the next request to the model. wanted tells the summarizing model what the user
-// wants in the summary; it may be "".
+// Ask requests a compaction before the next request to the model. wanted is what the user wants in the summary, or "".
 func (m *Room) Ask(wanted string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -163,8 +162,7 @@ func (m *Room) fails() bool {
 	return m.failures > 0
 }
 
-// warns reports whether a task needs a warning: the context is filling up, and the task has had no warning this severe.
-// It records the warning.
+// warns reports whether to warn a task that the context is filling up, which happens once per grade, and records it.
 func (m *Room) warns(task int, grade event.Health) bool {
 	if grade != event.Warned && grade != event.Critical {
 		return false
@@ -178,8 +176,8 @@ func (m *Room) warns(task int, grade event.Health) bool {
 	return first
 }
 
-// first reports whether it is called for the first time before the request of a turn. A strategy must be asked only
-// once per request, because it may find nothing to remove. The caller holds m.mu.
+// first reports whether this is its first call before the request of a turn, because a strategy is asked only once per
+// request. The caller holds m.mu.
 func (m *Room) first(turn int) bool {
 	first := m.looked != turn+1
 	m.looked = turn + 1
@@ -191,8 +189,8 @@ const (
 	thrashTurns        = 3 // this many compactions, with at most this many turns between them, are too many
 )
 
-// thrashes reports whether the last compactions followed each other so closely that another one would not help. The
-// caller holds m.mu.
+// thrashes reports whether the last compactions were so close together that another would not help. The caller holds
+// m.mu.
 func (m *Room) thrashes(turn int) bool {
 	n := len(m.turns)
 	if n < thrashTurns || turn-m.turns[n-1] > thrashTurns {
@@ -224,9 +222,8 @@ const (
 	Full          // nothing may be sent
 )
 
-// Fit makes the next request, which belongs to the given turn, fit into the context window. If it had to remove
-// messages, it returns Moved and the compaction. If the provider still rejects the request as too long, call
-// Overflowed.
+// Fit makes room for the request of a turn. If it had to remove messages, it returns Moved and the compaction. If the
+// provider still finds the request too long, call Overflowed.
 func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.ContextCompacted) {
 	window, known := c.p.Selection.Window()
 	if c.o.Strategy != settings.Keep && !c.o.KeepResults {
@@ -419,8 +416,8 @@ func (c *Compactor) begins(w Work, by string) {
 }
 
 // digest replaces old exchanges with one line per operation until the history has at most target tokens, and returns
-// the compaction. It returns nil if nothing can be removed or a hook refuses. asked means that the hooks have already
-// been asked; all means that even the newest results may be removed.
+// the compaction, or nil if nothing can be removed or a hook refuses. asked means that the hooks have already been
+// asked; all means that even the newest results may be removed.
 func (c *Compactor) digest(ctx context.Context, w Work, target int, asked, all bool) *event.ContextCompacted {
 	if !conversation.Digestible(w.Conv, target, all) {
 		return nil
@@ -443,8 +440,8 @@ func (c *Compactor) digest(ctx context.Context, w Work, target int, asked, all b
 	return &e
 }
 
-// blocked runs the hooks that may refuse a compaction. It reports whether the compaction must not happen, because a
-// hook refused it or ctx has ended, and tells the user about a refusal.
+// blocked runs the hooks that may refuse a compaction, and tells the user about a refusal. It reports whether the
+// compaction must not happen, because of a refusal or because ctx has ended.
 func (c *Compactor) blocked(ctx context.Context, w Work) bool {
 	mode, _ := c.p.Approvals.Mode()
 	m := c.p.Hooks.Tell(ctx, hooks.Where{Task: w.Task, Mode: mode}, hooks.PreCompact, w.Room.Trigger(), map[string]any{"trigger": w.Room.Trigger(), "custom_instructions": w.Room.Wanted()})

@@ -15,9 +15,9 @@ type Strategy interface {
 	// ShouldCompact reports whether to remove old messages before the next request. It is called at most once per
 	// request.
 	ShouldCompact(now State) bool
-	// Compact returns what to keep. It is also called when the user requests a compaction or the provider rejects a
-	// request as too long. If it returns an error, no message is removed; after three errors in a row the strategy is
-	// not called until the user requests a compaction.
+	// Compact returns what to keep. It is also called when the user requests a compaction or the provider finds a
+	// request too long. An error removes nothing; after three errors in a row the strategy is not called until the user
+	// requests a compaction.
 	Compact(ctx context.Context, now State) (Kept, error)
 }
 

@@ -41,9 +41,8 @@ var (
 	errLongSummary = errors.New("the model's summary is as long as the messages it replaces")
 )
 
-// summarise asks the model to summarize the messages that a plan removes. It adds the summary to the plan, and the
-// current content of the files that the model had read in these messages. The request for the summary has no tools and
-// is not part of the history.
+// summarise adds to a plan the model's summary of the messages to be removed, and the current content of files that
+// were read in them. The request for the summary has no tools and is not part of the history.
 func (c *Compactor) summarise(ctx context.Context, w Work, plan *conversation.Plan) error {
 	c.p.Stream.Publish(w.Task, 0, event.TaskProgress{ID: w.Task, Text: fmt.Sprintf("summarising %d messages", len(plan.Removed))})
 	defer c.p.Stream.Publish(w.Task, 0, event.TaskProgress{ID: w.Task})
@@ -172,8 +171,8 @@ func Inert(s string) string {
 	return strings.NewReplacer("<focus", "< focus", "</focus", "< /focus", "<conversation", "< conversation", "</conversation", "< /conversation", "<summary", "< summary", "</summary", "< /summary").Replace(s)
 }
 
-// Clip returns s if it has at most n bytes. Otherwise it replaces the middle of s with a note: three quarters of n
-// bytes are from the start of s, and one quarter is from its end.
+// Clip returns s if it has at most n bytes. Otherwise it replaces the middle of s with a note; three quarters of n are
+// kept at the start, one quarter at the end.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -199,9 +198,8 @@ func scrub(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// restore returns the current content of files that the model had read in the removed messages, except files that it
-// has also read in the messages that stay. It reads with the model's own tool, and skips files whose reading would need
-// approval.
+// restore returns the current content of the files that were read in the removed messages, unless the messages that
+// stay contain it. It calls the model's own tool, and skips files that need approval.
 func (c *Compactor) restore(ctx context.Context, reads, visible []history.Read, window int) string {
 	tool, err := c.p.Selection.Tools().Lookup("read_file")
 	if err != nil || c.o.Restore == settings.NoFiles {

@@ -184,7 +184,7 @@ func (c *Conversation) AttachNews(task int) {
 	c.attach(task, 0, e)
 }
 
-// Distrust records a prompt injection that the model has read; why describes it. Only the first one is kept.
+// Distrust records a prompt injection that the model has read, unless there is one already. why describes it.
 func (c *Conversation) Distrust(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -200,7 +200,7 @@ func (c *Conversation) Trust() {
 	c.injected = ""
 }
 
-// Injected returns a description of the prompt injection that the model has read since the last prompt, or "".
+// Injected describes the prompt injection that the model has read since the last prompt, or returns "".
 func (c *Conversation) Injected() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,8 +224,8 @@ func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, 
 	return true
 }
 
-// StorePrefix adds the start of an answer that is still streaming to the history, so that the calls in it can already
-// run and get results. Store replaces the start with the whole answer.
+// StorePrefix adds the start of a streaming answer to the history, so that its first calls can run and get results.
+// Store replaces it with the whole answer.
 func StorePrefix(c *Conversation, task, turn int, m model.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -262,7 +262,7 @@ func endOf(e event.ToolResult) history.End {
 	return history.Worked
 }
 
-// Shorten replaces the result of a call in the history with e.Result, because the whole result is now in a file.
+// Shorten replaces a result in the history with e.Result, because the whole result is now in a file.
 func (c *Conversation) Shorten(task, turn int, e event.ResultSpilled) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -24,7 +24,7 @@ const (
 	dateAfter  = ".</system-reminder>\n\n"
 )
 
-// PromptText returns the text of a prompt as the model gets it, after the date if the prompt has one.
+// PromptText returns a prompt as the model gets it, with the date before the text.
 func PromptText(p event.PromptSubmitted) string {
 	if p.Date == "" {
 		return p.Text

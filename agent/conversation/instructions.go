@@ -57,11 +57,10 @@ type Sources struct {
 	Redact    *redact.Redactor
 }
 
-// Instructions adds instruction files to the conversations of a tree. The workspace's files precede the first prompt;
-// they are read at the start and after each compaction. Changes in between wait, because a provider caches the start of
-// a request only while it stays the same. A subfolder's files become a reminder when the model starts to work there.
-// Instructions is safe for concurrent use; create it with NewInstructions. Its lock is taken before the locks of the
-// tree and of the conversations.
+// Instructions adds instruction files to the conversations of a tree. The workspace's files precede the first prompt.
+// They are read at the start and after each compaction, but not in between, because a provider caches the start of a
+// request only while it stays the same. A subfolder's files become a reminder when the model starts to work there.
+// Instructions is safe for concurrent use; create it with NewInstructions. Its lock is taken before those of the tree.
 type Instructions struct {
 	from   Sources
 	tree   *Tree
@@ -110,8 +109,7 @@ func (i *Instructions) ReadEarly() {
 	})
 }
 
-// Await returns when the instructions for the next request have been read, or when ctx ends. If Stale was called, it
-// reads them again.
+// Await waits until the instructions are ready for the next request, or ctx ends. After Stale, it reads them again.
 func (i *Instructions) Await(ctx context.Context) {
 	if i.from.Read == nil {
 		return
@@ -207,8 +205,8 @@ func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn in
 	i.attachFor(ctx, c, task, turn, files, files)
 }
 
-// Again adds the instructions that a compaction has removed, if they apply to files that the model is still using, so
-// that the next call follows them. target is the target of the instruction files.
+// Again adds the instructions for the files in use, if a compaction has removed them, so that the next call follows
+// them. target is the target of the instruction files.
 func (i *Instructions) Again(ctx context.Context, c *Conversation, task, turn int, target string) {
 	if i.from.ReadBelow == nil || c.off != nil && c.off(reminder.Instructions) {
 		return

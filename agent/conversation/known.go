@@ -42,8 +42,7 @@ func (k *known) list(kind string, t knownListing) {
 	k.listed[kind] = t
 }
 
-// prompted records a prompt in the working memory. If the prompt may call a skill or name resources, it is also kept
-// until that is known.
+// prompted records a prompt. If it may call a skill or name resources, it is kept until that is known.
 func (k *known) prompted(p event.PromptSubmitted) {
 	k.work.prompted(p)
 	if p.Kind != event.Typed && strings.Contains(p.Text, "@") {

@@ -36,8 +36,8 @@ func (l Listing) digest() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// AttachList adds a listing, unless the model has this version of it. The model gets the whole list at first and after
-// a compaction, and later only the changes. An empty list is sent only to replace a version that the model has.
+// AttachList adds a listing, unless the model has this version of it: the whole list at first and after a compaction,
+// later only the changes. An empty list is added only to replace a version that the model has.
 func (c *Conversation) AttachList(task int, l Listing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +109,7 @@ func (c *Conversation) LoadedSkills() []LoadedSkill {
 	return slices.Clone(c.known.loaded)
 }
 
-// TakeCalls returns the prompts that start with a slash and may therefore call a skill. It returns each prompt once.
+// TakeCalls returns, once, the prompts that start with a slash and may call a skill.
 func (c *Conversation) TakeCalls() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,7 +118,7 @@ func (c *Conversation) TakeCalls() []string {
 	return calls
 }
 
-// TakeNaming returns the prompts that may name resources. It returns each prompt once.
+// TakeNaming returns, once, the prompts that may name resources.
 func TakeNaming(c *Conversation) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

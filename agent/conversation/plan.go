@@ -14,8 +14,7 @@ type PlanState struct {
 	Gone    bool // a compaction may have removed the plan; reported once
 }
 
-// TakePlan returns which plan mode reminders the model has got. It reports only once that a compaction may have removed
-// the plan.
+// TakePlan returns which plan mode reminders the model has got. Later calls no longer report Gone.
 func TakePlan(c *Conversation) PlanState {
 	c.mu.Lock()
 	defer c.mu.Unlock()

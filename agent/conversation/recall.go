@@ -180,7 +180,7 @@ func (c *Conversation) replay(env event.Envelope) {
 	}
 }
 
-// Empty reports whether the conversation has no message besides the system prompt, so that there is nothing to answer.
+// Empty reports whether there is nothing to answer: no message besides the system prompt.
 func Empty(c *Conversation) bool {
 	return read(c, func(h *history.History) bool { return h.Last() == "" || h.Last() == model.System })
 }

@@ -48,8 +48,8 @@ func (t *Tree) Rewind(p *Past, publish func()) {
 	}
 }
 
-// in returns a copy without the files whose text a history no longer contains. In the copy, no folder is marked as
-// searched, so that all are searched again.
+// in returns a copy without the files whose text a history does not contain. No folder counts as searched in it, so
+// that all are searched again.
 func (b *below) in(h *history.History) below {
 	files := slices.DeleteFunc(slices.Clone(b.set.Files), func(f instructions.File) bool { return !holds(h.Messages(), f.Text) })
 	return below{set: instructions.Set{Files: files}}

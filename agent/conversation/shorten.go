@@ -116,8 +116,8 @@ func Withhold(c *Conversation, task, turn int, e event.ContextWithheld) {
 	c.stream.Publish(task, turn, e)
 }
 
-// ClearOld removes the content of results that no longer matter, but only if that saves enough tokens. If needed is
-// true, a smaller saving suffices, because the context is filling up.
+// ClearOld removes the content of results that no longer matter, if that saves enough tokens. needed means that the
+// context is filling up; then a smaller saving is enough.
 func (c *Conversation) ClearOld(task int, needed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -72,8 +72,8 @@ func (t *Tree) At(branch int) *Conversation {
 const inProgress = "still running in the conversation that this one was forked from"
 
 // Fork starts a conversation with a copy of the main history. The fork also knows the files that the main conversation
-// has read, except through calls that are still running. made reports whether a call belongs to the running exchange of
-// the main conversation, including calls in an answer that is still streaming.
+// has read. made reports whether a call belongs to the running exchange of the main conversation, even to an answer
+// that is still streaming.
 func (t *Tree) Fork(made func(call string) bool) *Conversation {
 	c := t.forkNow()
 	if t.readers != nil {

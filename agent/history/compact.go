@@ -30,8 +30,8 @@ type Report struct {
 	Turns         int // removed exchanges
 }
 
-// unit is a range of messages that compaction removes together. Most units are exchanges: a prompt, the reminders right
-// before it, and everything up to the next exchange. The first exchange includes the messages before the first prompt.
+// unit is a range of messages that compaction removes together, usually an exchange: a prompt, the reminders right
+// before it and everything up to the next exchange. The first exchange includes the messages before the first prompt.
 type unit struct{ from, to int } // indexes, to is exclusive
 
 // Compact replaces the oldest exchanges by one summary after the leading system messages, until the history has at most
@@ -371,8 +371,8 @@ func (h *History) pinned(i int) bool {
 	return h.pins[at]
 }
 
-// anchor returns the index of the message with the calls if message i is a result, otherwise i. It returns false if no
-// message at i can be pinned.
+// anchor returns the index of the message with the call if message i is a result, otherwise i. It returns false if i is
+// out of range.
 func (h *History) anchor(i int) (int, bool) {
 	if i < h.start() || i >= len(h.msgs) {
 		return -1, false

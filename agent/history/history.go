@@ -179,7 +179,7 @@ func (h *History) Assistant(m model.Message) bool {
 // Called reports whether the history has had a call with this id.
 func (h *History) Called(id string) bool { return h.ids[id] }
 
-// validCalls returns the calls that have a name and a new id: neither in ids nor used by an earlier one of these calls.
+// validCalls returns the calls that have a name and an id that is neither in ids nor repeated.
 func validCalls(calls []model.ToolCall, ids map[string]bool) []model.ToolCall {
 	var out []model.ToolCall
 	for _, c := range calls {

@@ -2,8 +2,8 @@ package history
 
 import "buddy/agent/model"
 
-// meanings maps the ids of calls to the calls that buddy ran for them. A model may call tools by other names; the
-// messages keep its names, while compaction looks at what ran.
+// meanings maps the ids of calls to the calls that buddy ran for them. A model may use other names for tools: the
+// messages keep them, and compaction looks at what ran.
 type meanings map[string]model.ToolCall
 
 // of returns the call that buddy ran for c, which is c itself unless Meant stored another.

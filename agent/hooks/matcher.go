@@ -76,9 +76,8 @@ func newMatcher(text string, names, tools bool) (m matcher, err error) {
 	return m, nil
 }
 
-// ruled parses a matcher that consists of rules such as Bash(git push:*), and reports whether text is one. A single
-// rule limits the hook to the calls that match it. If there are several rules, or the rule is invalid, the hook runs
-// for all calls of the named tools.
+// ruled parses a matcher that consists of rules such as Bash(git push:*), and reports whether text is one. If there are
+// several rules, or one is invalid, the hook runs for all calls of the tools named in them.
 func (h *Handler) ruled(text string) bool {
 	var names []string
 	parts := ruleForm().FindAllStringSubmatch(text, -1)
@@ -110,8 +109,8 @@ var ruleForm = texts.Regexp(`([A-Za-z_]\w*)(?:\([^()]*\))?(?:\s*[|,]\s*|$)`)
 //go:embed tools.txt
 var toolNames string
 
-// ownTools lists buddy's tools. The last ones belong to features and are not in toolNames. The pattern of a guard must
-// match at least one tool in the list.
+// ownTools lists buddy's tools; those of features are not in toolNames. A guard's pattern must match at least one tool
+// in the list.
 var ownTools = append(strings.Fields(toolNames), "mcp_resources", "mcp_read", "diagnostics", codeTool, "workflow")
 
 // matches reports whether the matcher selects a kind of event.
@@ -135,8 +134,7 @@ func (m matcher) selects(c Call) bool {
 	return m.matchesTool(c.Tool) || c.Tool == codeTool && c.Action.Kind != action.FileRead && m.matchesTool(patch)
 }
 
-// means reports whether a name in a hook file is another program's name for one of buddy's tools, or the tool's own
-// name.
+// means reports whether a name in a hook file stands for one of buddy's tools.
 func means(name, tool string) bool {
 	if name == tool {
 		return true
@@ -152,7 +150,7 @@ func means(name, tool string) bool {
 // write tools.
 const patch = "apply_patch"
 
-// codeTool is the tool that asks language servers. It can also rename symbols, which changes files.
+// codeTool is the tool that asks language servers. Its renames change files.
 const codeTool = "code"
 
 // otherNames maps buddy's tools to their names in other programs, for patterns.

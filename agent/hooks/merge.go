@@ -9,8 +9,8 @@ import (
 
 // Answer is the merged result of all hooks of an event. The zero value means no objection and no decision.
 type Answer struct {
-	// Decision is the strictest decision of the hooks: deny, ask, allow, in this order, or "" if there is none. Only a
-	// hook of the user, not of a project, can decide allow.
+	// Decision is the strictest decision of the hooks: deny, ask, allow; "" if there is none. A project's hook can't
+	// decide allow.
 	Decision action.Decision
 	Reason   string // of the decision
 	By       string // name of the hook that decided
@@ -89,8 +89,8 @@ func (m *Answer) fail(h Handler, why string) {
 	}
 }
 
-// decide records a hook's decision if it is stricter than the decision so far, and reports whether it did. If the
-// decision so far is to ask because another hook failed, a hook that itself decides to ask replaces it.
+// decide records a hook's decision if it is stricter than those before, and reports whether it did. A hook's own
+// decision to ask also replaces one that was made because another hook failed.
 func (m *Answer) decide(d action.Decision, reason string, h Handler) bool {
 	if level(d) <= level(m.Decision) && (!m.Failed || d != action.Ask) {
 		return false

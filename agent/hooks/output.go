@@ -100,8 +100,8 @@ var plainTexts = []string{
 	"message", "updatedinput", "updatedtooloutput", "hookspecificoutput", "followupmessage",
 }
 
-// decided returns the strictest decision that the object contains, and the parts of the object that buddy does not
-// understand. It ignores keys that decide nothing about the event e.
+// decided returns the strictest decision in the object, as far as it concerns the event e, and the parts of the object
+// that buddy does not understand.
 func (s printed) decided(e Event) (d action.Decision, odd string) {
 	for _, all := range []map[string]json.RawMessage{s.top, s.specific} {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -183,9 +183,8 @@ func (a *answer) parse(output []byte) (wrong string) {
 	return cmp.Or(wrong, a.missed(odd, len(output)))
 }
 
-// missed guards against overlooking a decision. If the answer has none, but odd, the parts that buddy did not
-// understand, contains a word that may mean one, or the output exceeds the size limit, it returns an error text;
-// otherwise "".
+// missed returns an error text if an answer without a decision may contain one that buddy has overlooked: in odd, the
+// parts that it does not understand, or beyond the size limit. Otherwise it returns "".
 func (a *answer) missed(odd string, size int) string {
 	word := refusing().FindStringSubmatch(odd)
 	switch {

@@ -33,7 +33,7 @@ type Problem struct {
 	Guard  bool // it may be a guard: calls need approval because of it
 }
 
-// guards marks a problem as one that may have disabled a guard, so that calls need approval until it is fixed.
+// guards marks a problem as one that may have disabled a guard.
 func (p *Problem) guards() {
 	p.Reason += "; until you fix it, calls that the hook may apply to need approval"
 	p.Guard, p.Quiet = true, false
@@ -93,8 +93,8 @@ func (p *parser) file() {
 	}
 }
 
-// ParsePart reads a hook that the user has trusted on its own, as one part of a project. The definition has the form
-// {"event": E, "matcher": M, "hook": {…}}.
+// ParsePart reads a hook that the user trusts as one part of a project, from its definition: {"event": E, "matcher": M,
+// "hook": {…}}.
 func ParsePart(definition []byte, from Origin) Set {
 	p := &parser{text: definition, origin: from}
 	var e Entry
@@ -281,8 +281,7 @@ func (p *parser) broken(raw json.RawMessage, err error) {
 	p.Problems = append(p.Problems, Problem{File: p.origin.File, Line: line, Reason: reason})
 }
 
-// line returns the number of the line on which a slice of the text starts. If the same bytes occur several times, it
-// returns the line of the first.
+// line returns the line number at which a slice of the text starts, or the first one at which the same bytes occur.
 func (p *parser) line(raw json.RawMessage) int {
 	at := bytes.Index(p.text, raw)
 	if len(raw) == 0 || at < 0 {

@@ -96,8 +96,8 @@ func New(o Options) *Runner {
 	return r
 }
 
-// Replace sets the hooks for later events, and the function that checks whether they are trusted. Hooks that are
-// running continue. A hook that is in the old and the new set keeps the record of its runs.
+// Replace sets the hooks for later events, and the function that checks whether they are trusted. Running hooks
+// continue. Hooks that are in both sets keep the record of their runs.
 func (r *Runner) Replace(s Set, trusted func(Handler) (Handler, error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -377,7 +377,7 @@ func (r *Runner) launch(at Where, of *list, i int, input []byte) {
 	}
 }
 
-// unwatched runs an asynchronous hook to its end and keeps its text for Later.
+// unwatched runs an asynchronous hook to its end and keeps its text.
 func (r *Runner) unwatched(at Where, of *list, i int, input []byte) {
 	m := r.merge(Call{}, []answer{r.one(r.ctx, at, of, i, input)})
 	r.mu.Lock()

@@ -10,8 +10,7 @@ import (
 // Remedy names a change to a request. Without the change, the server has refused it.
 type Remedy struct {
 	Name string `json:"name"`
-	// Until limits the remedy to old items: it is a hash of the newest item that is left out. "" leaves out all items,
-	// even later ones.
+	// Until is a hash of the newest item that is left out; newer ones are sent. "" leaves out all items.
 	Until string `json:"until,omitempty"`
 }
 
@@ -43,14 +42,14 @@ func (e *Error) Refused() bool {
 	return slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, e.Status) && !e.final()
 }
 
-// accounts matches reasons of a server for a refusal that no change to the request can avoid, because they concern the
-// account, the key, the model or the region.
+// accounts matches reasons for a refusal that no change to the request can avoid, because they concern the account, the
+// key, the model or the region.
 var accounts = regexp.MustCompile(`(?im)credit|billing|quota|balance|payment|overdue|arrears|spending|subscription` +
 	`|api[ _-]?key|authenticat|unauthori[sz]ed|permission|access denied|(^|[^_])forbidden` +
 	`|(no such|unknown|unsupported|invalid) model\b|model_not_found|model_not_supported|not a valid model|model\b[^.]{0,80}(not found|does ?n[o']t exist|does not exist)` +
 	`|region\b|country|territory|location is not supported`)
 
-// policies matches reasons of a server for refusing the content of a request.
+// policies matches reasons for refusing the content of a request.
 var policies = regexp.MustCompile(`(?i)content[ _-]?(filter|policy|management)|safety|moderation|flagged|policy[ _]violation|usage polic` +
 	`|responsible ?ai|inspection|sensitive|inappropriate|prohibited|harmful|invalid_prompt`)
 

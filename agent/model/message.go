@@ -62,7 +62,7 @@ const (
 // even with no text and no calls.
 func (m Message) Compacted() bool { return m.Extra[compactedKey] != nil }
 
-// MarkCompacted makes Compacted return true. It does not change the old map in Extra, but replaces it with a copy.
+// MarkCompacted makes Compacted return true. It replaces the map Extra with a copy.
 func (m *Message) MarkCompacted() {
 	extra := maps.Clone(m.Extra)
 	if extra == nil {
@@ -148,8 +148,8 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 }
 
 // Object returns the arguments of a call, or {} if they are not a JSON object. vLLM and llama-server parse the
-// arguments of earlier calls, and a single invalid one would make them refuse every later request. The model does not
-// need to see its mistake again, because the call's result already reports it.
+// arguments of earlier calls, so an invalid one would make them refuse every later request. The model still sees its
+// mistake, because the call's result reports it.
 func Object(arguments string) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal([]byte(arguments), &members) != nil || members == nil {

@@ -100,8 +100,7 @@ type ToolDef struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"`
-	// Free describes how the model may call the tool with plain text, in protocols that support this; nil if it may
-	// only use JSON.
+	// Free describes how the model may call the tool with plain text, if the protocol supports it; nil: only with JSON.
 	Free *FreeText `json:"-"`
 }
 

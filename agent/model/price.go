@@ -52,8 +52,8 @@ func Dollars(f float64) Money {
 	return Money(min(f, float64(maxCost/Dollar))*float64(Dollar) + 0.5)
 }
 
-// Cost returns the cost of a request, rounded to a micro-dollar: the cost that the provider reported, or else the cost
-// computed from the price. It returns 0 if both are unknown.
+// Cost returns the cost of a request, rounded to a micro-dollar: as the provider reported it, or else computed from the
+// price. It is 0 if both are unknown.
 func (p Price) Cost(u Usage) Money {
 	if u.Cost > 0 {
 		return min(u.Cost, maxCost)

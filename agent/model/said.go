@@ -73,8 +73,7 @@ func Back(wait time.Duration) string {
 	return "requests are accepted again at " + at.Format(layout) + ", in " + strings.TrimSuffix(in, "0s")
 }
 
-// Raw returns the server's answer with its address and status, or "" if there was no answer. It is shown only if the
-// user asks for it.
+// Raw returns the server's answer with the address and the status, to show on request; "" if there was no answer.
 func (e *Error) Raw() string {
 	if e.Body == "" {
 		return ""

@@ -254,8 +254,8 @@ func (a *answer) think(s string) error {
 	return a.Emit(model.Delta{Kind: model.Reasoning, Field: "thinking", Text: s})
 }
 
-// stop ends a block. If the arguments of a call are incomplete, done decides whether that is an error: the token limit
-// may have cut them off.
+// stop ends a block. If the arguments of a call are incomplete, perhaps because of the token limit, done decides what
+// to do.
 func (a *answer) stop(index int) error {
 	b := a.blocks[index]
 	if b == nil || b.call == nil || len(bytes.TrimSpace(b.call.Args)) > 0 && !json.Valid(b.call.Args) {
@@ -264,8 +264,8 @@ func (a *answer) stop(index int) error {
 	return a.Ready(b.call)
 }
 
-// check returns an error that explains why an answer without message_stop is incomplete, or nil if it is complete.
-// finished means that the server marked the end of the answer in another way.
+// check returns an error if an answer without message_stop is incomplete. finished means that the server marked its end
+// in another way.
 func (a *answer) check(finished bool) error {
 	switch {
 	case a.finish == "" && a.odd != "":

@@ -55,8 +55,8 @@ const version46 = 4*100 + 6
 
 var claudeVersion = regexp.MustCompile(`claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?:\D|$)`)
 
-// adaptive guesses from a model's name whether the model itself decides how long it thinks. If the guess is wrong, the
-// server refuses the request, and think corrects it.
+// adaptive guesses from a model's name whether the model decides how long it thinks. If the server refuses a wrong
+// guess, think corrects it.
 func adaptive(name string) bool {
 	name = strings.ToLower(name)
 	v := claudeVersion.FindStringSubmatch(name)
@@ -85,8 +85,7 @@ func (m *adapter) think(r *request, with *wire.Remedied) {
 	}
 }
 
-// unthought reports whether the request sends the results of calls that the model made without thinking. The model then
-// can't start to think.
+// unthought reports whether the request continues a turn, after calls that the model made without thinking.
 func (r *request) unthought() bool {
 	n := len(r.Messages)
 	if n < 2 || r.Messages[n-2].Role != model.Assistant {

@@ -32,8 +32,8 @@ type keptBlock struct {
 	Block json.RawMessage `json:"block"`
 }
 
-// grow adds a delta to a kept block. Each member of the delta is added to the block's member of the same name, except
-// that input arrives under another name. Texts are appended; anything else is replaced.
+// grow adds a delta to a kept block. Except for input, a delta's members have the same names as the block's. Texts are
+// appended; anything else is replaced.
 func (b *block) grow(d delta, raw json.RawMessage) error {
 	if d.Type == "input_json_delta" {
 		b.input = append(b.input, d.JSON...)

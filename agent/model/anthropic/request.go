@@ -50,8 +50,8 @@ type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"input_schema"`
-	// Eager makes the server send the arguments as the model writes them. Otherwise a long argument, such as a file's
-	// contents, arrives as one piece after minutes of silence. Only Anthropic's own servers document this.
+	// Eager makes the server send arguments as the model writes them; otherwise a file's contents arrive as one piece
+	// after minutes of silence. Only Anthropic's own servers document it.
 	Eager bool          `json:"eager_input_streaming,omitempty"`
 	Cache *cacheControl `json:"cache_control,omitempty"`
 }

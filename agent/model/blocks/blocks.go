@@ -33,8 +33,7 @@ import (
 	"buddy/texts"
 )
 
-// Shell and Write are the tools that a model calls with blocks. Read is the tool that buddy calls for it to read files
-// named in prompts.
+// Shell and Write are the tools that the model calls with blocks. Read is called by buddy, for files named in prompts.
 const (
 	Shell = "run_shell"
 	Write = "write_file"
@@ -98,8 +97,8 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 	}
 }
 
-// blocks sends a request with all calls and results converted to text. If the answer is not useful, it sends the
-// request again with an objection to the answer.
+// blocks sends a request with all calls and results converted to text, and again with an objection if the answer is not
+// useful.
 func (m *Model) blocks(ctx context.Context, req model.Request, yield func(model.Delta, error) bool) {
 	if call := unread(req.Messages); call != nil {
 		answered(yield, model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{*call}})

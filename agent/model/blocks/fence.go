@@ -104,7 +104,7 @@ func (s *scanner) endLine(end string) {
 	s.passed = 0
 }
 
-// keep adds to the prose what is left of the current line, with the given line end.
+// keep adds what is left of the line to the prose, with its line end.
 func (s *scanner) keep(end string) { s.prose.WriteString(s.line.String()[s.passed:] + end) }
 
 // close ends the open fence. A block that does not stand for a call becomes prose.

@@ -13,8 +13,7 @@ var shells = []string{"sh", "bash", "shell", "zsh", "console", "terminal", "shel
 // changes are the languages of blocks that describe a change to a file instead of containing its text.
 var changes = []string{"diff", "patch", "udiff"}
 
-// The line before a block shows with one of these words that the block is the text of a file (writes) or a command
-// (runs).
+// These words before a block show that it is the text of a file (writes) or a command (runs).
 var (
 	writes = regexp.MustCompile(`(?i)\b(create|write|save|put|make|add|update|change|edit|modify|replace|rewrite|overwrite|correct|fix|new|updated|changed|edited|modified|corrected|fixed)\b`)
 	runs   = regexp.MustCompile(`(?i)\b(run|execute|command)\b`)

@@ -128,8 +128,8 @@ var exits = regexp.MustCompile(`(?:"exit_code":|exit code )[1-9]`)
 // unchanged is a line of a result that says that the command has changed no file.
 const unchanged = "[no file was changed]"
 
-// inVain reports whether a command has printed nothing and changed nothing: all lines of its result are in brackets, so
-// they are buddy's own, and one of them is unchanged.
+// inVain reports whether a command has printed nothing and changed nothing: its result has only lines in brackets,
+// which are buddy's own, and one of them is unchanged.
 func inVain(result string) bool {
 	for line := range strings.Lines(strings.TrimSpace(result)) {
 		if !strings.HasPrefix(line, "[") {

@@ -79,8 +79,8 @@ func clipped(text string, n int) string {
 	return texts.ClipBytes(text, n) + " [cut off]"
 }
 
-// Both match parts of the conversation's first reminder. These are removed, because small models take the folder's name
-// in them for part of file names.
+// These match parts of the conversation's first reminder that are removed, because small models derive wrong file names
+// from the folder's name in them.
 var (
 	here    = regexp.MustCompile(`^Commands run on this machine [^\n]*\n?`)
 	preface = regexp.MustCompile(`(?s)# Instructions from files\n.*?<instructions`)

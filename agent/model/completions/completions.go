@@ -49,7 +49,7 @@ func (m *adapter) answer(emit wire.Emit, _ model.Request) wire.Answer {
 	return &answer{Collector: wire.Collector{Emit: emit}, origin: m.client.Origin()}
 }
 
-// opaque reports whether an answer has fields that are not part of the protocol and must be sent back.
+// opaque reports whether an answer has fields outside the protocol to send back.
 func (m *adapter) opaque(msg model.Message) bool {
 	origin := m.client.Origin()
 	return len(own(msg.Extra, origin)) > 0 || slices.ContainsFunc(msg.ToolCalls, func(c model.ToolCall) bool { return len(own(c.Extra, origin)) > 0 })

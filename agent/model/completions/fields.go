@@ -10,8 +10,8 @@ import (
 	"buddy/agent/model"
 )
 
-// fields collects the pieces of fields that are not part of the protocol, in order to send them back. A field that
-// arrived in one piece is sent back unchanged.
+// fields collects fields that are not part of the protocol, to send them back. A field that arrived in one piece is
+// sent back unchanged.
 type fields map[string]*field
 
 type field struct {

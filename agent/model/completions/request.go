@@ -105,8 +105,8 @@ type (
 )
 
 // marks returns the indexes of the messages up to which the provider should cache the request: the breakpoints of the
-// system prompt, and the last two messages from the user or a tool. Only Claude through OpenRouter needs such marks,
-// and permits four: openrouter.ai/docs/features/prompt-caching.
+// system prompt, and the last two messages of the user or a tool. Only Claude through OpenRouter needs marks, at most
+// four: openrouter.ai/docs/features/prompt-caching.
 func marks(req model.Request, to wire.Provider, name string) map[int]bool {
 	if req.NoCache || to != wire.OpenRouter || !strings.Contains(strings.ToLower(name), "claude") {
 		return nil

@@ -188,7 +188,7 @@ func report(result model.Message) model.Message {
 	return textMessage("Done" + shown(result.Content))
 }
 
-// shown returns the end of a sentence about a command, which shows the first lines of the command's output.
+// shown returns the end of a sentence about a command, with the first lines of its output.
 func shown(out string) string {
 	const most = 8
 	lines := strings.Split(strings.TrimRight(out, "\n"), "\n")

@@ -72,8 +72,8 @@ func reset(h http.Header, now time.Time) time.Duration {
 	return first
 }
 
-// until returns the wait from now until the time v, which is in seconds, a duration such as 6m0s, a date, or a number
-// of seconds or milliseconds since 1970. It returns 0 if v is invalid or in the past.
+// until returns the wait from now until v, which is a number of seconds, a duration such as 6m0s, a date, or a Unix
+// time in seconds or milliseconds. It returns 0 if v is invalid or past.
 func until(v string, now time.Time) time.Duration {
 	v = strings.TrimSpace(v)
 	if n, err := strconv.ParseFloat(v, 64); err == nil {

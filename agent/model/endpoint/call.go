@@ -81,7 +81,7 @@ func (c *Call) Cost() model.Money {
 	return model.Dollars(f)
 }
 
-// Limits returns the account's rate limits, as stated in the headers of the answer.
+// Limits returns the account's rate limits as headers of the answer state them.
 func (c *Call) Limits() []model.RateLimit { return c.limits }
 
 // More reports whether Next has another event without waiting.

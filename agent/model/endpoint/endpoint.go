@@ -26,7 +26,7 @@ import (
 	"buddy/texts/proxies"
 )
 
-// Config holds the address of a model and how to reach it. Only BaseURL is required.
+// Config holds the address of a model. BaseURL is required.
 type Config struct {
 	Profile string // the name under [models]; for hints
 	API     string // the value of the api key in the configuration; for hints
@@ -36,7 +36,7 @@ type Config struct {
 	Client *http.Client // nil: a default client; CheckRedirect and Timeout are overwritten
 }
 
-// Access configures how requests authenticate, the headers that they add, and how long they may wait.
+// Access configures how requests authenticate, their headers, and how long they wait.
 type Access struct {
 	Key       string   // empty: no Authorization is sent
 	KeySource string   // the place of Key and how to change it, see [buddy/config.Profile.KeyPlace]; for hints

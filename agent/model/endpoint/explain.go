@@ -202,8 +202,7 @@ func (c *Call) section() string {
 // for local servers.
 const minKey = 4
 
-// scrub removes the key from a server's text. If the text was cut off within the key, it also removes the start of the
-// key there.
+// scrub removes the key from a server's text; if the text was cut off within the key, also the key's start there.
 func (c *Call) scrub(s string) string {
 	key := c.e.config.Key
 	if len(key) < minKey {

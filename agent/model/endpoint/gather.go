@@ -52,8 +52,8 @@ func (g *gather) note(n int, now time.Time, elapsed time.Duration) {
 	g.last = now
 }
 
-// arrived reports whether bytes can be read without waiting. With TLS, a read returns only the words of one record
-// although more have arrived.
+// arrived reports whether bytes can be read without waiting. With TLS, one read returns only the words of one record,
+// even if more have arrived.
 func (g *gather) arrived() (some bool) {
 	if g.conn != nil {
 		_ = g.conn.Control(func(fd uintptr) { // the next read reports the error

@@ -17,8 +17,8 @@ import (
 
 const proxyHint = "check the proxy in " + proxies.Variables + ", and NO_PROXY for hosts that need none"
 
-// pageWait limits the wait for the page of a proxy that refused to connect. The page is not essential: the status alone
-// is enough for an error.
+// pageWait limits the wait for the page of a proxy that refused to connect, because the status alone is enough for an
+// error.
 const pageWait = time.Second
 
 // proxyRefusal holds the answer of a proxy that refused to connect to the server.

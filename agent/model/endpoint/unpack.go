@@ -12,8 +12,8 @@ import (
 	"buddy/agent/model"
 )
 
-// unpacked decompresses an answer that the server has compressed, although buddy does not ask for that. Compressed
-// bytes count as arriving data, because body is read under the watch.
+// unpacked decompresses an answer that a server has compressed without being asked to. body is read under the watch, so
+// that compressed bytes count.
 func unpacked(body io.Reader, encoding string) (io.Reader, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity":

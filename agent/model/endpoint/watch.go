@@ -18,8 +18,8 @@ type Waits struct {
 	KeepAlive time.Duration // while only pings and the like arrive; default 600 s
 }
 
-// The default waits. They are long because models think for minutes and gateways hold back a file's contents until it
-// is complete: silences of 78 and 329 s were measured. A server nearby may be a slow machine with a long prompt.
+// The default waits. Models think for minutes, and gateways hold back a file's contents until it is complete: silences
+// of 78 and 329 s were measured. Servers nearby may process long prompts on slow machines.
 const (
 	firstByte     = 300 * time.Second
 	firstByteNear = 600 * time.Second

@@ -36,8 +36,7 @@ type Family struct {
 	Free  bool   // calls may be free text, in protocols that have it
 }
 
-// ToolsIn returns which tools to list for a model of the family that has this window in tokens. A window of 0 is
-// unknown.
+// ToolsIn returns the list of tools for a model of the family with this window in tokens; 0 means unknown.
 func (f Family) ToolsIn(window int) Tools {
 	if window >= roomy || window == 0 && f.Tools == All {
 		return All

@@ -50,8 +50,8 @@ type rule struct {
 	Date   toml.LocalDate
 }
 
-// price holds the price of one seller, in dollars per million tokens. It is not valid for other sellers, or for a model
-// on the user's own machine, which costs nothing.
+// price holds one seller's price in dollars per million tokens. It does not apply to other sellers, nor to a model on
+// the user's own machine, which costs nothing.
 type price struct {
 	Host       string
 	Input      float64

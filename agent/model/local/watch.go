@@ -30,8 +30,8 @@ func Watch(next model.Model, base string) *Watched {
 // Info describes the wrapped model.
 func (w *Watched) Info() model.Info { return w.next.Info() }
 
-// Stream sends req to the wrapped model. Once, after the first answer, it yields a [model.Healed] with the window if
-// the server has loaded the model with a smaller one than the model's maximum, unless req already has that window.
+// Stream sends req to the wrapped model. After the first answer, it yields a [model.Healed] if the server has loaded
+// the model with a smaller window than the model's maximum, and req does not have that window yet.
 func (w *Watched) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		for d, err := range w.next.Stream(ctx, req) {

@@ -38,9 +38,9 @@ var (
 	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 )
 
-// CheckMessages returns an error if Anthropic would refuse a request of the Messages protocol. It checks that turns
-// alternate, that each call has its result in the next turn, that no text is blank and no thinking block was changed,
-// and that there are not too many cache marks and there is a max_tokens.
+// CheckMessages returns an error if Anthropic would refuse a request of the Messages protocol, because of turns that do
+// not alternate, a call without its result in the next turn, a blank text, a changed thinking block, too many cache
+// marks, or a missing max_tokens.
 func CheckMessages(body []byte) error {
 	var top object
 	if err := json.Unmarshal(body, &top); err != nil {

@@ -254,7 +254,7 @@ func (c *itemChecker) output(it item, thought bool) error {
 	return nil
 }
 
-// readResponses converts a request to the form that scripts get, with messages in place of items.
+// readResponses converts a request to the form that scripts get: its items become messages.
 func readResponses(h http.Header, body []byte) Request {
 	req := Request{Header: h, Body: body}
 	b, err := parseResponses(body)

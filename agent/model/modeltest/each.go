@@ -83,7 +83,7 @@ func (r Repeat) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body), Request: req}, nil
 }
 
-// repeated is an io.Reader that reads the same block again and again.
+// repeated is an io.Reader that returns the same block again and again.
 type repeated struct {
 	block         string
 	at, remaining int

@@ -138,8 +138,7 @@ func (Cut) part()         {}
 func (Hang) part()        {}
 func (Dribble) part()     {}
 
-// Steps answers the first request with the first answer, the second with the second, and so on. After the last answer,
-// requests get a 400.
+// Steps plays one of the answers per request, in their order; further requests get a 400.
 func Steps(answers ...Answer) Script {
 	var mu sync.Mutex
 	n := 0
@@ -299,7 +298,7 @@ type chatPart struct {
 	Image      struct{ URL string } `json:"image_url"`
 }
 
-// chatParts returns the parts of a message's content; ok is false if the content is not a list.
+// chatParts returns the parts of a content; ok is false if it is not a list.
 func chatParts(content json.RawMessage) (parts []chatPart, ok bool) {
 	return parts, len(content) > 0 && content[0] == '[' && json.Unmarshal(content, &parts) == nil
 }

@@ -126,8 +126,8 @@ func scaled(p image.Image, factor float64) image.Image {
 	}
 }
 
-// encode returns a picture as a file, or nil if the file would be too large. Unless the picture was a JPEG, it becomes
-// a PNG, which stays sharp, if that is small enough.
+// encode returns a picture as a file, or nil if the file is too large. Unless it was a JPEG, the picture becomes a PNG,
+// which stays sharp, if that is small enough.
 func encode(p image.Image, format string, l Limits) ([]byte, error) {
 	var out bytes.Buffer
 	if format != "jpeg" {

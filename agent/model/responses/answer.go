@@ -102,7 +102,7 @@ func (a *answer) Take(raw []byte) error {
 	return a.piece(name, e)
 }
 
-// piece adds a text that an event contains: a delta, or the complete text at the end of the deltas.
+// piece adds a delta of a text, or the whole text, which follows its deltas.
 func (a *answer) piece(name string, e event) error {
 	base, isDelta := strings.CutSuffix(name, ".delta")
 	base, isDone := strings.CutSuffix(base, ".done")

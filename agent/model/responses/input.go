@@ -22,8 +22,7 @@ type note struct {
 	Places []place `json:"places"`
 }
 
-// place is an entry of a note. It stands for one item of the answer: an item that is sent back unchanged, a piece of
-// the text, or a call.
+// place is an entry of a note. It stands for one item of the answer: an item kept unchanged, a text or a call.
 type place struct {
 	Item  json.RawMessage `json:"item,omitempty"`  // the item with all its members
 	Text  int             `json:"text,omitempty"`  // number of bytes of the content

@@ -163,7 +163,7 @@ func (a *answer) newItem(e event, kind string) *item {
 	return i
 }
 
-// callID returns the first of the ids that is not empty and not used yet; if there is none, it generates an id.
+// callID returns the first of the ids that is neither empty nor used, or else a generated one.
 func (a *answer) callID(ids ...string) string {
 	for _, id := range ids {
 		used := id == ""

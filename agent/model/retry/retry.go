@@ -135,8 +135,8 @@ func limits(e *model.Error, replaceable bool) (tries int, longest time.Duration)
 	return attempts, maxAsked
 }
 
-// delay returns the wait after attempt n if the server does not state one, in whole milliseconds. It adds up to a
-// quarter at random, so that clients that failed at the same time don't all retry at the same time.
+// delay returns the wait after attempt n, in whole milliseconds, if the server does not ask for another. It adds up to
+// a quarter at random, so that clients that failed together do not retry together.
 func delay(n int) time.Duration {
 	wait := firstWait
 	for range n - 1 {

@@ -89,8 +89,8 @@ var (
 	busy      = []string{"rate_limit", "too_many", "resource_exhausted"}
 )
 
-// statusOf returns the HTTP status that corresponds to a server's name for an error, or 500 if the name is unknown: the
-// request was not wrong, since the server had started to answer it.
+// statusOf returns the HTTP status that a server's name for an error corresponds to, or 500 if the name is unknown: a
+// request that the server has started to answer was not wrong.
 func statusOf(words ...string) int {
 	for _, w := range words {
 		if n, err := strconv.Atoi(w); err == nil && n >= 400 && n < 600 {

@@ -67,8 +67,8 @@ type Reader struct {
 	any      bool // an event arrived
 }
 
-// NewReader returns a Reader that owns body. contentType is the value of the header. Only text/html matters; for any
-// other value, the body's first byte shows what it contains.
+// NewReader returns a Reader that owns body. contentType is the value of the header, of which only text/html matters;
+// otherwise the body's first byte shows its kind.
 func NewReader(body io.ReadCloser, contentType string) *Reader {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -235,7 +235,7 @@ func lineEnd(b []byte) int {
 	return lf
 }
 
-// addLine handles one line. All lines are ignored except those with a field and empty ones.
+// addLine handles one line: a field, or the empty line that ends an event.
 func (r *Reader) addLine(line []byte) {
 	if len(line) == 0 {
 		r.emit()
@@ -254,15 +254,15 @@ func (r *Reader) addLine(line []byte) {
 		return
 	}
 	if r.lines > 0 {
-		// In out, a newline would end the event, so lines are joined with a space, which is equivalent in JSON.
+		// In out, a newline would end the event. In JSON, a space means the same.
 		r.data = append(r.data, ' ')
 	}
 	r.grow(&r.data, value, "an event of the answer is")
 	r.lines++
 }
 
-// addField handles a line with a field other than data. The name of an event matters only if it is error. llama.cpp has
-// sent errors as a field: "error: {…}".
+// addField handles a line without data. An event's name matters only if it is error; llama.cpp has sent errors as a
+// field: "error: {…}".
 func (r *Reader) addField(line []byte) {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimSpace(value)

@@ -18,11 +18,10 @@ type pictures struct {
 	total  int // bytes of all files, leaving room for text; base64 makes them a third larger; 0 means no limit
 }
 
-// side is the longest side of pictures for servers whose limit is unknown. In a request with more than 20 pictures,
-// Anthropic refuses larger ones ("At least one of the image dimensions exceed max allowed size for many-image requests:
-// 2000 pixels", github.com/anthropics/claude-code/issues/24630). The limit applies to every request, because a request
-// may grow to more than 20 pictures; if the earlier ones were scaled down only then, the provider's cache would be
-// lost.
+// side is the longest side of pictures for servers whose limit is unknown. Anthropic refuses larger ones in a request
+// with more than 20 pictures ("At least one of the image dimensions exceed max allowed size for many-image requests:
+// 2000 pixels", github.com/anthropics/claude-code/issues/24630). Any request may grow to more than 20 pictures, and
+// scaling down the earlier ones only then would change what the provider has cached.
 const side = 2000
 
 // portable allows only PNG and JPEG, which every server accepts. llama.cpp cannot read WebP
@@ -32,9 +31,9 @@ var portable = picture.Limits{Side: side, Formats: []string{}}
 // every lists the formats that the large providers accept.
 var every = []string{"png", "jpeg", "gif", "webp"}
 
-// taken holds the limits of providers, by the host of their address. If the documentation and a measurement differ, it
-// contains the smaller number. The numbers of pictures that Anthropic, OpenAI, Mistral and Groq accept were measured in
-// github.com/earendil-works/pi/pull/120.
+// taken holds the limits of providers, by the host of their address. If the documentation and a measurement differ, the
+// smaller number is used. github.com/earendil-works/pi/pull/120 measured how many pictures Anthropic, OpenAI, Mistral
+// and Groq accept.
 var taken = map[string]pictures{
 	// platform.claude.com/docs/en/build-with-claude/vision: 100 pictures, for models with a large window 600; requests of 32 MB.
 	"api.anthropic.com": {picture.Limits{Side: side, Formats: every}, 100, 22 << 20},
@@ -56,8 +55,8 @@ var taken = map[string]pictures{
 	"api.scaleway.ai": {portable, 12, 0},
 }
 
-// takenAt returns the limits of the server at a base URL. Even unknown servers get a limit on all pictures of a request
-// together, because gateways limit the size of requests.
+// takenAt returns the limits of the server at a base URL. Even an unknown server gets a limit on the total size of
+// pictures, because gateways limit requests.
 func takenAt(base string) pictures {
 	if u, err := url.Parse(base); err == nil {
 		if p, ok := taken[strings.ToLower(u.Hostname())]; ok {
@@ -78,8 +77,8 @@ type fitter struct {
 // maxMade limits how many scaled pictures are kept for later requests.
 const maxMade = 100
 
-// fit returns the request with its pictures within the limits, and with a text in place of each picture that the server
-// would refuse. The same pictures always give the same result, so that the provider's cache stays valid.
+// fit returns a request with pictures within the limits, and a text in place of each picture that the server refuses.
+// The same pictures give the same request, so that the provider's cache stays valid.
 func (f *fitter) fit(req model.Request) model.Request {
 	if !req.HasImages() {
 		return req

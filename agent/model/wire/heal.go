@@ -37,7 +37,7 @@ const (
 	NoCompaction    = "no_server_compaction"
 )
 
-// remedy is a change to a request that the server has refused.
+// remedy is one change to a refused request.
 type remedy struct {
 	name  string
 	label string         // describes the changed request, for display
@@ -91,7 +91,7 @@ func words(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?is)` + 
 // input is not supported - hint: … you may need to provide the mmproj", vLLM "is not a multimodal model".
 var noPictures = words(`image_url|image input|mmproj|not support (images?|vision|multimodal)|not a (vision|multimodal)`)
 
-// Remedied holds the remedies for one request: those that are applied, and those that could be.
+// Remedied holds the remedies for one request: the applied and the possible ones.
 type Remedied struct {
 	on   []model.Remedy
 	asks map[string]bool // remedies that would change the request
@@ -114,8 +114,8 @@ func index(all []model.Remedy, name string) int {
 	return slices.IndexFunc(all, func(r model.Remedy) bool { return r.Name == name })
 }
 
-// together merges two lists of remedies. If a remedy is in both, the one in others replaces the one in all, unless the
-// latter has no Until and so already leaves out everything.
+// together merges two lists of remedies. If a remedy is in both, the one in others counts, unless the one in all has no
+// Until and so leaves out everything.
 func together(all []model.Remedy, others ...model.Remedy) []model.Remedy {
 	all = slices.Clone(all)
 	for _, o := range others {
@@ -156,7 +156,7 @@ type healing struct {
 	err   error           // why the request without trial was refused
 }
 
-// heal sends a request. While the server refuses it, heal changes it in another way that may help and sends it again.
+// heal sends a request until the server accepts it, each time with another change that may help.
 func (m *Model) heal(ctx context.Context, emit Emit, req model.Request) error {
 	h := &healing{m: m, req: req, tried: make(map[string]bool)}
 	for _, learnt := range req.Needs {
@@ -192,8 +192,7 @@ func (m *Model) heal(ctx context.Context, emit Emit, req model.Request) error {
 	}
 }
 
-// healed stores the remedies with which the server has accepted the request, and returns a delta that describes the new
-// ones.
+// healed stores the remedies that made the server accept the request, and returns a delta that describes the new ones.
 func (h *healing) healed(with []model.Remedy) model.Delta {
 	info := h.m.Info()
 	text := info.Model + " refused a request: from now on, requests are sent "
@@ -227,7 +226,7 @@ func (h *healing) next(err error, asks map[string]bool) bool {
 	if e.Status == http.StatusRequestEntityTooLarge { // pictures are most of a large request
 		return h.try(NoPictures, asks)
 	}
-	// OpenRouter answers a request with pictures with 404, and llama.cpp with 500, if the model accepts none.
+	// If a model takes no pictures, OpenRouter answers 404 and llama.cpp 500.
 	vague := e.Kind == model.StatusError && (e.Status == http.StatusNotFound || e.Status == http.StatusInternalServerError)
 	if !vague && !e.Refused() {
 		return false

@@ -48,8 +48,7 @@ func Text(raw json.RawMessage) string {
 	return v.Value
 }
 
-// Usage reads token counts under the various names that servers use. They may be numbers or strings. It returns nil if
-// there are none.
+// Usage reads token counts under the names that servers use, as numbers or as strings; nil if there are none.
 func Usage(raw json.RawMessage) *model.Usage {
 	var m Members
 	if len(raw) == 0 || json.Unmarshal(raw, &m) != nil {

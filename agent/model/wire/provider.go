@@ -79,10 +79,10 @@ var (
 	noneToX   = []Effort{"none", "low", "medium", "high", "xhigh"}
 )
 
-// families describes OpenAI's models. The first match counts. Sources for which models reason and how much:
-// developers.openai.com/api/docs/guides/reasoning and the models' pages there; for "none", which exists since 5.1, and
-// "minimal", which exists only before: learn.microsoft.com/javascript/api/@azure/ai-projects/reasoningeffort. Source
-// for images: the models' pages, "Modalities".
+// families describes OpenAI's models; the first match counts. Source for which models reason and how much:
+// developers.openai.com/api/docs/guides/reasoning and the models' pages there. "none" exists since 5.1, and "minimal"
+// only before: learn.microsoft.com/javascript/api/@azure/ai-projects/reasoningeffort. Source for images: the models'
+// pages, "Modalities".
 var families = []family{
 	{"gpt-3.5", nil, true},
 	{"gpt-4", nil, false},

@@ -145,8 +145,7 @@ type Protocol struct {
 	Open func(call *endpoint.Call, req model.Request, with *Remedied) error
 	// Answer returns a parser for the answer to a request.
 	Answer func(emit Emit, req model.Request) Answer
-	// Opaque reports whether an answer has data that only the model that wrote it understands, and that must be sent
-	// back to it.
+	// Opaque reports whether an answer has data that only the model that wrote it understands and must get back.
 	Opaque func(model.Message) bool
 	// AnyOrder means that the protocol allows consecutive messages of the same role. They are joined only if a server
 	// refuses them.
@@ -205,7 +204,7 @@ func cleanCall(c *model.ToolCall) {
 	c.Name, c.Arguments = toolName(model.CallName(c.Name)), model.CallArguments(c.Arguments)
 }
 
-// maxToolName limits the name of a tool, in bytes. This is OpenAI's limit, the lowest of all providers.
+// maxToolName limits the name of a tool, in bytes: OpenAI has the lowest limit.
 const maxToolName = 64
 
 // toolName returns a tool's name in a form that is valid for all providers.
@@ -393,8 +392,8 @@ func Bad(what string, event []byte, err error) error {
 	return model.Malformed(what, event, err)
 }
 
-// Sender is an HTTP client that the SDK uses for one request. It puts buddy's own encoding of the conversation into the
-// request, because the SDK's types drop unknown fields.
+// Sender is an HTTP client that the SDK uses for one request. It inserts buddy's own encoding of the conversation,
+// because the SDK's types drop unknown fields.
 type Sender struct {
 	Call  *endpoint.Call
 	Key   string  // the member that the SDK encodes as null

@@ -10,8 +10,8 @@ const (
 	// maxHeld limits how many bytes of an answer are held back. A longer text is not a call.
 	maxHeld = 256 << 10
 
-	// eachTime is the size in bytes up to which a held text is parsed again with each new piece. A longer text is
-	// parsed again only after it has grown by a quarter, so that the total time stays proportional to its size.
+	// eachTime is the size in bytes up to which held text is parsed again with each new piece. Longer text is parsed
+	// only after it has grown by a quarter, so that the total time stays proportional to its size.
 	eachTime = 512
 )
 

@@ -26,9 +26,9 @@ type mark struct {
 	opens bool // a call must follow
 }
 
-// marks are the tags in the chat templates of Qwen and Hermes, Llama, Kimi and DeepSeek. Their source is
-// tokenizer_config.json in these repositories on huggingface.co: Qwen/Qwen2.5-Coder-32B-Instruct,
-// meta-llama/Llama-3.1-8B-Instruct, moonshotai/Kimi-K2-Instruct and deepseek-ai/DeepSeek-V3.1.
+// marks are the tags in the chat templates of Qwen and Hermes, Llama, Kimi and DeepSeek. Source: tokenizer_config.json
+// in huggingface.co/Qwen/Qwen2.5-Coder-32B-Instruct, meta-llama/Llama-3.1-8B-Instruct, moonshotai/Kimi-K2-Instruct and
+// deepseek-ai/DeepSeek-V3.1.
 var marks = []mark{
 	{"<tool_call>", true},
 	{"</tool_call>", false},
@@ -51,7 +51,7 @@ const (
 	deepSeekBegin = "<｜tool▁call▁begin｜>"
 )
 
-// form is a notation for calls. begin holds the characters that a call in this notation starts with.
+// form is a notation for calls, with the characters that such a call starts with.
 type form struct {
 	begin string
 	read  func(*parser) state
@@ -333,8 +333,8 @@ func (p *parser) function() state {
 	}
 }
 
-// parameter reads one argument of a call in Qwen3-Coder's form. Since a value may itself contain the end tag, only an
-// end tag that another argument or the end of the call follows ends the value.
+// parameter reads one argument of a call in Qwen3-Coder's form. A value may contain the end tag; the real one is
+// followed by another argument, or by the call's end.
 func parameter(s string) (key, value, rest string, st state) {
 	const begin, end = "<parameter=", "</parameter>"
 	after, ok := strings.CutPrefix(s, begin)
@@ -436,7 +436,7 @@ func (p *parser) argued(name string) state {
 // whole reports whether the text consists of complete calls and nothing else.
 func (p *parser) whole() bool { return p.state == whole }
 
-// tags are the texts that start a call even in the middle of a line.
+// tags start a call anywhere in a line.
 var tags = append([]string{functionBegin, kimiBegin, deepSeekBegin}, openings()...)
 
 func openings() (all []string) {

@@ -30,8 +30,8 @@ func isQuoted(calls []model.ToolCall, msgs []model.Message) bool {
 // leads are the texts that directly precede a tool's name in the various notations for calls, reduced to letters.
 var leads = []string{"name", "function", "functions", "toolcallbegin", "toolsep"}
 
-// reasons are arguments that have no effect. They are ignored in comparisons, because a model may add them to a call
-// that it quotes.
+// reasons are arguments without an effect. They are not compared, because a model may add them to a call that it
+// quotes.
 var reasons = []string{"why", "description", "justification", "explanation", "reason", "rationale"}
 
 const (

@@ -81,7 +81,7 @@ func (m *Model) isNative(msgs []model.Message) (native, recorded bool) {
 	return recorded || m.native.Load() || unmarked && !stamped, recorded
 }
 
-// note returns what a message has under nativeKey if this model made its native calls: the model's name as JSON.
+// note returns the value of nativeKey for this model: its name as JSON.
 func (m *Model) note() json.RawMessage {
 	name, _ := json.Marshal(m.Info().Model) // of a string: cannot fail
 	return name
@@ -162,7 +162,7 @@ func (a *answer) release() {
 	a.emitText(a.hold.flush())
 }
 
-// unthink stops looking for thoughts, and emits what was held back for that.
+// unthink stops looking for thoughts, and emits what was held back.
 func (a *answer) unthink() {
 	thought, text := a.think.end()
 	a.emitReasoning(thought)
