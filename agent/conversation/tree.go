@@ -68,7 +68,7 @@ func (t *Tree) At(branch int) *Conversation {
 	return t.forks[branch]
 }
 
-// inProgress is what a fork contains as the result of a call that is still running in the main conversation.
+// inProgress replaces, in a fork, the result of a call that is still running in the main conversation.
 const inProgress = "still running in the conversation that this one was forked from"
 
 // Fork starts a conversation with a copy of the main history. The fork also knows the files that the main conversation
