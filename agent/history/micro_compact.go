@@ -68,9 +68,9 @@ func reading(arguments string) readArgs {
 }
 
 // MicroCompact clears results that no longer matter, and returns their call ids in order, or none if clearing would
-// save too little. It clears long results of listings and searches, and of reads that were repeated later, but not the
-// newest five results, failures, pinned messages and unanswered results. The provider's cache then loses everything
-// from the first cleared result on; unless room is needed, the saving must be large compared with that.
+// save too little. It clears bulky listings and searches, and reads that were repeated later, but not the newest five
+// results, failures, pinned messages and unanswered results. The provider's cache then loses everything from the first
+// cleared result on; unless room is needed, the saving must be large compared with that.
 func (h *History) MicroCompact(needed bool) []string {
 	pinned := h.pinnedCalls()
 	again := make(map[string]bool) // reads repeated by a later one

@@ -30,7 +30,7 @@ func (l *limited) Write(p []byte) (int, error) {
 // errLate is the cancel cause for a hook that exceeds its time limit.
 var errLate = errors.New("it takes too long")
 
-// execute runs one hook until it ends or exceeds its time limit, and then kills what is left of its process group. The
+// execute runs one hook until it ends or exceeds its time limit, and then ends what is left of its process group. The
 // hook reads object from its standard input. trusted is as in Options.
 func (r *Runner) execute(ctx context.Context, trusted func(Handler) (Handler, error), h Handler, object []byte) ended {
 	e := ended{handler: h, code: -1, failure: h.Lost}

@@ -153,7 +153,7 @@ func (p pictures) tooMany(sizes []int) int {
 	return gone
 }
 
-// leaveOutOldest replaces the oldest pictures in the messages, gone of them, with texts.
+// leaveOutOldest replaces the first gone pictures in the messages with texts.
 func leaveOutOldest(msgs []model.Message, gone int) {
 	for i := range msgs {
 		m := &msgs[i]

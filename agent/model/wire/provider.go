@@ -153,7 +153,7 @@ func checkEffort(c Config, api string, p Provider) (Effort, error) {
 	case p == Ollama: // "none" and three levels: docs.ollama.com/api/openai-compatibility
 		allowed, who = []Effort{"none", "low", "medium", "high"}, string(p)
 	case p == LMStudio && api == "completions":
-		// LM Studio ignores it: github.com/lmstudio-ai/lmstudio-bug-tracker/issues/988 and 1250.
+		// LM Studio ignores the effort: github.com/lmstudio-ai/lmstudio-bug-tracker/issues/988 and 1250.
 		return "", fmt.Errorf("%s = %q: LM Studio ignores it in this protocol; use api = \"responses\", or set it in LM Studio", c.key("reasoning_effort"), c.Effort)
 	case p == LMStudio: // lmstudio.ai/docs/developer/openai-compat/responses
 		allowed, who = lowToHigh, string(p)

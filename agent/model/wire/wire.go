@@ -109,8 +109,8 @@ func (c *Client) Info() model.Info {
 	return info
 }
 
-// Origin identifies the model and its address. It is stored with data that only this model understands, such as
-// encrypted reasoning, because such data may be sent back only there.
+// Origin identifies the model and its address. Data that only one provider understands, such as encrypted reasoning, is
+// stored with its origin, and is sent back only if the current model has the same origin.
 func (c *Client) Origin() string { return c.info.Model + " " + c.info.BaseURL }
 
 // Compacts returns the number of tokens above which the server is asked to summarize the conversation, or 0 if it never
@@ -310,7 +310,7 @@ func (r *reading) content(d model.Delta) error {
 // readingEvery is the minimum time between two Reading deltas.
 const readingEvery = 200 * time.Millisecond
 
-// reading emits how much of the request the server has processed: all of it, or at most one report every readingEvery.
+// reading emits how much of the request the server has processed, at most once every readingEvery until it is done.
 func (r *reading) reading(d model.Delta) error {
 	r.call.Working()
 	now := time.Now()
