@@ -75,30 +75,30 @@ type Action struct {
 	FileReach
 }
 
-// FileReach describes what a diff doesn't show of the files that an Action changes: their other names, and that they
-// are read-only.
+// FileReach describes effects of a file change that its diff doesn't show: other names (hard links) change too, or a
+// file is read-only.
 type FileReach struct {
 	OtherNames int  `json:"other_names,omitempty"` // number of other names (hard links) that change as well
 	ReadOnly   bool `json:"read_only,omitempty"`   // the owner of a file made it read-only
 }
 
-// MCPTool identifies the MCP server's tool that an Action calls.
+// MCPTool identifies the tool of an MCP server that an Action calls.
 type MCPTool struct {
 	Definition string `json:"definition,omitempty"` // hash of the definition that the server sent
 	Changed    bool   `json:"changed,omitempty"`    // the definition changed since it was approved
 	Hinted     bool   `json:"hinted,omitempty"`     // the person trusts the server's hints about it
 }
 
-// TargetCwd is a target and its start folder, if an Action runs on several targets.
+// TargetCwd is one of several targets on which an Action runs, with the start folder there.
 type TargetCwd struct {
 	Target string `json:"target"`
 	Cwd    string `json:"cwd,omitempty"` // start folder there, if known
 }
 
-// ShortHost limits the length of a host name inside a sentence, in bytes.
+// ShortHost limits a host name in a sentence, in bytes.
 const ShortHost = 40
 
-// To returns a copy of the action that connects only to host, a HOST:PORT of a.Hosts.
+// To returns a copy of the action that connects only to host, one of a.Hosts.
 func (a Action) To(host string) Action {
 	name, _, _ := strings.Cut(host, ":")
 	a.Host, a.Hosts = name, []string{host}
@@ -172,7 +172,8 @@ func Stricter(a, b Mode) Mode {
 	return b
 }
 
-// worktreeMark starts the target name of a subagent's own worktree. No configured target has a name with this start.
+// worktreeMark is the prefix of the target name of a subagent's own worktree. No configured target's name starts with
+// it.
 const worktreeMark = "local+"
 
 // InWorktree returns the target name of a subagent's own worktree on this machine.

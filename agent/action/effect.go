@@ -7,8 +7,8 @@ import (
 	"buddy/texts"
 )
 
-// Effect describes the most important effect of an action before approval. It is data, so that every interface can
-// form the same sentence. The zero value means no effect.
+// Effect describes the most important effect that an action will have. It is data, so that every interface can form the
+// same sentence. The zero value means no effect.
 type Effect struct {
 	Subject string   `json:"subject,omitempty"` // git reset --hard; "" is the action itself
 	Verb    string   `json:"verb,omitempty"`    // in the third person: deletes
@@ -32,7 +32,7 @@ func (e Effect) Text() string {
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }
 
-// names lists the names after a colon: ": a.go, b.go and 3 more".
+// names returns the text that lists e.Names after the effect: ": a.go, b.go and 3 more"; "" if there are none.
 func (e Effect) names() string {
 	if len(e.Names) == 0 {
 		return ""

@@ -33,11 +33,11 @@ var fieldTools = []struct {
 	{"tool_search", "ToolSearch", nil},
 }
 
-// patchTool names buddy's tool that edits and writes files. Other agents have no such tool, so their names Edit and
-// Write include it.
+// patchTool names buddy's tool that both edits and writes files. Other agents have no such tool, so a rule for their
+// Edit or Write also covers it.
 const patchTool = "apply_patch"
 
-// mcpPrefix starts the name of every tool of an MCP server: mcp__SERVER__TOOL.
+// mcpPrefix is the prefix of MCP tools' names: mcp__SERVER__TOOL.
 const mcpPrefix = "mcp__"
 
 // FieldTool returns buddy's tools for a name used by other agents or by buddy. Edit and Write also mean apply_patch.
@@ -93,9 +93,9 @@ func isMCPName(s string) bool {
 	}) < 0
 }
 
-// FieldRules parses a rule of other agents: Bash(git add *), Edit(src/**), Read(~/notes/*.md),
-// WebFetch(domain:go.dev), mcp__files__read, or a tool's name. A name of several tools yields several rules. No
-// rule matches more than the text does; a text without an exact counterpart is an error.
+// FieldRules parses a rule of other agents: Bash(git add *), Edit(src/**), Read(~/notes/*.md), WebFetch(domain:go.dev),
+// mcp__files__read, or a tool's name. A name that stands for several tools yields several rules. The rules never match
+// more than the text does; if that can't be achieved, an error is returned.
 //
 // A rule that allows reading or changing files by the tool's name alone covers only the workspace. A rule that would
 // allow every command is refused.
@@ -137,7 +137,7 @@ func readField(text string, r *Rule) (tools []string, err error) {
 // maxFieldRule limits the text of one rule, in bytes: a person must be able to read it.
 const maxFieldRule = 1024
 
-// toolWide fills in a rule without parentheses, which covers every call of the tool.
+// toolWide fills in a rule that names only a tool, and so covers every call of it.
 func toolWide(r *Rule, tool string) error {
 	if r.Decision != Allow {
 		return nil
@@ -228,7 +228,7 @@ func pathSpec(r *Rule, spec string) error {
 	return nil
 }
 
-// pathBegin converts the start of a pattern to the form of Rule.Path.
+// pathBegin converts a pattern of other agents, whose start decides what it is relative to, to the form of Rule.Path.
 func pathBegin(path string) (string, error) {
 	switch {
 	case strings.HasPrefix(path, "//"):
@@ -243,7 +243,7 @@ func pathBegin(path string) (string, error) {
 	return strings.TrimPrefix(path, "./"), nil
 }
 
-// hostSpec fills in a rule from the host in WebFetch(domain:…), without its subdomains.
+// hostSpec fills in a rule from the host in WebFetch(domain:…). The rule does not cover subdomains.
 func hostSpec(r *Rule, spec string) error {
 	host, ok := strings.CutPrefix(strings.TrimSpace(spec), "domain:")
 	switch {

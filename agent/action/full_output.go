@@ -10,6 +10,6 @@ type FullOutput struct {
 	Missing int64  `json:"missing,omitempty"` // bytes of the output that were not saved
 }
 
-// Shown returns the size in bytes of the complete output as it is shown. The file may be larger, with what a terminal
-// hides.
+// Shown returns how many bytes of the complete output are visible on a screen. The file may be larger, because it also
+// holds what a terminal doesn't display.
 func (f FullOutput) Shown() int64 { return cmp.Or(f.Text, f.Bytes) }

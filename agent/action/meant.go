@@ -2,8 +2,8 @@ package action
 
 import "strings"
 
-// meantTools maps tool names of other programs, as plainName writes them, to the tools of buddy that do the same;
-// "" means that buddy has no such tool.
+// meantTools maps tool names of other programs, normalized by plainName, to the tools of buddy that do the same; ""
+// means that buddy has no such tool.
 var meantTools = spread(map[string]string{
 	"bash shell execute exec execcommand executecommand executebash runcommand runcommands runshell runshellcommand shellcommand " +
 		"command terminal runterminalcmd runterminalcommand runinterminal localshell unifiedexec powershell console": "run_shell",
@@ -32,7 +32,7 @@ var meantTools = spread(map[string]string{
 		"savememory codesearch doomloop viewimage imagegeneration computer browser usages problems changes testfailure githubrepo extensions vscodeapi": "",
 })
 
-// spread splits each key of a table, which lists several names, into single names.
+// spread expands keys that list several names into one entry per name.
 func spread(table map[string]string) map[string][]string {
 	all := make(map[string][]string)
 	for names, ours := range table {
@@ -49,9 +49,9 @@ func plainName(name string) string {
 }
 
 // MeantTools returns buddy's tools for a tool name in the spelling of any program: bash, run_shell_command, execute and
-// Bash mean the same tool. FieldTool resolves the names that it knows. For a tool that buddy does not have, the result
-// is empty and ok is true. SERVER/TOOL, @SERVER and SERVER_* are tools of MCP servers. MeantTools is for hooks and for
-// rules that deny; rules that allow must use FieldTool, which does not guess.
+// Bash mean the same tool. It knows every name that FieldTool knows, and guesses others. SERVER/TOOL, @SERVER and
+// SERVER_* name tools of MCP servers. If the name is known but buddy has no such tool, ours is empty and ok is true.
+// MeantTools is for hooks and for rules that deny; rules that allow must use FieldTool, which does not guess.
 func MeantTools(name string) (ours []string, ok bool) {
 	if ours, ok = FieldTool(name); ok {
 		return ours, true

@@ -16,11 +16,11 @@ type Memory struct {
 	Only   string   `json:"only,omitempty"`   // the only target that the entry applies to, "" for all
 }
 
-// MaxTaught limits the stored text of a denial, in characters.
+// MaxTaught limits a memory entry made from a denial, in characters.
 const MaxTaught = 200
 
-// Taught returns the memory entry to store when the user denies an action with a reason, "" without a reason. begins is
-// the Begins field of [Memory].
+// Taught returns the memory entry to store when the user denies an action with a reason, or "" if there is no reason.
+// begins is the Begins field of [Memory].
 func Taught(begins, reason string) string {
 	if reason = strings.TrimRight(strings.TrimSpace(texts.OneLine(reason)), ".!"); reason == "" {
 		return ""

@@ -1,13 +1,13 @@
 package action
 
-// Try reports whether a person may try a command first: run it in a sandbox that collects its file changes in a private
-// folder, and then decide whether to apply them to the workspace.
+// Try reports whether the user can try a command before approving it: run it in a sandbox that collects its file
+// changes in a private folder, and then decide whether to apply them to the workspace.
 type Try struct {
 	Offered bool   `json:"offered,omitempty"`
 	Why     string `json:"why,omitempty"` // a clause that says why it is not offered; "" if the question does not arise
 }
 
-// Tried describes a command that was tried, for the person who decides whether to apply its changes.
+// Tried describes the result of trying a command, for the user who decides whether to apply its changes.
 type Tried struct {
 	Running   bool        `json:"running,omitempty"` // it has not ended yet, and only LimitMS is set
 	LimitMS   int64       `json:"limit_ms,omitempty"`
@@ -25,7 +25,8 @@ type Tried struct {
 	Conflicts []string    `json:"conflicts,omitempty"` // paths that others have changed since the command started
 }
 
-// TriedFile describes one change: a line with the facts, and a diff unless the file is no text or may hold secrets.
+// TriedFile describes one changed file: a line that says what changed, and a diff unless the file is binary or may hold
+// secrets.
 type TriedFile struct {
 	Path    string `json:"path"`
 	Preview string `json:"preview"`

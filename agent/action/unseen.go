@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Unseen lists files that were changed without approval since a person last approved a command outside the sandbox.
+// Unseen lists files that were changed without approval since the user last approved a command outside the sandbox.
 type Unseen struct {
 	Paths []string `json:"paths,omitempty"` // some of them
 	More  bool     `json:"more,omitempty"`  // there may be more

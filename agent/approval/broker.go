@@ -31,20 +31,20 @@ import (
 	"buddy/texts/unseen"
 )
 
-// Nobody is the value of By in an answer if no person could be asked.
+// Nobody replaces the user in the By field of an answer if no user could be asked.
 const Nobody = "nobody"
 
-// Reasons to ask a person although the policy allows the action. A request names one of them as its rule.
+// Reasons to ask the user even though the policy allows the action. They are the Rule of such a request's verdict.
 const (
 	Injected = "prompt injection"    // in a result or a file of the project
 	Reopened = "not answered before" // an earlier process asked without getting an answer
 )
 
-// ErrSuperseded is the cancellation cause of approvals that end because the person sent a prompt.
+// ErrSuperseded is the cancellation cause of approvals that end because the user sent a prompt instead.
 var ErrSuperseded = errors.New("the user sent a prompt instead")
 
-// Broker decides about calls by the policy under the current mode, and asks the person for approval where needed. It
-// is safe for concurrent use.
+// Broker decides about calls by the policy under the current mode, and asks the user for approval where needed. It is
+// safe for concurrent use.
 type Broker struct {
 	stream *stream.Stream
 	now    func() time.Time
@@ -74,7 +74,7 @@ type modeFor struct {
 	stood  bool      // the mode counts, however briefly it applied
 }
 
-// standing limits the modes that plan mode may return to: a mode must have applied this long.
+// standing is how long a mode must have been set before plan mode may return to it.
 const standing = 3 * time.Second
 
 // counts reports whether plan mode may return to the mode. Modes that the user only passed through don't count:
@@ -117,7 +117,7 @@ type ask struct {
 	tries  bool                        // the command may be tried, for the first time or again
 }
 
-// raised reports whether the request needs approval although the policy allows the call.
+// raised reports whether the request asks for approval although the policy allows the call.
 func (q *ask) raised() bool {
 	return q.Verdict.Rule == Injected || q.Verdict.Rule == Reopened || q.Hook != nil
 }
@@ -136,8 +136,8 @@ func New(s *stream.Stream, p policy.Policy, target string, m action.Mode, now fu
 	return &Broker{stream: s, policy: p, target: target, modeFor: modeFor{mode: m, stood: true}, before: before, rest: rest, now: now, open: make(map[string]*ask)}
 }
 
-// Judge applies the policy under the current mode or, if that is stricter, under the limit most; "" is no limit. It
-// also ends a mode whose time limit is over.
+// Judge returns the policy's verdict under the current mode, or under the mode most if that is stricter. most "" sets
+// no limit. If the current mode's time limit is over, Judge first ends the mode.
 func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
 	b.mu.Lock()
 	if b.ended(b.now()) {
@@ -148,7 +148,7 @@ func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
 	return p.Judge(act, action.Stricter(mode, most))
 }
 
-// Denied returns why the policy denies an action in every mode, "" if it does not.
+// Denied returns why the policy denies an action in every mode, or "" if it does not.
 func (b *Broker) Denied(act action.Action) string {
 	b.mu.Lock()
 	p := b.policy
@@ -159,7 +159,7 @@ func (b *Broker) Denied(act action.Action) string {
 	return ""
 }
 
-// Grantable reports whether a hook of the person may approve an action, see [policy.Policy.Grantable]. most is as in
+// Grantable reports whether a hook of the user may approve an action, see [policy.Policy.Grantable]. most is as in
 // Judge.
 func (b *Broker) Grantable(act action.Action, most action.Mode) bool {
 	p, mode := b.rules(most)
@@ -179,7 +179,7 @@ func (b *Broker) context(act action.Action, most action.Mode) action.ApprovalCon
 	return p.Context(act, mode)
 }
 
-// rules returns the current policy, and the current mode or, if that is stricter, the limit most; "" is no limit.
+// rules returns the current policy, and the stricter of the current mode and most. most "" sets no limit.
 func (b *Broker) rules(most action.Mode) (policy.Policy, action.Mode) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -204,7 +204,7 @@ func (b *Broker) Mode() (action.Mode, time.Time) {
 	return b.mode, b.until
 }
 
-// Request asks the person and waits for the answer. The request is denied if nobody can answer, or if ctx ends first.
+// Request asks the user and waits for the answer. The request is denied if nobody can answer, or if ctx ends first.
 func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswered {
 	if !b.Interactive() {
 		return event.ApprovalAnswered{CallID: req.CallID, Decision: event.Deny, By: Nobody}
@@ -239,8 +239,8 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	}
 }
 
-// tried adds the result of a trial run to the details of a request, if there was one, and reports whether the person
-// may choose to try the command (again).
+// tried adds the result of trying the command, if it was tried, to the details of a request. It reports whether the
+// user may now choose to try it (again).
 func tried(known *action.ApprovalContext, req Request) bool {
 	if req.Untried != "" {
 		known.Try = action.Try{Why: req.Untried}
@@ -252,14 +252,14 @@ func tried(known *action.ApprovalContext, req Request) bool {
 	return !req.Tried.Keepable()
 }
 
-// SetInteractive marks that a person can answer; before that nobody is asked.
+// SetInteractive marks that a user can answer; before that, nobody is asked.
 func (b *Broker) SetInteractive() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.interactive = true
 }
 
-// Interactive reports whether a person can answer.
+// Interactive reports whether a user can answer.
 func (b *Broker) Interactive() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -278,7 +278,7 @@ func (b *Broker) add(id string, q *ask, e event.ApprovalAsked) bool {
 	return true
 }
 
-// TakeDenied reports whether the person has denied a call since the last TakeDenied.
+// TakeDenied reports whether the user has denied a call since the last TakeDenied.
 func (b *Broker) TakeDenied() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -306,7 +306,7 @@ func (b *Broker) settle(answer event.ApprovalAnswered) bool {
 	return true
 }
 
-// Answer settles a request with a person's decision. An invalid decision is rejected.
+// Answer settles a request with the user's decision. An invalid decision is rejected.
 func (b *Broker) Answer(c event.AnswerApproval) {
 	switch c.Decision {
 	case event.Once, event.Deny:
@@ -370,8 +370,9 @@ func (b *Broker) tooLate(c event.AnswerApproval) {
 	b.stream.Reject("the answer %q came too late: the approval was already answered, or its task has ended", c.Decision)
 }
 
-// remembers returns the scope in which the reason of a denial is remembered, "" or [event.RememberNothing] for none.
-// The scope must be one that the request offered, and there must be a reason. The denial itself is valid in any case.
+// remembers returns the scope in which to remember the reason of a denial, "" if it is not to be remembered, or
+// [event.RememberNothing] if the user chose that. A scope that the request did not offer, and a decision without a
+// reason, are rejected; the denial itself stays valid.
 func (b *Broker) remembers(c event.AnswerApproval) string {
 	b.mu.Lock()
 	q := b.open[c.ID]
@@ -409,8 +410,9 @@ func (b *Broker) isOpen(id string) bool {
 	return b.open[id] != nil
 }
 
-// addSimilar adds, for the rest of the session, the rules that an open request offers, and reports whether it did. If
-// only a hook requires the approval, it runs the choice that Hook.Offer names instead.
+// addSimilar carries out "allow similar": it adds the rules that an open request offers for the rest of the session. If
+// only a hook requires the approval, it instead runs Hook.Pass, the hook's own form of that choice. It reports whether
+// the request offered the choice.
 func (b *Broker) addSimilar(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -433,8 +435,8 @@ func (b *Broker) addSimilar(id string) bool {
 	return ok
 }
 
-// reviewMode settles the open requests that the current rules and mode decide without the person. set is the mode that
-// a person has just set, "" for none.
+// reviewMode settles the open requests that no longer need the user's decision under the current rules and mode. set is
+// the mode that the user has just set, or "".
 func (b *Broker) reviewMode(set action.Mode) {
 	for _, id := range b.ids(func(*ask) bool { return true }) {
 		b.mu.Lock()

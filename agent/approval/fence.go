@@ -86,9 +86,9 @@ func Suspend(b *Broker, task int) {
 	}
 }
 
-// BeginUnseen marks the workspace before a call changes it without a person's approval: a command in the sandbox, or a
-// tool that writes files. After an error the call must not run; otherwise the caller must call end when the call has
-// ended. most is as in Judge.
+// BeginUnseen must be called before a call that may change the workspace without the user's approval: a command in the
+// sandbox, or a tool that writes files. It marks the workspace, so that the changes can be listed later. After an error
+// the call must not run; otherwise the caller must call end after the call. most is as in Judge.
 func BeginUnseen(b *Broker, act action.Action, fenced bool, most action.Mode) (end func(), err error) {
 	p, mode := b.rules(most)
 	if !fenced && (act.Kind != action.FileWrite && act.Kind != action.FileDelete || policy.Elsewhere(p, act)) {
@@ -100,9 +100,9 @@ func BeginUnseen(b *Broker, act action.Action, fenced bool, most action.Mode) (e
 // lookTime limits the search for changes before a dialog.
 const lookTime = time.Second
 
-// changes returns the files that were changed without approval, so that a person sees them before a command runs
-// outside the sandbox, and the marks to clear once the command is approved. It returns nil if there are none, or if the
-// command runs in the sandbox.
+// changes returns the files that were changed without approval, for the user to see before a command runs outside the
+// sandbox. It also returns the marks to clear once the command is approved. Both are nil if there are no such files, or
+// if the command runs in the sandbox.
 func changes(b *Broker, act action.Action, most action.Mode) (*action.Unseen, []unseen.Mark) {
 	p, mode := b.rules(most)
 	if !policy.Unseen(p, act, mode) {

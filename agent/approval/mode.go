@@ -9,8 +9,8 @@ import (
 	"buddy/texts"
 )
 
-// SetMode changes the mode, with a time limit if d is not 0. Plan mode lasts until a plan is approved or a person sets
-// another mode. screen identifies the screen that the person used, "" if unknown.
+// SetMode changes the mode, for the duration d unless d is 0. Plan mode lasts until a plan is approved or the user sets
+// another mode. screen identifies the screen on which the user did it, "" if unknown.
 func (b *Broker) SetMode(m action.Mode, d time.Duration, screen string) {
 	switch {
 	case !slices.Contains(action.Modes, m):
@@ -36,8 +36,9 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration, screen string) {
 	b.reviewMode(m)
 }
 
-// turnTo changes the mode on behalf of a task, 0 for none, and publishes the change. If the old mode counts, plan mode
-// will return to it. Entering plan mode twice changes nothing. The caller holds b.mu.
+// turnTo changes the mode on behalf of a task (0 for none) and publishes the change. It remembers the old mode as the
+// one that plan mode returns to, if the old mode was in use long enough, see counts. If plan mode is already on,
+// entering it again publishes no second PlanEntered. The caller holds b.mu.
 func (b *Broker) turnTo(task int, to modeFor) {
 	now, planned := b.now(), b.mode == action.ModePlan
 	was := b.follows(b.modeFor)
@@ -78,24 +79,24 @@ func (b *Broker) EnterPlan(task int) (entered bool) {
 	return entered
 }
 
-// Prompted marks the current mode as used, because a person has sent a prompt in it.
+// Prompted marks the current mode as used, because the user has sent a prompt in it.
 func (b *Broker) Prompted() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stood = true
 }
 
-// AfterPlan returns the mode that an approved plan returns to.
+// AfterPlan returns the mode that follows when a plan is approved.
 func (b *Broker) AfterPlan() action.Mode {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.follows(b.before).mode
 }
 
-// EndPlan publishes e, ends plan mode and returns the new mode: edits if the person chose it; otherwise the mode before
-// plan mode, or the mode that follows it if its time limit is over. most is the mode that the approval dialog named;
-// the new mode is never looser, unless the person chose edits. If a person has already left plan mode, the current mode
-// stays. If an earlier process has already ended plan mode with this plan, nothing is published.
+// EndPlan publishes e, ends plan mode and returns the new mode. That is edits if the user chose it; otherwise the mode
+// before plan mode, or the session's first mode if the time limit of that is over. The approval dialog named the mode
+// most, so the new mode is never looser than that, unless the user chose edits. If the user has already left plan mode,
+// the current mode stays. If an earlier process has already ended plan mode with this plan, nothing is published.
 func (b *Broker) EndPlan(task int, e event.PlanExited, most action.Mode) action.Mode {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,7 +121,8 @@ func (b *Broker) EndPlan(task int, e event.PlanExited, most action.Mode) action.
 	return b.mode
 }
 
-// follows returns m, or the mode that replaces m if its time limit is over. The caller holds b.mu.
+// follows returns m or, if its time limit is over, the session's first mode, with ask mode in place of plan mode. The
+// caller holds b.mu.
 func (b *Broker) follows(m modeFor) modeFor {
 	switch {
 	case !m.ended(b.now()):
@@ -138,7 +140,7 @@ func (b *Broker) ApprovedPlan() string {
 	return b.approved
 }
 
-// Replay processes a stored event.
+// Replay reads from a stored event whether plan mode is on and which plan was approved.
 func (b *Broker) Replay(e event.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,8 +152,8 @@ func (b *Broker) Replay(e event.Event) {
 	}
 }
 
-// Resume ends the replay. It restores plan mode if an earlier process ended in it and the person chose no other mode
-// for this process.
+// Resume ends the replay. It restores plan mode if an earlier process ended in it and the user chose no other mode for
+// this process.
 func (b *Broker) Resume(chosen bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -174,8 +176,8 @@ func (b *Broker) Begin() {
 	b.stream.Publish(0, 0, event.ModeChanged{Mode: b.mode})
 }
 
-// stricter returns the stricter of the mode before plan mode and the first mode of this process. If the process starts
-// in plan mode, ask mode counts as its first mode.
+// stricter returns the mode that a restored plan mode returns to: the stricter of the mode before plan mode and this
+// process's first mode. If the process starts in plan mode, ask mode counts as its first mode.
 func stricter(plan *event.PlanEntered, first action.Mode) modeFor {
 	if first == action.ModePlan {
 		first = action.ModeAsk

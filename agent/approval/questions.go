@@ -38,7 +38,7 @@ func NewQuestions(s *stream.Stream, r *redact.Redactor) *Questions {
 	return &Questions{stream: s, redact: r, open: make(map[string]openQuestion), stored: make(map[string]Answered)}
 }
 
-// Replay processes a stored event.
+// Replay collects the questions and answers of an earlier process whose calls have no result yet.
 func (q *Questions) Replay(e event.Event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -59,8 +59,8 @@ func (q *Questions) Replay(e event.Event) {
 	}
 }
 
-// TakeAnswered returns the newest question that an earlier process asked for a call, and forgets it. ok is false
-// unless a person has answered the question, the whole answer is stored, and the call has no result.
+// TakeAnswered returns the newest question that an earlier process asked for a call, and forgets it. ok is false unless
+// the user answered the question, the call has no result yet, and no secret was removed from the stored answer.
 func (q *Questions) TakeAnswered(call string) (a Answered, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,8 +69,8 @@ func (q *Questions) TakeAnswered(call string) (a Answered, ok bool) {
 	return a, a.Answer.By == "user" && !redact.Masked(a.Answer.Text)
 }
 
-// Ask asks the person and waits for the answer, or until ctx ends. The error is [tools.ErrNobody] when nobody could
-// be asked.
+// Ask asks the user and waits for the answer, or until ctx ends. The error is [tools.ErrNobody] when nobody could be
+// asked.
 func (q *Questions) Ask(ctx context.Context, task, turn int, e event.QuestionAsked) (event.QuestionAnswered, error) {
 	e.ID, e.Text = fmt.Sprintf("ask-%d-%s", task, stream.NewID()), q.redact.Text(e.Text)
 	answer := make(chan event.QuestionAnswered, 1)
@@ -118,7 +118,7 @@ func (q *Questions) Waits(task int) bool {
 	return false
 }
 
-// Answer settles an open question with a person's answer, and rejects the answer to any other question.
+// Answer settles an open question with the user's answer. If the question is not open, the answer is rejected.
 func (q *Questions) Answer(c event.Answer) {
 	a := event.QuestionAnswered{ID: c.ID, Text: c.Text, By: "user", Edited: c.Edited, Screen: c.Screen}
 	if c.Nobody {

@@ -33,8 +33,8 @@ func (b *Broker) Lend(task int, rules ...action.Rule) {
 	}
 }
 
-// BeginPrompt ends what lasts until a new prompt: lent rules, and the suspension of auto mode after a prompt
-// injection.
+// BeginPrompt removes lent rules and ends the suspension of auto mode after a prompt injection, which both last only
+// until the next prompt.
 func (b *Broker) BeginPrompt() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,9 +80,9 @@ func (b *Broker) RemoveRule(r action.Rule) {
 	b.stream.Publish(0, 0, event.RuleRemoved{Rule: r, Scope: scope})
 }
 
-// SetRules replaces the rules that the session started with; rules added by a person in this session stay. Open
-// requests that the new rules deny are denied. The new rules approve none, because the person was asked under the old
-// ones.
+// SetRules replaces the rules that the session started with; rules that the user added in this session stay. Open
+// requests that the new rules deny are denied. Requests that they allow stay open, because the user was asked under the
+// old rules.
 func (b *Broker) SetRules(rules []action.Rule) {
 	b.mu.Lock()
 	own := slices.DeleteFunc(slices.Clone(b.policy.Rules), func(r action.Rule) bool { return r.Source != action.FromSession })

@@ -99,7 +99,8 @@ func Find(name string) (by, what, matched string, ok bool) {
 	return "", "", "", false
 }
 
-// Reason returns the result of Find as one text, such as "make runs Makefile: build rules"; or "".
+// Reason describes the result of Find in one line, such as "make runs Makefile: build rules". It returns "" for other
+// files.
 func Reason(name string) string {
 	by, what, matched, ok := Find(name)
 	if !ok {
@@ -108,7 +109,8 @@ func Reason(name string) string {
 	return by + " runs " + matched + ": " + what
 }
 
-// fold returns a name in the lower case that the table uses. Unlike with ToLower alone, ſ becomes s.
+// fold returns a name in lower case. It converts to upper case first, which turns the long s (ſ) into an ordinary s, as
+// file systems do that ignore case.
 func fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
 // find returns the index of the first path element that the pattern matches, or -1.
@@ -126,7 +128,7 @@ func (p pattern) find(elements []string) int {
 	return -1
 }
 
-// matches reports whether the pattern matches the first elements of a path.
+// matches reports whether the pattern matches the start of a path.
 func (p pattern) matches(elements []string) bool {
 	for i, pattern := range p.elements {
 		if pattern == elements[i] {

@@ -5,8 +5,9 @@ import (
 	"unicode"
 )
 
-// folded maps letters to the ASCII letter that they resemble or replace. The phrases of the rules are folded in the
-// same way as texts. So a Cyrillic о becomes o both as a look-alike, in "ignоre", and in Russian text.
+// folded maps letters to the ASCII letters that they resemble or replace. The rules' phrases are folded as well as the
+// text, so a Cyrillic о can become o everywhere: the look-alike in "ignоre" is recognized, and Russian phrases still
+// match Russian text.
 var folded = foldTable(map[string]string{
 	// Latin with accents.
 	"a": "àáâãäåāăąæǎȧạảấầ", "c": "çćĉċč", "d": "ďđð", "e": "èéêëēĕėęěẹẻẽế", "g": "ĝğġģ", "h": "ĥħ", "i": "ìíîïĩīĭįıǐị", "j": "ĵ", "k": "ķ", "l": "ĺļľŀł",
@@ -19,7 +20,7 @@ var folded = foldTable(map[string]string{
 	// Greek.
 	"a": "αά", "b": "β", "e": "εέ", "h": "ή", "i": "ιίϊ", "k": "κ", "l": "λ", "m": "μ", "n": "ηπ", "o": "οόσ", "p": "ρ", "r": "γ", "s": "ς", "t": "τ", "u": "υύ", "v": "ν", "w": "ωώ", "x": "χ", "z": "ζ",
 }, map[string]string{
-	// Small capitals and raised letters.
+	// Small capitals and superscript letters.
 	"a": "ᴀᵃɑ", "b": "ʙᵇ", "c": "ᴄᶜ", "d": "ᴅᵈ", "e": "ᴇᵉ", "f": "ꜰᶠ", "g": "ɢᵍɡ", "h": "ʜʰ", "i": "ɪⁱɩ", "j": "ᴊʲ", "k": "ᴋᵏ", "l": "ʟˡ", "m": "ᴍᵐ", "n": "ɴⁿ", "o": "ᴏᵒ", "p": "ᴘᵖ",
 	"r": "ʀʳ", "s": "ꜱˢ", "t": "ᴛᵗ", "u": "ᴜᵘ", "v": "ᴠᵛ", "w": "ᴡʷ", "x": "ˣ", "y": "ʏʸ", "z": "ᴢᶻ",
 })
@@ -51,7 +52,7 @@ var alphabets = []struct {
 	{0x1f1e6, 0x1f1ff, 26}, // flags
 }
 
-// fold maps a non-ASCII character to an ASCII letter, a plain quote or a space, or to itself.
+// fold returns the ASCII letter, plain quote or space that a non-ASCII character stands for, or the character itself.
 func fold(c rune) rune {
 	if f, ok := folded[c]; ok {
 		return f

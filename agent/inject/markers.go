@@ -8,7 +8,7 @@ import (
 	"buddy/texts"
 )
 
-// Markers of roles, turns and calls used by models and their programs.
+// Regular expressions for the markers of roles, turns and calls in the formats that models are trained on.
 const (
 	roleNames = `\|[a-z_▁]{2,30}\||｜[^｜<>]{2,40}｜|<sys>|</sys>|start_of_turn|end_of_turn|/?system[-_]reminder|/?system[-_]prompt|/?system|/?assistant|/?important_instructions`
 	callNames = `/?function_calls|/?tool_calls?|/?tool_results?|/?tool_use|/?tool_response|/?antml:[a-z_]+`
@@ -45,7 +45,8 @@ func (p *plainText) markers() []Finding {
 	return found
 }
 
-// disarm rewrites markers as ordinary text and replaces runs of invisible characters by ‹hidden characters›.
+// disarm rewrites markers so that they are ordinary text, and replaces runs of invisible characters by ‹hidden
+// characters›.
 func disarm(s string) string {
 	s = anyMarker().ReplaceAllStringFunc(s, func(m string) string {
 		return brackets.Replace(m)

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// plainText is a text as a model understands it: in lower case, with one space between words and folded letters,
+// plainText is a text as a model understands it: in lower case, with letters folded and one space between words,
 // without escapes, emphasis or invisible characters.
 type plainText struct {
 	source   string // the original text
@@ -180,7 +180,8 @@ func (r *reader) letter(c byte) {
 // digitLetters maps digits to the letters that they resemble, as in 1gn0re.
 var digitLetters = map[byte]byte{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't'}
 
-// spellDigits replaces single digits before a letter of a word. Longer runs are real digits: base64, ed25519.
+// spellDigits replaces a single digit before a letter by the letter that it resembles. Longer runs of digits are real
+// numbers, as in base64 or ed25519.
 func spellDigits(word []byte) {
 	for i := 0; i+1 < len(word); i++ {
 		l := digitLetters[word[i]]
@@ -190,8 +191,8 @@ func spellDigits(word []byte) {
 	}
 }
 
-// han adds a Chinese character. It starts a word if a phrase may start with it, since Chinese has no spaces between
-// words.
+// han adds a Chinese character. Since Chinese has no spaces between words, the character starts a new word only if some
+// rule's phrase starts with it.
 func (r *reader) han(c rune) {
 	r.endWord()
 	if n := len(r.p.text); n > 1 && r.p.text[n-1] == ' ' && r.p.text[n-2] >= utf8.RuneSelf && r.last != '\n' {
@@ -231,7 +232,7 @@ func (r *reader) endWord() {
 	r.word, r.begins = -1, false
 }
 
-// spell ends a run of one-letter words: i g n o r e.
+// spell ends a run of one-letter words, such as "i g n o r e", and reports a finding if they spell an order.
 func (r *reader) spell() {
 	if loc := spelledOut().FindIndex(r.spelled); loc != nil {
 		r.p.hidden = append(r.p.hidden, Finding{
@@ -288,7 +289,7 @@ func closes(open, c rune) bool {
 	return open == c
 }
 
-// comments records where HTML comments start and end. c is about to be added to the text.
+// comments records where HTML comments start and end. It is called before c is added to the text.
 func (r *reader) comments(c rune) {
 	text := r.p.text
 	switch {
@@ -320,7 +321,7 @@ func (r *reader) punctuation(c rune) {
 	}
 }
 
-// unseen reports whether a character is invisible or reorders others.
+// unseen reports whether a character is invisible or changes the direction of text.
 func unseen(c rune) bool {
 	switch {
 	case c == 0xad, c == 0x34f, c == 0x61c, c == 0x180e, c == 0x3164, c == 0xffa0, c == 0xfeff,
@@ -342,14 +343,14 @@ func (r *reader) hide(c rune) {
 	}
 }
 
-// Thresholds from which invisible characters are no accident.
+// Numbers of invisible characters that are no accident: in a row, in a row and spelling ASCII, and in the whole text.
 const (
 	hiddenRun  = 8
 	hiddenTags = 4
 	hiddenAll  = 12
 )
 
-// shown ends a run of invisible characters.
+// shown ends a run of invisible characters, and reports a finding if there are too many.
 func (r *reader) shown() {
 	f := Finding{Kind: Hidden, Severity: High, at: len(r.p.text), Excerpt: strconv.Itoa(r.unseen) + " invisible characters"}
 	switch {

@@ -11,7 +11,8 @@ import (
 	"buddy/texts"
 )
 
-// rule matches a phrase. It is tried only at certain words, so that ordinary text is scanned fast.
+// rule matches a phrase. Matching is tried only at words that may start the phrase, so that ordinary text is scanned
+// fast.
 type rule struct {
 	words    string  // possible first words of the phrase
 	phrase   pattern // matches plain text from the first word on
@@ -26,8 +27,8 @@ type rule struct {
 	claim    bool     // a statement: does not match after "if" or "when"
 }
 
-// apart is the minimal distance, in bytes, between two attempts to match a wide phrase. An attempt already covers the
-// text after its first word.
+// apart is the minimal distance, in bytes, between two attempts to match a rule whose phrase allows any text between
+// its words. One attempt already searches the text after the first word.
 const apart = 100
 
 // reach is the maximal length of a phrase, in bytes after its first word.
@@ -37,7 +38,7 @@ const reach = 200
 // would take 10 ms and 2 MB at each start of the program.
 type pattern func() *regexp.Regexp
 
-// phrase returns the pattern of a phrase, folded like the text.
+// phrase returns the pattern of a phrase, with its letters folded like those of the text.
 func phrase(s string) pattern {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + foldAll(s) + `)`) })
 }
@@ -275,10 +276,10 @@ var table = []rule{
 	},
 }
 
-// spelledOut matches a spelled-out order after its spaces were removed.
+// spelledOut matches an order that was spelled letter by letter, after the spaces were removed.
 var spelledOut = texts.Regexp(`(?:ignore|disregard|forget|override|bypass)[a-z]*?(?:instructions?|prompts?|rules|guidelines|directives|above|told)`)
 
-// rules indexes the phrases of all languages by their possible first words.
+// rules returns the rules of all languages by the possible first words of their phrases.
 var rules = sync.OnceValue(func() map[string][]*rule {
 	return byWord(table, german, french, spanish, russian, chinese)
 })
@@ -297,7 +298,7 @@ func byWord(tables ...[]rule) map[string][]*rule {
 	return all
 }
 
-// find matches the phrase at a word.
+// find matches the rule's phrase at word i.
 func (r *rule) find(p *plainText, i int) (Finding, bool) {
 	w := p.words[i]
 	text := p.text[w.from:min(len(p.text), w.from+reach)]
@@ -321,7 +322,7 @@ func (r *rule) find(p *plainText, i int) (Finding, bool) {
 	return f, true
 }
 
-// worth cheaply tests whether the phrase can match at a word.
+// worth cheaply tests whether the phrase can match at word i; text starts there.
 func (r *rule) worth(p *plainText, i int, text []byte) bool {
 	w := p.words[i]
 	if r.starts && !w.begins || r.claim && p.behindIf(i) {
@@ -339,8 +340,8 @@ func (r *rule) worth(p *plainText, i int, text []byte) bool {
 	return r.needs == nil || slices.ContainsFunc(r.needs, func(n string) bool { return bytes.Contains(text, []byte(n)) })
 }
 
-// commands reports whether a sentence or an order starts at a word. Otherwise, a phrase there is part of a remark about
-// such phrases.
+// commands reports whether a sentence or an order starts at word i. Otherwise, a phrase there is probably only
+// mentioned.
 func (p *plainText) commands(i int) bool {
 	if p.words[i].begins || i == 0 {
 		return true
@@ -354,7 +355,7 @@ func (p *plainText) commands(i int) bool {
 	return false
 }
 
-// Words that precede an order (commanding), a noun (articles) or a condition (ifs).
+// Words in all languages: commanding ones precede an order, articles a noun, and ifs a condition.
 var (
 	commanding = wordSet(`please now then must should shall immediately kindly instead next also important attention dear hey hello so ai note and
 		bitte jetzt nun sofort unbedingt wichtig und
@@ -374,7 +375,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// behindIf reports whether one of the two words before a word starts a condition.
+// behindIf reports whether a condition starts one or two words before word i.
 func (p *plainText) behindIf(i int) bool {
 	for back := 1; back <= 2 && i-back >= 0; back++ {
 		if p.words[i-back+1].begins {
@@ -387,8 +388,7 @@ func (p *plainText) behindIf(i int) bool {
 	return false
 }
 
-// between returns the part of the source that starts with a word and ends with the last word before an offset in the
-// plain text.
+// between returns the part of the source from word i to the last word before end, an offset in the plain text.
 func (p *plainText) between(i, end int) string {
 	next, _ := slices.BinarySearchFunc(p.words, end, func(w wordAt, end int) int { return w.from - end })
 	last := p.source[p.words[next-1].source:]

@@ -2,7 +2,7 @@ package inject
 
 // Phrases in other languages. They are written naturally; accents and scripts are folded as in the text.
 
-// Reasons that all languages share.
+// Reasons of the findings in every language.
 const (
 	overrides = "tells the agent to ignore its instructions"
 	plays     = "gives the agent another role"
@@ -13,7 +13,7 @@ const (
 	claims    = "claims that the user has approved it"
 )
 
-// Parts that several phrases of a language share.
+// Regular expressions that occur in several phrases of a language.
 const (
 	germanOwn     = `(?:vorherig|vorig|vorangegangen|vorangehend|bisherig|früher|fruher|obig|ursprünglich|bestehend|vorstehend|dein|ihr|eur|system-?)[a-z]*`
 	germanFill    = `(?:(?:bitte|sie|ab|sofort|jetzt|nun|alle|aller|allen|sämtliche|samtliche|jegliche|jede|die|den|der|meine|unsere|und|anderen|weiteren|oben|genannten|gegebenen) )*`

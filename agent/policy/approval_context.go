@@ -9,13 +9,13 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// Context returns the facts that a person needs before approving an action. They depend only on the action and the
+// Context returns the facts that the user needs before approving an action. They depend only on the action and the
 // policy, so the same action always has the same text.
 func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContext {
 	return p.context(a, p.strictest(a, mode))
 }
 
-// context does what Context does, for an action that was already judged.
+// context is Context for an action that was already judged.
 func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext {
 	everywhere := p
 	p, a, v, report := j.on, j.action, j.verdict, j.report
@@ -64,8 +64,8 @@ func describe(c *action.ApprovalContext, p Policy, a action.Action, report shell
 	}
 }
 
-// setSimilar sets the rules that "allow similar" would add, with examples. p is the policy for all targets, j the
-// judgement of the action.
+// setSimilar describes the rules that "allow similar" would add, with examples. p is the policy for all targets, and j
+// the judgement of a.
 func setSimilar(c *action.ApprovalContext, p Policy, a action.Action, j judgement) {
 	if a.Kind == action.Connect {
 		c.Similar = offer(p, a, j.mode)
@@ -88,7 +88,7 @@ func setLosses(c *action.ApprovalContext, lost []action.Effect) {
 	}
 }
 
-// setUndo names /undo as the way to undo what a command may write, unless there is a better one.
+// setUndo names /undo as the way to undo a command that may write files, unless c already has a better one.
 func setUndo(c *action.ApprovalContext, p Policy, report shell.Report) {
 	writes := slices.ContainsFunc(report.Commands, func(cmd shell.Command) bool {
 		return !cmd.ReadOnly && slices.Contains([]shell.Effect{shell.Unknown, shell.Writes, shell.RunsCode, shell.Deletes}, cmd.Effect)
@@ -107,7 +107,7 @@ func networkContext(c *action.ApprovalContext, a action.Action) {
 	c.Reversible = false
 }
 
-// Free describes which commands need no approval on a target, and what protects the target from them.
+// Free describes which commands need no approval on a target, and how the target is protected from them.
 func (p Policy) Free(target string) string {
 	if p.on(action.Action{Target: target}).Confined {
 		return "read-only commands run without asking: the kernel keeps them from changing or sending anything"
@@ -115,8 +115,8 @@ func (p Policy) Free(target string) string {
 	return "only a few read-only commands run without asking: there is no read-only sandbox here"
 }
 
-// kept describes how commands are restricted: first those that run without approval, then the action once it is
-// approved. The action may ask to run outside the sandbox.
+// kept describes in two sentences how commands on the target are restricted: those that run without approval, and this
+// action once it is approved, which may have asked to run outside the sandbox.
 func (p Policy) kept(a action.Action) []string {
 	in := ""
 	if a.Cwd != "" {
@@ -156,7 +156,7 @@ func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
 	}
 }
 
-// otherContext describes an action that is neither a command nor a file action nor a request.
+// otherContext describes an action that is not a command, a file action or a request.
 func otherContext(c *action.ApprovalContext, a action.Action) {
 	switch a.Kind {
 	case action.PlanFile:
@@ -169,7 +169,7 @@ func otherContext(c *action.ApprovalContext, a action.Action) {
 	}
 }
 
-// note raises the risk to at least risk, sets the instructions for undoing unless c has some, and adds consequences.
+// note raises c's risk to at least risk, sets how to undo the action unless c already says so, and adds consequences.
 func note(c *action.ApprovalContext, risk action.Risk, undo string, consequences ...string) {
 	c.Risk = higher(c.Risk, risk)
 	if undo != "" && c.Undo == "" {
@@ -189,14 +189,14 @@ func higher(a, b action.Risk) action.Risk {
 	return a
 }
 
-// outcome holds the risk of a command, whether its effect can be undone, and its consequence.
+// outcome holds a command's risk, whether its effect can be undone, and what the effect means for the user.
 type outcome struct {
 	risk       action.Risk
 	reversible bool
 	meaning    string
 }
 
-// outcomeOf returns the outcome of a command: that of its effect, unless the command's kind tells more.
+// outcomeOf returns the outcome of a command's effect, or of its kind where that is more specific.
 func outcomeOf(cmd shell.Command) outcome {
 	o := outcomes[cmd.Effect]
 	k, ok := kinds[cmd.Kind]
@@ -220,9 +220,9 @@ var outcomes = map[shell.Effect]outcome{
 	shell.Privileged: {action.High, false, "it runs with elevated privileges"},
 }
 
-// kinds maps the kinds of commands to their risk and consequence. examines means that a command of the kind leaves
-// nothing to undo if its effect is unknown or is the network; a command with another effect has the outcome of that
-// effect.
+// kinds maps the kinds of commands to their risk and meaning. examines marks kinds that only inspect something: an
+// unknown effect or network access of such a command leaves nothing to undo, and for any other effect the outcome of
+// the effect counts alone.
 var kinds = map[shell.Kind]struct {
 	risk     action.Risk
 	examines bool
@@ -254,8 +254,8 @@ var gentler = map[string]string{
 	"find": "the same find without the action lists the files it would affect", "git checkout": "git switch changes branches only", "kill": "ask the service to stop first", "docker rm": "docker stop keeps the container",
 }
 
-// undoGit returns instructions for undoing a git command, or "" if there are none. most holds the instructions that
-// suit most uses of the subcommand; they are the default.
+// undoGit returns how to undo a git command, or "" if it can't be undone. most is the general instruction for the
+// subcommand, for acts without one of their own in undos.
 func undoGit(act *shell.GitAct, most string) string {
 	switch act.Kind {
 	case shell.GitLoses, shell.GitReplaces, shell.GitRuns:

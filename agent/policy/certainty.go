@@ -7,16 +7,16 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// The answers of [Certainty].
+// The levels of confidence that [Certainty] returns.
 const (
 	sureAll  = "high"
 	surePart = "medium"
 	sureNone = "low"
 )
 
-// Certainty returns how sure the policy is of an action's effect, and what could be done instead. It is high if the
-// tables describe the whole action, medium if a part runs code that nobody has read, and low if a part is unknown. It
-// runs no git and counts no files, so it is cheap enough for every call.
+// Certainty returns how sure the policy is of an action's effect, and what could be done instead. confidence is high if
+// the tables of commands describe the whole action, medium if a part runs code that the policy can't read, and low if a
+// part is unknown. Certainty runs no git and counts no files, so it is cheap enough for every call.
 func Certainty(p Policy, a action.Action, mode action.Mode) (confidence string, alternatives []string) {
 	j := p.strictest(a, mode)
 	var c action.ApprovalContext
@@ -27,7 +27,7 @@ func Certainty(p Policy, a action.Action, mode action.Mode) (confidence string, 
 	return sureness(j.action, j.report), c.Alternatives
 }
 
-// sureness returns the first result of Certainty.
+// sureness returns the confidence part of Certainty.
 func sureness(a action.Action, report shell.Report) string {
 	switch a.Kind {
 	case action.FileRead, action.FileWrite, action.FileDelete, action.Network, action.Connect, action.EnterPlan, action.PlanFile, action.Internal:

@@ -7,11 +7,11 @@ import (
 	"buddy/agent/autorun"
 )
 
-// executedRule is the rule for changes of files that another program executes.
+// executedRule is the rule for changing a file that another program executes.
 const executedRule = "executed files"
 
-// delicate returns why changing a file needs approval even where file changes are allowed, and the rule. Both are ""
-// if no approval is needed.
+// delicate returns why changing a file needs approval even where file changes are allowed, and the name of the rule
+// that requires it. Both are "" if the file is ordinary.
 func delicate(name string) (why, rule string) {
 	if s := Secret(name); s != "" {
 		return s + " may hold secrets", "delicate files"
@@ -32,7 +32,7 @@ func delicateFile(a action.Action) (why, rule string) {
 	return "", ""
 }
 
-// changeReason returns why a change or deletion of a file needs approval, and the rule.
+// changeReason returns why a change or deletion of a file needs approval, and the name of the rule that requires it.
 func changeReason(a action.Action) (why, rule string) {
 	if why, rule = delicateFile(a); why != "" {
 		return why, rule
@@ -43,14 +43,14 @@ func changeReason(a action.Action) (why, rule string) {
 	return "changes a file", "file write"
 }
 
-// isDelicate reports whether a file of an action may hold secrets or is executed by another program. Reading an
-// executed file is harmless.
+// isDelicate reports whether a's file may hold secrets, or whether a changes a file that another program executes.
+// Merely reading such an executable file does not count.
 func isDelicate(a action.Action) bool {
 	why, rule := delicateFile(a)
 	return why != "" && (a.Kind != action.FileRead || rule != executedRule)
 }
 
-// editable reports whether edits mode allows the write.
+// editable reports whether edits mode allows a write to a file.
 func (p Policy) editable(a action.Action) bool {
 	return a.Kind == action.FileWrite && p.inWorkspace(a.Path) && a.Path != p.Workspace && !slices.Contains(p.Also, a.Path) && !isDelicate(a) && !a.Privesc
 }

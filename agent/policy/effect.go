@@ -11,8 +11,8 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// effectOf returns the most important effect of an action, to show in its approval; the zero Effect if the approval's
-// title and diff already show it.
+// effectOf returns the most important effect of an action, for display in its approval dialog. It returns the zero
+// Effect if the dialog's title and diff already show it.
 func effectOf(p Policy, a action.Action, report shell.Report) action.Effect {
 	switch a.Kind {
 	case action.Shell, action.Git:
@@ -37,7 +37,7 @@ func effectOf(p Policy, a action.Action, report shell.Report) action.Effect {
 // severity orders the effects of commands, worst last.
 var severity = []shell.Effect{shell.Reads, shell.Unknown, shell.Writes, shell.RunsCode, shell.Network, shell.Remote, shell.Privileged, shell.Deletes}
 
-// commandsEffect returns the effect of the worst command of a program.
+// commandsEffect returns the effect of the worst command in a command line.
 func commandsEffect(p Policy, report shell.Report) action.Effect {
 	if report.Harm != "" {
 		return action.Effect{Verb: report.Harm, Final: true}
@@ -128,7 +128,7 @@ func restores(p Policy, c shell.Command, names []string) bool {
 	return p.Undoes != nil && deleting[c.Name()] && len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool { return !p.Undoes(path) })
 }
 
-// literalPaths returns the absolute paths that the operands of a command name; none if one of them is known only when
+// literalPaths returns the absolute paths that a command's operands name. It returns none if a word is known only when
 // the command runs.
 func literalPaths(c shell.Command, names []string) []string {
 	computed := slices.ContainsFunc(c.Argv, func(w shell.Arg) bool { return w.Dynamic || w.Pattern || w.Odd })
@@ -147,7 +147,7 @@ func literalPaths(c shell.Command, names []string) []string {
 	return paths
 }
 
-// counted returns the number of files that a command deletes, 0 if it is a single file or unknown.
+// counted returns the number of files that a command deletes, or 0 if it is unknown or no folder is deleted.
 func counted(p Policy, c shell.Command, names []string) int {
 	paths := literalPaths(c, names)
 	if p.Count == nil || len(paths) == 0 || len(names) > lossNames {
@@ -167,7 +167,7 @@ func counted(p Policy, c shell.Command, names []string) int {
 	return files
 }
 
-// fileEffect returns the effect of an action on a file if the diff does not show it.
+// fileEffect returns the effect of a file action, as far as the diff does not show it.
 func fileEffect(p Policy, a action.Action) action.Effect {
 	why, rule := delicateFile(a)
 	secret := a.Kind == action.FileRead && keysOf(p, "").secret(a.Path) != ""
@@ -189,8 +189,8 @@ func fileEffect(p Policy, a action.Action) action.Effect {
 	return action.Effect{}
 }
 
-// networkEffect returns the effect of a request that may change something or reaches a local host; the zero Effect for
-// any other.
+// networkEffect returns the effect of a request that may change something or reaches a local host. For any other, it
+// returns the zero Effect.
 func networkEffect(a action.Action) action.Effect {
 	host := visible(cmp.Or(a.Host, "another machine"))
 	switch {
@@ -202,8 +202,8 @@ func networkEffect(a action.Action) action.Effect {
 	return action.Effect{}
 }
 
-// because returns why an action with verdict v needs approval if its effect is not the reason: a rule, or a fact about
-// its target. Otherwise it returns "".
+// because returns why an action needs approval if that is not due to its effect but to a rule or a fact about its
+// target. Otherwise it returns "".
 func because(p Policy, a action.Action, report shell.Report, v action.Verdict) string {
 	if e, rule := reach(a); rule != "" && effectOf(p, a, report).Text() == e.Text() && v.Reason == e.Text() {
 		return ""

@@ -8,9 +8,9 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// examples returns at most two actions that r, the similar rule for an action, would allow, and one that r would not
-// allow, each as a person types it. It judges all of them under r. A rule about files has no examples, because its text
-// already names the files.
+// examples returns at most two actions that r would allow and one that it would not, each as a user would type it. r is
+// the rule that "allow similar" would add for a. Every example is checked by judging it under r. A rule about files has
+// no examples, because its text already names the files.
 func examples(p Policy, r action.Rule, a action.Action, report shell.Report) (passes []string, stops string) {
 	with := p.With(r)
 	allowed := func(e example) bool {
@@ -30,7 +30,7 @@ func examples(p Policy, r action.Rule, a action.Action, report shell.Report) (pa
 	return passes, stops
 }
 
-// example is an action and its usual notation.
+// example is an action and the text that stands for it in the approval dialog.
 type example struct {
 	act  action.Action
 	text string
@@ -44,7 +44,7 @@ func reportOn(p Policy, a action.Action) shell.Report {
 	return p.Analyse(a.Command, a.Cwd)
 }
 
-// candidates returns actions that a rule probably allows, and others that it probably does not allow.
+// candidates returns actions that r probably allows, and others that it probably does not allow.
 func candidates(r action.Rule, a action.Action, report shell.Report) (yes, no []example) {
 	switch a.Kind {
 	case action.Shell, action.Git:
@@ -72,9 +72,9 @@ func candidates(r action.Rule, a action.Action, report shell.Report) (yes, no []
 	return yes, no
 }
 
-// commandExamples returns commands that r allows (pass) and does not allow (stop). r is about the only command in
-// report that needs approval. The commands have placeholders such as NAME and DIR, because a realistic name could be
-// mistaken for an existing file.
+// commandExamples returns commands that r probably allows (pass) and others that it probably does not (stop). r is for
+// the one command in report that needs approval. The commands have placeholders such as NAME and DIR, because a
+// realistic name could be mistaken for an existing file.
 func commandExamples(r action.Rule, a action.Action, report shell.Report) (pass, stop []string) {
 	words := action.Quote(r.Prefix)
 	if r.Shape == action.Exactly {

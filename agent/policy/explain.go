@@ -9,14 +9,14 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// Explanation is the judgement of a shell command, part by part.
+// Explanation holds the verdict on a shell command and on each of its parts.
 type Explanation struct {
 	Command string                 `json:"command"`
 	Mode    action.Mode            `json:"mode"`
 	Verdict action.Verdict         `json:"verdict"`
 	Report  shell.Report           `json:"report"`
 	Context action.ApprovalContext `json:"context"`
-	// Confined means that commands that need no approval run in the read-only sandbox.
+	// Confined means that commands run in the read-only sandbox if they need no approval.
 	Confined bool `json:"confined"`
 }
 

@@ -15,17 +15,17 @@ const (
 	// OutsideFence is the rule for a command that would run outside the sandbox in auto mode.
 	OutsideFence = "outside the sandbox"
 	// ChangedUnseen is the rule for a command that runs outside the sandbox after the workspace was changed without
-	// asking. It asks, whatever other rules allow, until a person who saw the list of changes has approved such a
-	// command.
+	// asking. Whatever other rules allow, such commands need approval until the user has seen the list of changes and
+	// approved one of them.
 	ChangedUnseen = "changed without asking"
-	// FenceHosts is the rule for hosts that a command in the sandbox wants to reach. Of all rules, only those of the
-	// session can allow them: host rules in the settings are meant for other tools. The settings allow hosts in the
-	// sandbox with allow_hosts in [sandbox].
+	// FenceHosts is the rule for hosts that a command in the sandbox wants to reach. Only rules added in the session
+	// can allow such a host: host rules in the settings are meant for other tools. For the sandbox, the settings have
+	// allow_hosts in [sandbox].
 	FenceHosts = "hosts in the sandbox"
 )
 
-// CanFence returns why auto mode can't run commands of a target in the sandbox, with the next step; nil if it can.
-// The first call may take some milliseconds.
+// CanFence returns nil if auto mode can run commands of a target in the sandbox, otherwise an error with the reason and
+// the next step. The first call may take some milliseconds.
 func CanFence(p Policy, target string) error {
 	if p = p.on(action.Action{Target: target}); p.Fence == nil {
 		return errNoFence
@@ -49,8 +49,8 @@ func Fences(p Policy, a action.Action, mode action.Mode) bool {
 	return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return fenced(p.on(a.On(t))) })
 }
 
-// inAuto applies auto mode to the verdict v; base is the verdict without rules. Where there is no sandbox, auto mode
-// asks like ask mode.
+// inAuto applies auto mode to the verdict v; base is the verdict without rules. Without a sandbox, auto mode asks the
+// user, just as ask mode does.
 func inAuto(p Policy, a action.Action, base, v action.Verdict) action.Verdict {
 	switch {
 	case !fenced(p):
@@ -97,7 +97,7 @@ func SimilarAll(p Policy, a action.Action, mode action.Mode) (all []action.Rule,
 	return all, true
 }
 
-// offer describes the rules of SimilarAll, "" if there are none.
+// offer returns a description of the rules that "allow similar" would add, or "" if there are none.
 func offer(p Policy, a action.Action, mode action.Mode) string {
 	all, ok := SimilarAll(p, a, mode)
 	switch {
@@ -111,7 +111,7 @@ func offer(p Policy, a action.Action, mode action.Mode) string {
 	return "don't ask again for " + visible(all[0].Host) + " this session"
 }
 
-// connectContext describes what it means to approve that a command connects to a host.
+// connectContext describes the risk of letting a command connect to a host.
 func connectContext(c *action.ApprovalContext) {
 	note(c, action.Medium, "", "approval covers all http and https connections of this command to the host")
 	c.Reversible = false
@@ -126,9 +126,9 @@ func undoable(p Policy, a action.Action) bool {
 	return p.editable(a)
 }
 
-// Unseen reports whether a person must see the list of unseen changes and approve a command, because the command would
-// run outside the sandbox after the workspace was changed without asking. In all mode, which a person chooses instead
-// of the sandbox, this is never required.
+// Unseen reports whether the user must see the list of unseen changes before approving a command, because the command
+// would run outside the sandbox after the workspace was changed without asking. It returns false in all mode, which the
+// user chooses instead of the sandbox.
 func Unseen(p Policy, a action.Action, mode action.Mode) bool {
 	return mode != action.ModeAll && leaves(p, a, mode) && PlaceOf(p, a).Marked(mode == action.ModeAuto)
 }

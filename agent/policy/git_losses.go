@@ -40,8 +40,8 @@ func acts(report shell.Report) []*shell.GitAct {
 }
 
 // losses returns the work that an action's git commands would lose, one effect per command and target. report is the
-// analysis of an action with one target. losses queries git for at most a second in total; if a query fails, the
-// effect says that the loss is unknown.
+// analysis for an action with a single target; it is not used for others. losses queries git for at most a second in
+// total; if a query fails, the effect says that the loss is unknown.
 func (p Policy) losses(a action.Action, report shell.Report) []action.Effect {
 	ctx, cancel := context.WithTimeout(context.Background(), lossTime)
 	defer cancel()
@@ -118,8 +118,7 @@ var lossWords = map[shell.GitLoss]struct{ verb, unit, none string }{
 	shell.LosesWorktree: {"deletes a worktree with changes in", "file", "no changes in the worktree to delete"},
 }
 
-// published names the branches and tags of another repository from which a push removes commits, as a phrase that
-// starts with "of".
+// published describes which commits a push would remove: "of" and the branches and tags of the other repository.
 func published(act *shell.GitAct) string {
 	if act.Unsure || len(act.Paths) < 2 {
 		return "of the other repository"
@@ -182,8 +181,8 @@ func (p Policy) lost(ctx context.Context, act *shell.GitAct) ([]string, error) {
 	return found, nil
 }
 
-// question returns the git arguments that list what an act could lose. Settings of the repository must not shorten
-// the list.
+// question returns the git arguments that list what an act could lose. They override settings of the repository that
+// could shorten the list.
 func question(act *shell.GitAct) []string {
 	if act.Loss == shell.LosesStash {
 		return []string{"stash", "list", "-z", "--format=%gd %gs"}
@@ -207,7 +206,7 @@ func question(act *shell.GitAct) []string {
 	return append(args, act.Paths...)
 }
 
-// entryLost returns the name in an entry of git's output, and whether the command loses what it names.
+// entryLost returns the file or stash that an entry of git's output names, and whether the command loses it.
 func entryLost(act *shell.GitAct, entry string) (string, bool) {
 	if act.Loss == shell.LosesStash {
 		return entry, entry != "" && (act.Whole || strings.HasPrefix(entry, dropped(act)+" "))
@@ -225,7 +224,7 @@ func entryLost(act *shell.GitAct, entry string) (string, bool) {
 	return name, true
 }
 
-// unknownToGit maps a kind of loss to the status codes of the files that it affects, which git does not track.
+// unknownToGit maps kinds of loss that affect files which git does not track to the status codes of those files.
 var unknownToGit = map[shell.GitLoss]string{shell.LosesUntracked: "??", shell.LosesIgnored: "?? !!", shell.LosesOnlyIgnored: "!!"}
 
 // dropped returns the stash that a command drops, in git's notation.
@@ -248,7 +247,7 @@ func list(names []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// someNames returns the first few names, clipped. Ambiguous names are quoted.
+// someNames returns the first few names, shortened. Ambiguous names are quoted.
 func someNames(names []string) []string {
 	var shown []string
 	for _, name := range names[:min(len(names), lossNames)] {

@@ -8,10 +8,10 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// Grantable reports whether a user's program, such as a hook, may approve an action in the user's place. It may do so
-// only if the action needs approval because nothing is known about it. The user decides if a rule or a mode asks, and
-// about production, secrets, files that other programs execute, elevated privileges, changes to git history, and
-// commands that would leave the sandbox after unseen changes.
+// Grantable reports whether a program of the user, such as a hook, may approve an action in the user's place. It may
+// only if the action needs approval for want of a rule or table that covers it. The user must decide if a rule or a
+// mode asks, and about production, secrets, files that other programs execute, elevated privileges, changes to git
+// history, and commands that would leave the sandbox after unseen changes.
 func (p Policy) Grantable(a action.Action, mode action.Mode) bool {
 	if mode != action.ModeAsk && mode != action.ModeEdits && mode != action.ModeAuto || a.Privesc || isDelicate(a) || Unseen(p, a, mode) {
 		return false

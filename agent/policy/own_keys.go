@@ -11,8 +11,8 @@ import (
 	"buddy/texts"
 )
 
-// Programs that read or change whole folders: folderReaders always do, the programs in flaggedReaders with a flag that
-// contains one of the letters.
+// Programs that read or change whole folders: those in folderReaders always, those in flaggedReaders with a short
+// option that contains one of the letters, such as cp -r.
 var (
 	folderReaders = []string{
 		"tar", "bsdtar", "zip", "7z", "7za", "rsync", "sftp", "cpio", "pax", "mv", "ln", "zgrep", "rg", "ag", "ack", "find", "fd", "fdfind", "rclone", "restic", "borg", "docker", "podman",
@@ -44,19 +44,19 @@ func searchesHere(c shell.Command) bool {
 	return words < 2 && slices.Contains([]string{"rg", "ag", "ack", "grep", "egrep", "fgrep", "find", "fd", "fdfind"}, c.Name()) && readsFolders(c, shell.Arg{})
 }
 
-// Own lists buddy's own files on this machine. Paths are absolute and listed under every name, including the real
-// path.
+// Own lists buddy's own files on this machine. Paths are absolute, and a file is listed under each of its names,
+// including its real path.
 type Own struct {
 	// Files lists the folders of the settings and of buddy's state, with everything below them, and key files
 	// elsewhere.
 	Files []string
 	// Credentials lists the files that no tool may read, in any mode and despite any rule.
 	Credentials []string
-	// Given lists paths that buddy has given to the model. They may be read and passed to programs: the session's
-	// outputs and plan, the project's memory, skills.
+	// Given lists paths that buddy has given to the model. Tools may read these and pass them to programs: the
+	// session's outputs and plan, the project's memory, skills.
 	Given []string
-	// Program reports whether a word of a command in dir ("" is unknown) is this program, under any name. nil means
-	// that only its usual name is recognized.
+	// Program reports whether word, in a command that runs in dir ("" is unknown), names this program, even if its file
+	// was renamed. If the function is nil, only the usual name is recognized.
 	Program func(word, dir string) bool
 }
 
@@ -68,12 +68,13 @@ type ownKeys struct {
 	resolve func(path string) string // as [Policy.Resolve]
 }
 
-// keysOf returns buddy's own files for a command in cwd.
+// keysOf returns an ownKeys for a command in cwd.
 func keysOf(p Policy, cwd string) ownKeys {
 	return ownKeys{p.Own, p.Home, cmp.Or(cwd, p.Workspace), p.Resolve}
 }
 
-// given returns the part of a path after one of the Given paths; ok is false if the path is below none of them.
+// given returns what follows one of the Given paths in a path. If the path is outside all of them, it returns the whole
+// path and ok is false.
 func (o Own) given(path string) (rest string, ok bool) {
 	for _, g := range o.Given {
 		if texts.Below(path, g) {
@@ -83,7 +84,7 @@ func (o Own) given(path string) (rest string, ok bool) {
 	return path, false
 }
 
-// secret returns the part of a path that suggests secrets, or "".
+// secret returns the part of a path that suggests that the file holds secrets, or "".
 func (k ownKeys) secret(path string) string {
 	rest, given := k.given(path)
 	if own := k.file(path); own != "" && !given {
@@ -92,7 +93,7 @@ func (k ownKeys) secret(path string) string {
 	return Secret(rest)
 }
 
-// secretIn returns what secret returns, or for a glob what SecretPattern returns. It has the signature of
+// secretIn returns what [ownKeys.secret] returns or, for a glob, what SecretPattern returns. It has the signature of
 // [shell.Env].Secret.
 func (k ownKeys) secretIn(path string, glob bool) string {
 	if glob {
@@ -133,8 +134,8 @@ func (k ownKeys) below(dir string) string {
 	return ownName(k.Files[i])
 }
 
-// touched returns the display name of one of buddy's own files that a command names, or that is in a folder which the
-// command reads or changes as a whole; "" for none. It does not see names that a program computes.
+// touched returns the display name of one of buddy's own files that a command names, or of one in a folder that it
+// reads or changes as a whole; "" for none. It does not see names that a program computes.
 func (k ownKeys) touched(command string, report shell.Report) string {
 	text := command
 	code := slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return len(codeIn(command, c)) > 0 })
@@ -159,9 +160,9 @@ func (k ownKeys) touched(command string, report shell.Report) string {
 	return ""
 }
 
-// named returns the display name of one of buddy's own files that another program's arguments name, or that is in a
-// folder that they name; "" for none. A folder that contains the home does not count. named sees whole quoted paths,
-// but not paths that the program computes from its arguments.
+// named returns the display name of one of buddy's own files that the arguments of an MCP tool name, or of one in a
+// folder that they name; "" for none. Folders that contain the home folder do not count. named sees paths in quotes,
+// but not paths that the tool computes from its arguments.
 func (k ownKeys) named(arguments string) string {
 	for quoted := range strings.SplitSeq(arguments, `"`) {
 		path := strings.TrimPrefix(quoted, "file://")
@@ -179,11 +180,11 @@ func (k ownKeys) named(arguments string) string {
 	return ""
 }
 
-// maxPath exceeds the longest path of any system, in bytes.
+// maxPath is longer than any path that a system allows, in bytes.
 const maxPath = 4096
 
-// tail returns the part of a path below the home, or the whole path if it is outside. The search for paths in commands
-// uses it, because a command may write the home as ~, $HOME or otherwise.
+// tail returns the part of a path below the home folder, or the whole path if it is outside. Commands are searched for
+// that part only, because they may write the home folder as ~, $HOME or otherwise.
 func (k ownKeys) tail(path string) string {
 	if rel, err := filepath.Rel(k.home, path); k.home != "" && err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -191,7 +192,7 @@ func (k ownKeys) tail(path string) string {
 	return path
 }
 
-// includes does what touched does, for one command that runs in dir.
+// includes is touched for one command that runs in dir.
 func (k ownKeys) includes(c shell.Command, dir string) string {
 	for i, w := range c.Argv {
 		for _, text := range pathsIn(w.Text) {
@@ -212,18 +213,19 @@ func (k ownKeys) includes(c shell.Command, dir string) string {
 	return ""
 }
 
-// uses reports whether Given files may be passed to a command: nothing shows that it would change them.
+// uses reports whether a command may get Given files as arguments: nothing shows that it would change them.
 func uses(c shell.Command) bool {
 	return c.ReadOnly || c.Effect == shell.RunsCode || c.Effect == shell.Unknown
 }
 
-// apart reports whether a folder contains neither the home nor the command's folder. Only for such a folder does a
-// command that changes it count as changing everything in it.
+// apart reports whether a folder contains neither the home folder nor the command's folder. Commands often name those;
+// only a command that changes some other folder counts as changing everything in it.
 func (k ownKeys) apart(dir string) bool {
 	return !texts.Below(k.home, dir) && !texts.Below(k.cwd, dir)
 }
 
-// absolute returns the absolute path that a word names in dir; for a pattern, the folder before its first wildcard.
+// absolute returns the absolute path that a word names in dir. For a pattern, that is the folder before the first
+// wildcard.
 func (k ownKeys) absolute(arg shell.Arg, dir string) string {
 	word := arg.Text
 	if rest, ok := strings.CutPrefix(word, "~"); ok && (rest == "" || rest[0] == '/') && k.home != "" {
@@ -241,8 +243,8 @@ func (k ownKeys) absolute(arg shell.Arg, dir string) string {
 	return filepath.Clean(word)
 }
 
-// guardOwn requires approval for actions on buddy's own files that a mode or a rule allows. No rule allows changing
-// them; a rule that names a file allows reading it. No tool reads credentials.
+// guardOwn requires approval for actions on buddy's own files although a mode or a rule allows them. A rule that names
+// a file can allow reading it, but no rule can allow changing it. Reading credentials is denied.
 func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, v action.Verdict) action.Verdict {
 	if len(p.Own.Files) == 0 || a.Kind == action.Internal || a.Kind == action.PlanFile {
 		return v

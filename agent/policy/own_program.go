@@ -13,8 +13,8 @@ import (
 // programName is the installed name of this program.
 const programName = "buddy"
 
-// harmlessCalls lists the first words of calls of this program that change only sessions and logs. Every other call
-// counts as a change.
+// harmlessCalls lists the first words of calls that change at most sessions and logs. Every other call counts as a
+// change to buddy's own files.
 var harmlessCalls = []string{
 	"--help", "--version", "-h", "completion", "doctor", "exec", "help", "logs", "ls", "models", "replay", "review", "trace",
 	"config check", "config get", "config path", "config schema", "config show", "mcp list", "memory list", "memory why", "policy explain",
@@ -22,13 +22,13 @@ var harmlessCalls = []string{
 	"workflow check", "workflow list", "workflow runs", "workflow show", "workflow status",
 }
 
-// changingCalls lists the first words of calls that change something, except for the calls in [harmlessCalls]. By these
-// words a call is recognized when it is uncertain whether the program is buddy or what the arguments are.
+// changingCalls lists the first words of calls that may change buddy's own files; calls in [harmlessCalls] don't. They
+// identify a call where it is uncertain whether the program is buddy, or which words are its arguments.
 var changingCalls = []string{
 	"approve", "attach", "config", "init", "login", "logout", "mcp", "memory", "resume", "sessions", "stop", "trust", "workflow",
 }
 
-// harmless reports whether a call of this program with these arguments changes none of its own files.
+// harmless reports whether a call of this program with these arguments leaves its own files unchanged.
 func harmless(args []string) bool {
 	return slices.ContainsFunc(harmlessCalls, func(call string) bool {
 		words := strings.Fields(call)
@@ -36,12 +36,12 @@ func harmless(args []string) bool {
 	})
 }
 
-// changes reports whether words are certainly arguments with which this program changes its own files.
+// changes reports whether words are certainly the arguments of a call of this program that changes its own files.
 func changes(args []string) bool {
 	return len(args) > 0 && slices.Contains(changingCalls, args[0]) && !harmless(args)
 }
 
-// calls returns the first call of this program in a command if the call may change this program's own files, or "".
+// calls returns the first call of this program in a command that may change the program's own files, or "".
 func (k ownKeys) calls(command string, report shell.Report) string {
 	for _, c := range report.Commands {
 		words := make([]string, len(c.Argv))
@@ -65,8 +65,8 @@ func (k ownKeys) calls(command string, report shell.Report) string {
 	return ""
 }
 
-// isCall reports whether word i of a command may start a call of this program that changes its own files: the word
-// names the program, perhaps under another name, and args follow it.
+// isCall reports whether word i of a command names this program, perhaps under another name, and args make it a call
+// that may change the program's own files.
 func (k ownKeys) isCall(c shell.Command, i int, w shell.Arg, args []string) bool {
 	switch {
 	case w.Dynamic:
@@ -87,8 +87,8 @@ func callText(args []string) string {
 	return strings.TrimSpace(programName + " " + strings.Join(args[:min(len(args), 2)], " "))
 }
 
-// codeIn returns the texts in a command that another program may run: words with unusual characters, and the whole
-// command if it contains a here-document.
+// codeIn returns the texts in a command that another program may run as code: words with unusual characters, and the
+// whole command if it contains a here-document.
 func codeIn(command string, c shell.Command) (all []string) {
 	if c.Effect != shell.RunsCode && c.Effect != shell.Unknown {
 		return nil
@@ -104,9 +104,8 @@ func codeIn(command string, c shell.Command) (all []string) {
 	return all
 }
 
-// leads returns the display name of one of buddy's own files that a command may reach by a path computed at run time,
-// or "". It looks for words in a computed part or in code that are the start of the file's path. It does not see paths
-// that are joined from smaller pieces.
+// leads returns the display name of one of buddy's own files whose path a command may compute when it runs, or "". It
+// searches code and computed words for the start of such a path, but misses a path that is joined from smaller pieces.
 func (k ownKeys) leads(command string, report shell.Report) string {
 	var all []string
 	if report.Unread {
@@ -131,8 +130,8 @@ func (k ownKeys) leads(command string, report shell.Report) string {
 	return ""
 }
 
-// startOf returns the display name of a file of buddy's own whose path starts with a word, or "". The word must contain
-// at least the first folder below the home, and the command must not run in the folder that the word names.
+// startOf returns the display name of one of buddy's own files whose path starts with word, or "". word must contain at
+// least the first folder below the home folder. It does not count if the command runs in the folder that it names.
 func (k ownKeys) startOf(word string) string {
 	word = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(word, "~"), k.home), "/")
 	for _, o := range k.Files {

@@ -15,8 +15,8 @@ func basePlan(p Policy, a action.Action) action.Verdict {
 	return action.Verdict{Decision: action.Allow, Reason: "writes the session's plan, which is not one of your files", Rule: "plan file"}
 }
 
-// inPlan applies plan mode to the verdict v. base is the verdict without rules: no rule can allow anything in plan
-// mode.
+// inPlan applies plan mode to the verdict v. base is the verdict without rules. Both must allow the action, because no
+// rule can loosen plan mode.
 func inPlan(a action.Action, base, v action.Verdict) action.Verdict {
 	rule := modeRule(action.ModePlan)
 	switch {

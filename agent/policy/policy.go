@@ -26,23 +26,23 @@ const (
 	// ReadOnly is the rule for a command that is listed as read-only and that runs in the read-only sandbox, where the
 	// kernel enforces it.
 	ReadOnly = "read-only commands"
-	// LiteralCore is the rule for a command whose words are all written out and whose programs are on a short list. It
-	// runs outside the sandbox and in the initial environment, so that earlier commands affect only the folder in which
-	// it runs.
+	// LiteralCore is the rule for a command whose words are all written out and whose programs are on a short list.
+	// Such a command runs outside the sandbox, but with the initial environment: of earlier commands, it only keeps the
+	// current folder.
 	LiteralCore = "read-only commands, written out"
-	// GitActs is the rule for a command that changes history, publishes it or loses uncommitted work. Only a rule
-	// in the settings that names it, or all mode, allows it.
+	// GitActs is the rule for a command that changes history, publishes it or loses uncommitted work. Only all mode and
+	// rules in the settings that name the command allow it.
 	GitActs = "git: history and uncommitted work"
-	// ChangedTool is the rule for a tool of an MCP server that changed since its approval. It asks in every mode,
-	// whatever the rules allow.
+	// ChangedTool is the rule for an MCP tool whose definition changed since its approval. It needs approval in every
+	// mode, whatever other rules allow.
 	ChangedTool = "changed tool"
-	// Production is the rule for a production target. It asks about actions that a mode or a rule allows.
+	// Production is the rule for a production target. Even what a mode or a rule allows needs approval there.
 	Production = "production"
-	// HardLinks is the rule for changing a file that has other names (hard links): the file changes under all of them.
-	// It asks in every mode, whatever the rules allow.
+	// HardLinks is the rule for changing a file that has other names (hard links), because the change shows under all
+	// of them. It needs approval in every mode, whatever other rules allow.
 	HardLinks = "hard links"
-	// ReadOnlyFile is the rule for a change of a file that its owner made read-only. Like HardLinks, it asks in every
-	// mode.
+	// ReadOnlyFile is the rule for changing a file that its owner made read-only. It needs approval in every mode, as
+	// for HardLinks.
 	ReadOnlyFile = "read-only file"
 )
 
@@ -56,8 +56,8 @@ type Policy struct {
 	Home string
 	// Own lists buddy's own files.
 	Own Own
-	// Plan is the file of the session's plan, an absolute real path on this machine; "" is none. Plan tools write
-	// it without approval, even in plan mode, where they write nothing else.
+	// Plan is the file of the session's plan, an absolute real path on this machine; "" is none. The model may write it
+	// without approval, and in plan mode nothing else.
 	Plan string
 	// Rules take precedence over the mode. Their order does not matter.
 	Rules []action.Rule
@@ -68,33 +68,33 @@ type Policy struct {
 	Match    func(dir, pattern string) (found []string, ok bool)
 	Holds    func(dir string) (name string, ok bool)
 	GitKeeps func(dir string) string
-	// Count counts the files at and below an absolute path of the target; folder reports whether the path is a
-	// folder. ok is false if counting would take too long. nil counts nothing.
+	// Count counts the files at and below an absolute path of the target, and reports whether the path is a folder. ok
+	// is false if counting would take too long. A nil function counts nothing.
 	Count func(path string) (files int, folder, ok bool)
-	// Undoes reports whether /undo restores everything that a command deletes at and below an absolute path of the
-	// target; for the workspace, whether /undo covers commands at all. The first call may take some hundred milliseconds.
-	// nil means that /undo restores nothing there.
+	// Undoes reports whether /undo would restore everything that a command deletes at and below an absolute path of the
+	// target. Asked about the workspace, it reports whether /undo covers commands at all. The first call may take some
+	// hundred milliseconds. A nil function means that nothing is restored there.
 	Undoes func(path string) bool
-	// Shell is the shell that runs commands; "" is bash or a compatible one. The effect of commands in zsh is
-	// unknown: its patterns can run commands.
+	// Shell is the shell that runs commands; "" is bash or a compatible one. Every command in zsh counts as unknown,
+	// because zsh's glob patterns can themselves run commands.
 	Shell string
-	// Confined means that commands that need no approval run in the read-only sandbox. Without it only the literal
-	// core needs none.
+	// Confined means that the target has a read-only sandbox for commands that need no approval. Without it, only the
+	// literal core runs without approval.
 	Confined bool
 	// Boxed means that approved commands run in the sandbox of the settings.
 	Boxed bool
-	// Fence returns why commands can't run in the workspace sandbox, with the next step; nil if they can. The first
-	// call may take some milliseconds. A nil function means that the target has no such sandbox, and auto mode asks
-	// there like ask mode.
+	// Fence returns nil if commands can run in the workspace sandbox, otherwise an error with the reason and the next
+	// step. The first call may take some milliseconds. A nil function means that the target has no such sandbox, so
+	// auto mode asks the user there, just as ask mode does.
 	Fence func() error
-	// Tries returns why no command can be tried on the target, as a clause; nil if they can. The first call may take
-	// some milliseconds. If the function is nil, no try is offered, because nobody could answer whether to keep the
-	// changes.
+	// Tries returns nil if the user can try commands on the target, otherwise the reason as a clause. The first call
+	// may take some milliseconds. A nil function means that nobody could decide about keeping the changes, so trying is
+	// not offered.
 	Tries func() error
 	// Unseen tracks whether the workspace was changed without asking, see package unseen.
 	Unseen unseen.Place
-	// Git runs git with args in a folder of the target, so that it can't change anything, and returns its output. It
-	// returns at the latest when ctx ends. nil means that git can't be queried.
+	// Git runs git in a folder of the target in a way that prevents changes, and returns its output. It returns at the
+	// latest when ctx ends. A nil function means that git can't be queried.
 	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	// At returns the values for a target that replace Workspace, Also, Home, Own, Resolve, Match, Holds, GitKeeps,
 	// Count, Undoes, Git, Confined, Boxed, Fence and Tries; nil means that these fields apply to all targets.
@@ -143,22 +143,22 @@ func (p Policy) on(a action.Action) Policy {
 	return p
 }
 
-// PlaceOf returns the tracker of unapproved changes to the workspace in which an action runs.
+// PlaceOf returns the tracker of unapproved changes to the workspace of an action's target.
 func PlaceOf(p Policy, a action.Action) unseen.Place { return p.on(a).Unseen }
 
-// With returns p with an additional rule.
+// With returns a copy of p with an additional rule.
 func (p Policy) With(r action.Rule) Policy {
 	p.Rules = append(slices.Clone(p.Rules), r)
 	return p
 }
 
-// Judge returns the verdict on an action in a mode. An unknown mode counts as ask. If the action has several files, the
-// most dangerous one decides; if it has several targets, the strictest verdict counts.
+// Judge returns the verdict on an action in a mode. An unknown mode counts as ask. If the action has several files,
+// hosts or targets, the strictest verdict counts.
 func (p Policy) Judge(a action.Action, mode action.Mode) action.Verdict {
 	return p.strictest(a, mode).verdict
 }
 
-// judgement holds a verdict and what it is based on.
+// judgement holds a verdict and the values that it was derived from.
 type judgement struct {
 	action  action.Action // the whole action, or its part on the deciding target
 	on      Policy        // for the target of action
@@ -178,8 +178,8 @@ func (p Policy) strictest(a action.Action, mode action.Mode) judgement {
 		one := a.On(at)
 		j := p.on(one).judgeOne(one, mode)
 		same = same && (i == 0 || j.verdict.Decision == worst.verdict.Decision)
-		// Among equal decisions, these rules win: if one target lets a command of the literal core run without a
-		// sandbox, all do, and InFence must not be lost.
+		// Among equal decisions, these rules win. LiteralCore: if it lets the command run without a sandbox on one
+		// target, it must apply to all. InFence: otherwise the command would lose its sandbox.
 		everywhere := (j.verdict.Rule == LiteralCore || j.verdict.Rule == InFence) && j.verdict.Decision == worst.verdict.Decision
 		if i == 0 || everywhere || stricter(j.verdict.Decision, worst.verdict.Decision) {
 			worst = j
@@ -203,7 +203,8 @@ func (p Policy) judgeOne(a action.Action, mode action.Mode) judgement {
 	return judgement{action: a, on: p, verdict: p.judgeFiles(a, report, mode), report: report, mode: mode}
 }
 
-// judgeFiles returns the verdict on an action's most dangerous file; report is the analysis of a command.
+// judgeFiles returns the strictest verdict on an action's files and hosts. report is the analysis if the action is a
+// command.
 func (p Policy) judgeFiles(a action.Action, report shell.Report, mode action.Mode) action.Verdict {
 	v := p.judge(a, report, mode)
 	for _, path := range a.Paths {
@@ -232,7 +233,7 @@ func stricter(a, b action.Decision) bool {
 // later reports whether a comes after b in a list.
 func later[T comparable](list []T, a, b T) bool { return slices.Index(list, a) > slices.Index(list, b) }
 
-// judge returns the verdict on an action with regard to one file, its Path.
+// judge returns the verdict on an action, as far as files are concerned only on the one in a.Path.
 func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) action.Verdict {
 	if v, ok := p.denied(a, report); ok {
 		return v
@@ -255,8 +256,8 @@ func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) ac
 	return guardFile(a, mode, guardChanged(a, mode, guardUnseen(p, a, mode, guardOwn(p, a, report, mode, v))))
 }
 
-// guardChanged requires approval for a tool that its server changed since its approval: modes and rules were meant
-// for the earlier tool.
+// guardChanged requires approval for an MCP tool whose definition its server changed since the tool's approval: modes
+// and rules were meant for the earlier tool.
 func guardChanged(a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
 	if !a.Changed || v.Decision == action.Deny {
 		return v
@@ -268,8 +269,8 @@ func guardChanged(a action.Action, mode action.Mode, v action.Verdict) action.Ve
 	return v
 }
 
-// guard requires approval for allowed actions on a guarded target. Outputs and the plan of this session are not
-// stored there, so internal actions on them are exempt.
+// guard requires approval for allowed actions on a guarded target. Internal actions are exempt, because they concern
+// the session's outputs and plan, which are not stored on that target.
 func (p Policy) guard(a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
 	if !p.guarded || v.Decision != action.Allow || a.Kind == action.PlanFile || a.Kind == action.Internal && a.Path != "" {
 		return v
@@ -303,7 +304,7 @@ func (p Policy) moded(a action.Action, mode action.Mode, base, v action.Verdict)
 	return v
 }
 
-// isCommand reports whether the Command of an action of this kind is a program or text for a shell.
+// isCommand reports whether actions of this kind have a Command: a command line, or text typed into a shell.
 func isCommand(k action.Kind) bool {
 	return k == action.Shell || k == action.Git || k == action.PaneKeys
 }
@@ -361,7 +362,7 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	}
 }
 
-// reachReason returns why a network action needs approval, and the rule.
+// reachReason returns why a network action needs approval, and the name of the rule that requires it.
 func reachReason(a action.Action) (reason, rule string) {
 	switch {
 	case a.Kind == action.Connect:
@@ -403,15 +404,15 @@ func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 	return v
 }
 
-// systemFacts lists files outside the workspace that may be read without approval: they are often read and hold nothing
-// private.
+// systemFacts lists files outside the workspace that may be read without approval, because they are often needed and
+// hold nothing private.
 var systemFacts = []string{
 	"/etc/os-release", "/usr/lib/os-release", "/etc/debian_version", "/etc/alpine-release", "/etc/timezone", "/etc/shells",
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/uptime", "/proc/version", "/proc/stat", "/proc/filesystems",
 }
 
-// border returns why reading a file, with links resolved, needs approval; or "". Names of secrets are checked
-// separately.
+// border returns why reading a file outside the workspace needs approval, or "". Links in path are already resolved.
+// Names that suggest secrets are checked separately.
 func (p Policy) border(path string) string {
 	if _, given := p.Own.given(path); given || p.inWorkspace(path) || slices.Contains(systemFacts, path) {
 		return ""

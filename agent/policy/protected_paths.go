@@ -8,12 +8,12 @@ import (
 	"buddy/texts"
 )
 
-// protected lists the system folders that file tools change only if a rule allows the path.
+// protected lists the system folders in which file tools can change a file only if a rule allows its path.
 var protected = []string{
 	"/etc", "/bin", "/sbin", "/lib", "/lib64", "/usr", "/boot", "/dev", "/proc", "/sys", "/System", "/Library", "/private/etc",
 }
 
-// keyFolders lists names of folders with keys, at any depth.
+// keyFolders lists names of folders, at any depth, that hold keys.
 var keyFolders = []string{".ssh", ".gnupg", ".aws"}
 
 // protectedReason returns why a file must not be changed, or "".

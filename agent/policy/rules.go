@@ -14,8 +14,8 @@ import (
 	"buddy/texts/secretfile"
 )
 
-// denied returns the verdict for actions that every mode denies: harm without a sane use, protected paths, deny
-// rules.
+// denied returns the verdict for actions that every mode denies: destruction that is never sensible, changes to
+// protected paths, and what deny rules match.
 func (p Policy) denied(a action.Action, report shell.Report) (action.Verdict, bool) {
 	deny := func(reason, rule string) (action.Verdict, bool) {
 		return action.Verdict{Decision: action.Deny, Reason: reason, Rule: rule}, true
@@ -38,14 +38,14 @@ func (p Policy) denied(a action.Action, report shell.Report) (action.Verdict, bo
 	return action.Verdict{}, false
 }
 
-// lifted reports whether one of the user's rules explicitly allows an action's path.
+// lifted reports whether an allow rule of the user names the action's path, which lifts its protection.
 func (p Policy) lifted(a action.Action) bool {
 	return slices.ContainsFunc(p.Rules, func(r action.Rule) bool {
 		return r.Decision == action.Allow && r.Source != action.FromProject && r.Path != "" && p.matches(r, a, shell.Report{})
 	})
 }
 
-// match returns the first matching rule with the decision d.
+// match returns the first rule with decision d that matches an action.
 func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (action.Rule, bool) {
 	if d == action.Allow && isCommand(a.Kind) {
 		return p.allowed(a, report)
@@ -58,7 +58,7 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 	return action.Rule{}, false
 }
 
-// meantFor reports whether an allow rule whose words match an action may allow it.
+// meantFor reports whether an allow rule that matches an action was meant for such actions.
 func meantFor(r action.Rule, a action.Action) bool {
 	switch {
 	case r.Source == action.FromProject:
@@ -73,8 +73,9 @@ func meantFor(r action.Rule, a action.Action) bool {
 	return !a.Local || r.Host != "" // a rule for web pages does not cover the local network
 }
 
-// allowed returns a rule if the rules and the literal core together cover every part of a command, which then runs
-// outside the read-only sandbox. Parts that are not commands (a redirection, an assignment) are never covered.
+// allowed returns an allow rule if rules and the literal core together cover every command in an action. The action
+// then runs outside the read-only sandbox. ok is false if the action has parts that are not commands, such as a
+// redirection or an assignment.
 func (p Policy) allowed(a action.Action, report shell.Report) (action.Rule, bool) {
 	if a.Kind == action.PaneKeys || len(report.Other) > 0 || len(report.Commands) == 0 || a.Privesc {
 		return action.Rule{}, false
@@ -92,15 +93,15 @@ func (p Policy) allowed(a action.Action, report shell.Report) (action.Rule, bool
 	return used, used.Decision == action.Allow
 }
 
-// covers reports whether a rule allows one unwrapped command.
+// covers reports whether a rule allows one command that has no wrapper.
 func (p Policy) covers(r action.Rule, a action.Action, c shell.Command) bool {
 	return r.Decision == action.Allow && r.Source != action.FromProject && r.Path == "" && r.Host == "" && p.applies(r, a) &&
 		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix) && meant(r, c) && covered(p, r, c)
 }
 
 // meant reports whether a rule that matches the words of a git command also permits its effect. Changes to history and
-// to uncommitted work need a rule in the settings that names them. For a commit or a push, the rule must contain the
-// words of the subcommand; for rewriting, overwriting and deleting, the whole command.
+// to uncommitted work need a rule in the settings that names them. To allow a commit or a push, such a rule must
+// contain the words of the subcommand; to allow rewriting, overwriting or deleting, the whole command.
 func meant(r action.Rule, c shell.Command) bool {
 	switch {
 	case c.Git == nil:
@@ -113,7 +114,7 @@ func meant(r action.Rule, c shell.Command) bool {
 	return len(r.Prefix) == len(c.Argv)
 }
 
-// applies reports whether the tool and the target of a rule match.
+// applies reports whether a rule is for the tool and the target of an action.
 func (p Policy) applies(r action.Rule, a action.Action) bool {
 	// A host rule that asks or denies covers the connections of every tool.
 	closed := a.Kind == action.Connect && r.Decision != action.Allow && r.Host != ""
@@ -128,14 +129,14 @@ func (p Policy) applies(r action.Rule, a action.Action) bool {
 	return ok || r.Target == target
 }
 
-// matches reports whether a rule certainly matches. It is for rules that ask or deny, and for rules about files and
-// hosts.
+// matches reports whether a rule certainly matches. It is used for rules that ask or deny, and for allow rules about
+// files and hosts.
 func (p Policy) matches(r action.Rule, a action.Action, report shell.Report) bool {
 	return p.matching(r, a, report) == shell.Yes
 }
 
-// matching does what matches does, with a third answer: Maybe, if the match depends on a part of a command that is
-// computed or was not analysed.
+// matching is matches with a third answer: Maybe, if a part of the command that decides about the match is computed or
+// was not analysed.
 func (p Policy) matching(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	if !p.applies(r, a) || r.Check() != nil {
 		return shell.No
@@ -165,7 +166,7 @@ func (p Policy) matching(r action.Rule, a action.Action, report shell.Report) sh
 	return best
 }
 
-// reaches reports whether an action uses the host of a rule. A read-only command reaches no host.
+// reaches reports whether an action connects to the host of a rule. A read-only command connects to no host.
 func reaches(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	at := func(h string) bool {
 		if r.Shape == action.Exactly {
@@ -186,7 +187,8 @@ func reaches(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	return best
 }
 
-// unread returns Maybe if a part of the command was not analysed, because any rule may match that part; otherwise No.
+// unread returns Maybe if a part of the command was not analysed, because any rule may match that part. Otherwise it
+// returns No.
 func unread(report shell.Report) shell.Match {
 	if report.Unread {
 		return shell.Maybe
@@ -194,8 +196,8 @@ func unread(report shell.Report) shell.Match {
 	return shell.No
 }
 
-// uncertain turns an allowed command into one that needs approval if a deny rule might match: deciding words are
-// computed, or a part was not analysed.
+// uncertain requires approval for an allowed command that a deny rule might match, because words that decide about it
+// are computed or a part was not analysed.
 func uncertain(p Policy, a action.Action, report shell.Report, mode action.Mode, v action.Verdict) action.Verdict {
 	if v.Decision != action.Allow || !report.Unread && !report.Dynamic && !computedName(report) {
 		return v
@@ -217,13 +219,13 @@ func uncertain(p Policy, a action.Action, report shell.Report, mode action.Mode,
 	return v
 }
 
-// computedName reports whether the name of a program is a pattern.
+// computedName reports whether the name of a program to run is a glob pattern.
 func computedName(report shell.Report) bool {
 	return slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return len(c.Argv) > 0 && c.Argv[0].Pattern })
 }
 
-// begins reports whether a command starts with the words of a prefix. A system folder before the program's name is
-// ignored.
+// begins reports whether a command starts with the words of a prefix. The program's name may be written with a system
+// folder before it.
 func begins(c shell.Command, prefix []string) bool {
 	if len(c.Argv) < len(prefix) {
 		return false
@@ -301,8 +303,8 @@ func (p Policy) names(pattern string, a action.Action, report shell.Report) bool
 	return false
 }
 
-// pathsIn returns the parts of a word that may name a file: the whole word, and the text after an option's name, @
-// or a host.
+// pathsIn returns the parts of a word that may name a file: the whole word, and what follows an option's name, an @, or
+// a host and a colon.
 func pathsIn(word string) []string {
 	all := []string{word}
 	for i, r := range word {
@@ -319,7 +321,8 @@ func pathsIn(word string) []string {
 	return all
 }
 
-// wordNames reports whether a text names a path that matches pattern; glob means that the text is a pattern itself.
+// wordNames reports whether text names a path that matches pattern, from one of the folders. glob means that text is
+// itself a pattern.
 func wordNames(p Policy, pattern, text string, glob bool, folders []string) bool {
 	if rest, ok := strings.CutPrefix(text, "~/"); ok && p.Home != "" {
 		text = filepath.Join(p.Home, rest)
@@ -337,7 +340,7 @@ func wordNames(p Policy, pattern, text string, glob bool, folders []string) bool
 	return false
 }
 
-// globsMeet reports whether some path matches both patterns; a may contain **.
+// globsMeet reports whether some path matches both patterns, given as path elements. a may contain **.
 func globsMeet(a, b []string) bool {
 	switch {
 	case len(a) == 0:

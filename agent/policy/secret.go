@@ -2,12 +2,12 @@ package policy
 
 import "buddy/texts/secretfile"
 
-// Secret returns the part of path that suggests secrets, or "".
+// Secret returns the part of a path that suggests that the file holds secrets, or "".
 func Secret(path string) string {
 	part, _ := secretfile.Find(path)
 	return part
 }
 
-// SecretPattern returns the part of a glob pattern that could match a file with secrets, or "".
-// In pattern \ escapes a literal character.
+// SecretPattern returns the part of a glob pattern that could match a file with secrets, or "". A backslash in the
+// pattern escapes the next character.
 func SecretPattern(pattern string) string { return secretfile.FindPattern(pattern) }

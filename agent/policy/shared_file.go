@@ -2,8 +2,8 @@ package policy
 
 import "buddy/agent/action"
 
-// reach returns the effect of a file change that its diff does not show, and the rule that asks about it; zero
-// values for none.
+// reach returns the effect of a file change that its diff does not show, and the rule that therefore requires approval.
+// Both are zero if there is no such effect.
 func reach(a action.Action) (e action.Effect, rule string) {
 	verb := "changes"
 	if a.Kind == action.FileDelete && len(a.Paths) == 0 {
@@ -20,8 +20,8 @@ func reach(a action.Action) (e action.Effect, rule string) {
 	return e, ""
 }
 
-// guardFile requires approval for a change that affects other names of a file, or a file that its owner made
-// read-only. Modes and rules that allow changes are not meant for such files.
+// guardFile requires approval for a change that affects other names of a file, or a file that its owner made read-only.
+// Modes and rules that allow changes don't cover such files.
 func guardFile(a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
 	e, rule := reach(a)
 	if rule == "" || v.Decision == action.Deny {

@@ -10,10 +10,10 @@ import (
 	"buddy/texts"
 )
 
-// Similar returns the one rule that "allow similar this session" would add for an action that needs approval. ok is
-// false if a person could not judge the rule at a glance: for commands that are computed, destroy data, need elevated
-// privileges, reach other machines, or have several parts or targets that need approval. The rule applies only to the
-// target of the action. In auto mode a command outside the sandbox gets a rule only for a closed shape, and none after
+// Similar returns the one rule that "allow similar this session" would add for an action that needs approval. The rule
+// applies only to the action's target. ok is false if the user could not judge the rule at a glance: for commands that
+// are computed, destroy data, need elevated privileges, reach other machines, or have several parts or targets that
+// need approval. In auto mode, a command outside the sandbox gets a rule only if it has a closed shape, and none after
 // unseen changes.
 func (p Policy) Similar(a action.Action, mode action.Mode) (action.Rule, bool) {
 	if len(a.Targets) > 0 {
@@ -23,7 +23,7 @@ func (p Policy) Similar(a action.Action, mode action.Mode) (action.Rule, bool) {
 	return j.on.similar(a, j.report, mode)
 }
 
-// similar returns the rule of Similar for the target of p. report is the analysis of a command.
+// similar is Similar for the target of p. report is the analysis if the action is a command.
 func (p Policy) similar(a action.Action, report shell.Report, mode action.Mode) (action.Rule, bool) {
 	if len(a.Targets) > 0 || Unseen(p, a, mode) {
 		return action.Rule{}, false
@@ -40,7 +40,7 @@ func (p Policy) similar(a action.Action, report shell.Report, mode action.Mode) 
 	return r, true
 }
 
-// widened extends r to actions that are similar to an action, depending on its kind.
+// widened extends r, depending on the action's kind, to actions similar to a.
 func widened(p Policy, r action.Rule, a action.Action, report shell.Report, mode action.Mode) (_ action.Rule, ok bool) {
 	switch a.Kind {
 	case action.Shell, action.Git:
@@ -58,7 +58,7 @@ func widened(p Policy, r action.Rule, a action.Action, report shell.Report, mode
 	return r, ok
 }
 
-// offers reports whether a similar rule makes sense for an action that is not a command: actions that delete, send
+// offers reports whether "allow similar" makes sense for an action that is not a command. Actions that delete, send
 // something or are risky are approved one by one.
 func offers(a action.Action) bool {
 	switch a.Kind {
@@ -72,7 +72,8 @@ func offers(a action.Action) bool {
 	return true
 }
 
-// similarFolder returns a pattern for the files in the folder of an action's file, unless that would be too broad.
+// similarFolder returns a pattern for all files in the folder of an action's file. ok is false if that would be too
+// broad.
 func similarFolder(p Policy, a action.Action) (string, bool) {
 	dir := filepath.Dir(a.Path)
 	ok := p.editable(a)
@@ -82,12 +83,11 @@ func similarFolder(p Policy, a action.Action) (string, bool) {
 	return filepath.Join(dir, "**"), ok && !strings.ContainsAny(dir, `*?[{\`)
 }
 
-// maxExact limits the words of a rule for one command, in bytes, so that a person can read them.
+// maxExact limits the words of a rule for one command, in bytes, so that the user can read them.
 const maxExact = 400
 
-// similarCommand fills in a rule about the only command of a program that needs approval: by its closed shape, or by
-// all its words. ok is false for commands that destroy data, need elevated privileges, reach other machines or are
-// computed.
+// similarCommand fills in a rule for the one command in report that needs approval: by its closed shape, or by all its
+// words. ok is false for commands that destroy data, need elevated privileges, reach other machines or are computed.
 func similarCommand(p Policy, r action.Rule, report shell.Report) (action.Rule, bool) {
 	var asked []shell.Command
 	for _, c := range report.Commands {
@@ -106,10 +106,10 @@ func similarCommand(p Policy, r action.Rule, report shell.Report) (action.Rule, 
 	return exactly(r, c)
 }
 
-// exactly fills in a rule that allows one command in one folder.
+// exactly fills in a rule that allows one exact command in one folder.
 func exactly(r action.Rule, c shell.Command) (action.Rule, bool) {
-	// A network command without a kind may reach any host, unlike a scanner or a look-up. The same keys or clicks do
-	// something else on another screen.
+	// A network command without a kind may connect to any host, while a scanner or a look-up may not. For GUI commands,
+	// the same keys or clicks do something else on another screen.
 	anywhere := c.Effect == shell.Network && c.Kind == "" || c.Kind == shell.GUIAutomation
 	if anywhere || slices.Contains([]shell.Effect{shell.Deletes, shell.Privileged, shell.Remote}, c.Effect) || len(c.Dirs) != 1 || !filepath.IsAbs(c.Dirs[0]) {
 		return r, false
@@ -127,8 +127,8 @@ func exactly(r action.Rule, c shell.Command) (action.Rule, bool) {
 	return r, size <= maxExact
 }
 
-// within reports whether a command of a closed shape changes only files in the workspace that other programs do not
-// execute and that hold no secrets.
+// within reports whether a command with a closed shape changes only files in the workspace, and none that other
+// programs execute or that hold secrets.
 func within(p Policy, closed shell.Shape, c shell.Command) bool {
 	for _, file := range closed.Files {
 		for _, dir := range c.Dirs {
@@ -144,8 +144,8 @@ func within(p Policy, closed shell.Shape, c shell.Command) bool {
 	return closed.Reads || len(c.Dirs) > 0
 }
 
-// ordinary reports whether edits mode would allow writing a file, links resolved. whole allows the workspace folder
-// itself.
+// ordinary reports whether edits mode would allow writing a file. Links in full are already resolved. whole also allows
+// the workspace folder itself.
 func ordinary(p Policy, full string, whole bool) bool {
 	if p.Resolve != nil {
 		full = p.Resolve(full)

@@ -9,8 +9,8 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// unreached lists programs that act through another process or device, in addition to those that the analysis reports in
-// Talks. A command that is tried reaches none of these.
+// unreached lists programs that act through another process or device, in addition to those in the analysis's Talks.
+// From the sandbox of a try, they can't reach it.
 var unreached = map[string]string{
 	"screen": "the screen server", "at": "the folder of scheduled jobs", "batch": "the folder of scheduled jobs",
 	"dbus-send": "a service", "busctl": "a service", "gdbus": "a service", "machinectl": "systemd", "shutdown": "systemd", "reboot": "systemd",
@@ -19,7 +19,7 @@ var unreached = map[string]string{
 	"open": "another program", "xdg-open": "another program",
 }
 
-// tries returns whether a person may try an action first. whole is the action on all its targets.
+// tries reports whether the user can try an action before approving it. whole is the action on all its targets.
 func tries(whole action.Action, j judgement) action.Try {
 	p, a := j.on, j.action
 	if a.Tool != "run_shell" || !isCommand(a.Kind) || p.Tries == nil || j.verdict.Decision == action.Deny {
@@ -58,7 +58,7 @@ func noTry(p Policy) string {
 	return ""
 }
 
-// untriable returns why trying a program would show nothing of its effect, or "".
+// untriable returns why trying a script would show nothing of its effect, or "".
 func untriable(r shell.Report) string {
 	for _, c := range r.Commands {
 		name := visible(c.Name())

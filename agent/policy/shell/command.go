@@ -9,7 +9,7 @@ import (
 	"buddy/texts"
 )
 
-// command judges one command and the commands that it runs, and records them.
+// command judges a command and the commands that it runs in turn, and records them in the report.
 func (a *analyser) command(words []arg, via []string, piped bool) {
 	if a.exhausted(via) {
 		return
@@ -46,8 +46,8 @@ func (a *analyser) command(words []arg, via []string, piped bool) {
 	c.spec, c.beyond = row, a.searches(name, words)
 }
 
-// row returns the name of a read-only operation: the program, followed by the subcommand if the operation depends on
-// it.
+// row returns the table name of a read-only command: the program, followed by the subcommand if only certain
+// subcommands are read-only.
 func row(name string, words []arg) string {
 	if s, _ := lookup(name, words); talkers[name] != "" && s != nil {
 		return s.name
@@ -58,8 +58,8 @@ func row(name string, words []arg) string {
 	return name
 }
 
-// searches returns why a search through whole folders is not in the literal core: one of them holds a file with
-// secrets, which the sandbox would hide. Otherwise it returns "".
+// searches returns why a recursive grep is not in the literal core, or "". It is not if a searched folder holds a file
+// with secrets: only the sandbox would hide it.
 func (a *analyser) searches(name string, words []arg) string {
 	d := &a.folders
 	if name != "grep" || d.env.Holds == nil || !given(words, "-r -R --recursive") {
@@ -86,8 +86,8 @@ func (a *analyser) searches(name string, words []arg) string {
 	return ""
 }
 
-// reading returns why a command needs approval, or "" if it only reads. A client of a service is looked up by its flags
-// too, any other program by its name.
+// reading returns why a command needs approval, or "" if it only reads. Clients of services are judged by their flags
+// as well, other programs only by name, flags that write, and files.
 func (a *analyser) reading(name string, words []arg, piped bool) string {
 	if name == "cd" || name == "pushd" {
 		return cdCheck(a, words)
@@ -98,7 +98,7 @@ func (a *analyser) reading(name string, words []arg, piped bool) string {
 	return cmp.Or(a.names(name, words), a.opens(name, words, piped))
 }
 
-// cdCheck follows a change of the current folder and returns why it needs approval, or "".
+// cdCheck records that a cd or pushd may change the current folder, and returns why the command needs approval, or "".
 func cdCheck(a *analyser, words []arg) string {
 	list := operandsOf(words)
 	if len(list) == 0 {
@@ -121,8 +121,8 @@ func cdCheck(a *analyser, words []arg) string {
 	return ""
 }
 
-// enter records a folder in which the following commands may run. For a path with .. it records two folders, because
-// the shell drops the name before .. while programs follow it if it is a symbolic link.
+// enter records a folder in which the following commands may run. A path with .. leads to two possible folders if it
+// contains a symbolic link: the shell drops the name before .., while programs follow the link.
 func (d *folders) enter(text string) {
 	d.entered = nil
 	for _, dir := range d.cwds {
@@ -155,7 +155,7 @@ func (a *analyser) exhausted(via []string) bool {
 	return true
 }
 
-// record adds a command to the report; with an effect other than Reads it needs approval.
+// record adds a command to the report. A command with an effect other than Reads needs approval.
 func (a *analyser) record(words []arg, via []string, effect Effect, reason string) {
 	c := Command{Argv: public(words), Via: slices.Clone(via), Effect: effect, ReadOnly: effect == Reads, Reason: reason, Dirs: slices.Clone(a.folders.cwds)}
 	runs := ""

@@ -1,7 +1,7 @@
 package shell
 
-// effects describes well-known commands, for the reason shown to people. No command in this table is allowed without
-// approval; a missing command is "not known to be read-only".
+// effects describes the effects of well-known commands, for the reason that the user sees. It never makes a command run
+// without approval: a command that is missing here is just "not known to be read-only".
 var effects = map[string]effect{
 	"sudo": {Privileged, "runs a command with elevated privileges"}, "doas": {Privileged, "runs a command with elevated privileges"},
 	"pkexec": {Privileged, "runs a command with elevated privileges"}, "run0": {Privileged, "runs a command with elevated privileges"},

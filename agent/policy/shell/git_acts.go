@@ -47,12 +47,12 @@ type GitAct struct {
 	Dir string `json:"dir,omitempty"`
 	// Paths are the operands: files as git patterns, branches, or a remote and refs.
 	Paths []string `json:"paths,omitempty"`
-	// Whole means that more is lost: staged changes too (LosesPaths), whole folders (untracked files), or all stashes
-	// (LosesStash).
+	// Whole means that more than usual is lost: for LosesPaths staged changes too, for untracked files whole folders,
+	// for LosesStash all stashes.
 	Whole bool `json:"whole,omitempty"`
-	// Unsure means that deciding words are computed, so that the loss is unknown.
+	// Unsure means that the loss is unknown, because words that decide about it are computed.
 	Unsure bool `json:"unsure,omitempty"`
-	// Words is the number of words up to the end of the subcommand.
+	// Words is the number of words of the command up to the end of the subcommand.
 	Words int `json:"-"`
 }
 
@@ -67,8 +67,8 @@ type gitCall struct {
 	shifted  bool  // the first operand may be the value of an abbreviated flag
 }
 
-// gitAct returns the effect of a git command, nil if the command changes neither history nor uncommitted work. runs is
-// the reason why the command may run programs of the workspace, or "". words start with the program.
+// gitAct returns the effect of a git command on history or uncommitted work, nil if it has none. runs is the reason why
+// the command may run programs of the workspace, or "". words include git itself.
 func (d *folders) gitAct(words []arg, via []string) (act *GitAct, runs string) {
 	g := &gitCall{dash: -1, dir: d.certain(via)}
 	at, odd, ok := g.globals(words)
@@ -102,8 +102,8 @@ func (d *folders) gitAct(words []arg, via []string) (act *GitAct, runs string) {
 	return act, runs
 }
 
-// certain returns the folder in which a command starts, or "" if that is uncertain, for example because one of the
-// wrappers in via may change the folder.
+// certain returns the folder in which a command starts, or "" if that is uncertain, for example because a wrapper in
+// via may change it.
 func (d *folders) certain(via []string) string {
 	here := d.started
 	if len(here) == 0 || !path.IsAbs(here[0]) || d.adrift || slices.ContainsFunc(via, moves) {
@@ -132,7 +132,7 @@ func moves(via string) bool {
 	return !slices.Contains(shells, name) && !slices.Contains([]string{"env", "command", "builtin", "time", "nice", "timeout", "nohup", "exec", "eval", "xargs"}, name)
 }
 
-// gitUnlisted judges a subcommand that is not in the table of acts.
+// gitUnlisted returns the effect of a subcommand that is not in gitActs.
 func gitUnlisted(words []arg, at int, odd bool) *GitAct {
 	name, known := words[at].lit()
 	switch {
@@ -144,7 +144,8 @@ func gitUnlisted(words []arg, at int, odd bool) *GitAct {
 	return &GitAct{Kind: GitRuns, Name: "git " + texts.ClipBytes(name, 40), Does: "is unknown to buddy: an alias or another program, which may do anything", Words: at + 1, Unsure: true}
 }
 
-// gitOdd returns the act of a harmless subcommand: nil, unless its flags set something that may run programs.
+// gitOdd returns the effect of a harmless subcommand: nil, unless flags before it contain settings that may run
+// programs (odd).
 func gitOdd(name string, n int, odd bool) *GitAct {
 	if !odd {
 		return nil
@@ -152,16 +153,16 @@ func gitOdd(name string, n int, odd bool) *GitAct {
 	return &GitAct{Kind: GitRuns, Name: "git -c … " + name, Does: "gets settings that may run programs", Words: n, Unsure: true}
 }
 
-// Git's flags before the subcommand. gitLooks have no effect, gitLeads select another repository, and gitSets change
-// settings, which may run programs. A value may follow a flag of gitLeads or gitSets.
+// Git's flags before the subcommand: gitLooks have no effect, gitLeads select another repository, and gitSets change
+// settings, which may run programs. Flags of gitLeads and gitSets take a value, which may be the next word.
 var (
 	gitLooks = strings.Fields("-p -P --paginate --no-pager --no-replace-objects --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-lazy-fetch --no-advice")
 	gitLeads = strings.Fields("--git-dir --work-tree --namespace --super-prefix --attr-source")
 	gitSets  = strings.Fields("-c --config-env")
 )
 
-// globals parses the flags before the subcommand and returns its index. odd means that they contain settings, which
-// may run programs; ok is false if they are not understood.
+// globals parses the flags before the subcommand and returns the subcommand's index. odd means that they contain
+// settings, which may run programs; ok is false if a flag is unknown or computed.
 func (g *gitCall) globals(words []arg) (at int, odd, ok bool) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
@@ -210,8 +211,8 @@ func (g *gitCall) enter(w arg) {
 	}
 }
 
-// gitRows returns the rows for a subcommand, its name and its number of words. If the second word is computed, it
-// returns the rows of the worst possible subcommand.
+// gitRows returns the rows of gitActs for a subcommand, and the subcommand's name and number of words. If the second
+// word is computed, it returns the rows of the worst subcommand that it could be.
 func gitRows(words []arg) (rows []gitRow, name string, n int) {
 	first, known := words[0].lit()
 	if !known {
@@ -238,7 +239,7 @@ func gitRows(words []arg) (rows []gitRow, name string, n int) {
 	return rows, name, n
 }
 
-// sort separates flags from operands; values lists the flags whose value is the next word.
+// sort separates the flags and operands of a call. values lists the flags whose value is the next word.
 func (g *gitCall) sort(words []arg, values string) {
 	valued := strings.Fields(values)
 	for i := 0; i < len(words); i++ {
@@ -271,7 +272,7 @@ func (g *gitCall) sort(words []arg, values string) {
 	}
 }
 
-// long records the long flag at the start of words, and returns the number of following words that are its value.
+// long records the long flag words[0], and returns how many of the following words are its value: 1 or 0.
 func (g *gitCall) long(words []arg, valued []string) int {
 	text, _ := words[0].lit()
 	name, value, attached := strings.Cut(text, "=")
@@ -303,7 +304,7 @@ func (g *gitCall) fits(r gitRow) bool {
 	return g.decides(r) != "" || slices.Contains(strings.Fields(r.with), "*") && len(g.operands) > 0
 }
 
-// decides returns the word of the call that makes a row apply, or "". Git accepts abbreviated long flags.
+// decides returns the listed word of a row that the call contains, or "". Git accepts abbreviated long flags.
 func (g *gitCall) decides(r gitRow) string {
 	for want := range strings.FieldsSeq(r.with) {
 		for _, f := range g.flags {
@@ -330,7 +331,7 @@ func (g *gitCall) decides(r gitRow) string {
 	return ""
 }
 
-// lost adds the files, stashes or branches that the command affects to act.
+// lost fills in which files, stashes or branches act affects.
 func (g *gitCall) lost(act *GitAct) {
 	if act.Kind != GitReplaces && slices.Contains([]GitLoss{"", LosesChanges, LosesUnknown}, act.Loss) {
 		return

@@ -1,11 +1,11 @@
 package shell
 
-// gitRow is a row of the table of changes by git commands.
+// gitRow is a row of gitActs, the table of git commands' effects.
 type gitRow struct {
 	name string // the words of the subcommand
-	// with lists words, one of which must be given; "" needs none. Words that are not flags have a meaning: * is any
-	// operand, -- the two dashes, + and : an operand that may start with this character, x:y an operand after the first
-	// that may write to a branch or tag of this repository.
+	// with lists words; the row applies if the command contains one of them, or always if with is "". Some words stand
+	// for others: * for any operand, + and : for an operand that may start with that character, and x:y for an operand
+	// after the first that may write to a branch or tag of this repository.
 	with string
 	less bool // the words in with weaken the effect of later rows: the flag must be certain and not abbreviated
 	kind GitKind
@@ -13,9 +13,8 @@ type gitRow struct {
 	loss GitLoss
 }
 
-// gitActs lists the effects of git commands on history and uncommitted work, worst first. Among the rows with a
-// command's name, the first one that applies decides. Kind "" means that the command changes neither, as for a command
-// without a row.
+// gitActs lists the effects of git commands on history and uncommitted work, for each subcommand the worst first. The
+// first row that applies to a command decides. Kind "" means no such effect, just as for a command without a row.
 var gitActs = []gitRow{
 	{name: "commit", with: "--amend", kind: GitRewrites, does: "replaces the last commit"},
 	{name: "commit", kind: GitRecords, does: "creates a commit"},
@@ -109,7 +108,7 @@ var gitValues = map[string]string{
 	"send-pack": "--receive-pack --exec --remote",
 }
 
-// gitPlain lists subcommands that change neither history nor uncommitted work, besides the read-only ones. A name
-// in no table may be an alias or another program.
+// gitPlain lists subcommands that change neither history nor uncommitted work, in addition to the read-only ones. A
+// name in no table may be an alias or another program.
 const gitPlain = "add apply bundle commit-graph commit-tree config format-patch fsck hash-object init lfs " +
 	"maintenance multi-pack-index mktree mktag notes pack-refs range-diff repack rerere sparse-checkout stage update-index write-tree"

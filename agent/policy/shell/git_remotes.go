@@ -7,7 +7,7 @@ import (
 	"buddy/texts"
 )
 
-// gitRemotes lists the subcommands whose first operand is another repository. For git remote it may be any operand.
+// gitRemotes lists the subcommands whose first operand is another repository. For git remote, any operand may be one.
 const gitRemotes = "push fetch pull clone ls-remote archive send-pack remote"
 
 // gitRemoteFlags lists flags whose value is another repository: git push --repo, git archive --remote.
@@ -18,8 +18,8 @@ func abbreviates(flag string, flags []string) bool {
 	return len(flag) > 2 && slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, flag) })
 }
 
-// runs returns why the call may run programs because of its words, or ""; rows are the rows of its subcommand. A
-// repository on this machine runs its own hooks and the programs in its settings.
+// runs returns why the call's words may make it run programs, or "". One reason is a repository on this machine, which
+// runs its own hooks and the programs named in its settings. rows are the rows of the call's subcommand.
 func (g *gitCall) runs(rows []gitRow) string {
 	for _, r := range rows {
 		if r.kind == GitRuns && g.fits(r) {
@@ -46,8 +46,8 @@ func (g *gitCall) runs(rows []gitRow) string {
 }
 
 // localRepository reports whether a word may name another repository on this machine: by a path, a file URL or a
-// program that connects to it. If surely is false, the word may also be a branch, so the path must start with
-// characters that no branch starts with.
+// program that connects to it. If surely is false, the word may also be a branch; it then counts only if it starts as
+// no branch name can.
 func (w arg) localRepository(surely bool) bool {
 	return slices.ContainsFunc(w.vals, func(v val) bool {
 		head, _, slash := strings.Cut(v.text, "/")
@@ -62,8 +62,8 @@ func (w arg) localRepository(surely bool) bool {
 	})
 }
 
-// mayBegin reports whether one of the possible values of a git word may start with a character. A word that starts with
-// ~ counts: no branch has such a name, so it matters only if a shell replaces the ~.
+// mayBegin reports whether one of a git word's possible values may start with char. A word that starts with ~ always
+// counts, because the shell may replace the ~ by a path.
 func (w arg) mayBegin(char string) bool {
 	return slices.ContainsFunc(w.vals, func(v val) bool {
 		switch {

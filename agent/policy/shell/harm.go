@@ -10,7 +10,7 @@ import (
 	"buddy/texts"
 )
 
-// Reasons that several checks share.
+// Parts of reasons that several checks use.
 const (
 	runsUnseen  = "runs a download that nobody has read"
 	readFirst   = "download it to a file, read it, then run it"
@@ -18,7 +18,7 @@ const (
 	withAllInIt = " with everything in it"
 )
 
-// harms records commands that destroy a machine or a home. They are denied in every mode.
+// harms records the harm of a command that destroys a machine or a home folder. Such commands are denied in every mode.
 func (a *analyser) harms(name string, words []arg) {
 	d := &a.folders
 	kind, _, _ := strings.Cut(name, ".") // mkfs.ext4
@@ -45,7 +45,7 @@ func (a *analyser) harms(name string, words []arg) {
 	downloads(a, name, words)
 }
 
-// erases records the harm of a command by the table of erasers.
+// erases records the harm of a command that the table of erasers lists.
 func erases(a *analyser, kind, name string, words []arg) {
 	for _, e := range erasers {
 		if !slices.Contains(strings.Fields(e.name), kind) || e.with != "" && !given(words, e.with) || given(words, e.safe) {
@@ -77,7 +77,7 @@ func given(words []arg, some string) bool {
 	return false
 }
 
-// namesDisk reports whether a command names a disk, or may do so.
+// namesDisk reports whether a command names a disk, or may do so because a word is computed.
 func namesDisk(d *folders, words []arg) bool {
 	return slices.ContainsFunc(words[1:], func(w arg) bool {
 		return w.dynamic() || slices.ContainsFunc(d.places(w), blockDevice().MatchString)
@@ -102,13 +102,13 @@ var forkRegexp = texts.Regexp(`fork\s*(\(\s*\))?\s*while\b|while\s*\(?\s*(1|true
 // killRegexp matches calls in programming languages that end all processes.
 var killRegexp = texts.Regexp(`\bkill\s*\(?\s*(-1\s*,|['"]?\w+['"]?\s*,\s*-1\b)`)
 
-// eraseRegexp matches calls in programming languages that delete a whole folder, if the folder is a literal or the
-// home.
+// eraseRegexp matches calls in programming languages that delete a whole folder, if it is written out or is the home
+// folder.
 var eraseRegexp = texts.Regexp(`(rmtree|rm_rf|rm_r|remove_tree|rmSync|rmdirSync|rimraf|removeSync|remove_dir_all|remove_entry_secure)\W[^;\n]{0,40}?` +
 	`(["']([^"']*)["']|homedir\(\)|Path\.home\(\)|ENV\[.HOME.\]|environ|Dir\.home|\$ENV\{HOME\}|process\.env\.HOME)`)
 
-// programHarm returns what a program for an interpreter would destroy, or "": folders that it deletes, commands
-// that it passes to a shell.
+// programHarm returns the harm that code in a programming language would do, or "". It looks for folders that the code
+// deletes, and for commands that it passes to a shell.
 func programHarm(a *analyser, text string) string {
 	if forkRegexp().MatchString(text) {
 		return "starts itself endlessly: a fork bomb"
@@ -144,7 +144,7 @@ func programHarm(a *analyser, text string) string {
 	return ""
 }
 
-// fork returns a new analyser with the current state of another one, or nil if programs are nested too deeply.
+// fork returns a new analyser that starts in the state of another one, or nil if scripts are nested too deeply.
 func fork(a *analyser) *analyser {
 	if a.depth >= maxDepth {
 		return nil
@@ -159,8 +159,8 @@ func fork(a *analyser) *analyser {
 // quotedRegexp matches texts in quotes.
 var quotedRegexp = texts.Regexp("\"([^\"\n]{1,400})\"|'([^'\n]{1,400})'|`([^`\n]{1,400})`|qx?[({]([^)}\n]{1,400})[)}]")
 
-// quotedTexts returns the quoted texts in a program, and last all of them joined, because a list such as ["rm", "-rf",
-// "/"] may be a command.
+// quotedTexts returns the quoted texts in code and, last, all of them joined, because a list such as ["rm", "-rf", "/"]
+// may be a command.
 func quotedTexts(text string) []string {
 	var all []string
 	for _, m := range quotedRegexp().FindAllStringSubmatch(text, 40) {
@@ -173,8 +173,8 @@ func quotedTexts(text string) []string {
 	return append(all, strings.Join(all, " "))
 }
 
-// places returns the absolute paths, as patterns, that a word may name. A relative path counts only if the current
-// folder is known.
+// places returns the absolute paths that a word may name, as patterns. Relative paths are left out if the current
+// folder is unknown.
 func (d *folders) places(w arg) []string {
 	var all []string
 	add := func(p string) {
@@ -212,7 +212,7 @@ func (d *folders) places(w arg) []string {
 	return all
 }
 
-// Expansions that are resolved only in the search for harm; for approvals, their values count as unknown.
+// Expansions that are resolved only to find harm. For approvals, their values count as unknown.
 var (
 	homeRegexp = texts.Regexp(`\$\{HOME([:?=+/%#-][^}]*)?\}|\$HOME\b|\$\((echo|eval echo) ~\)`)
 	userRegexp = texts.Regexp("\\$\\{(USER|LOGNAME)([:?=-][^}]*)?\\}|\\$(USER|LOGNAME)\\b|\\$\\((whoami|id -un|logname)\\)|`(whoami|id -un|logname)`")
@@ -221,8 +221,8 @@ var (
 	hereRegexp = texts.Regexp("\\$\\{PWD([:?=-][^}]*)?\\}|\\$PWD\\b|\\$\\(pwd\\)|`pwd`")
 )
 
-// homeward returns the path pattern to which a word's source text expands, or "" if it contains more than text, the
-// home, the user's name and the current folder.
+// homeward returns the path pattern to which a word's source expands. It knows the home folder, the user's name and the
+// current folder; if the source contains other expansions, it returns "".
 func homeward(d *folders, src string) string {
 	src = ansiRegexp().ReplaceAllStringFunc(src, func(s string) string {
 		text, _, _ := expand.Format(nil, s[2:len(s)-1], nil)
@@ -239,12 +239,12 @@ func homeward(d *folders, src string) string {
 	return src
 }
 
-// isVital reports whether a word may name a vital folder, or everything in one.
+// isVital reports whether a word may name a vital folder, or everything in it.
 func (d *folders) isVital(w arg) bool {
 	return slices.ContainsFunc(d.places(w), d.vital)
 }
 
-// vital reports whether a pattern matches a vital folder, or everything in one.
+// vital reports whether a pattern matches a vital folder, or everything in it.
 func (d *folders) vital(p string) bool {
 	dir, last := path.Split(p)
 	if dir = strings.TrimSuffix(dir, "/"); dir == "" {
@@ -294,7 +294,7 @@ func vitalFile(d *folders, w arg) string {
 	return ""
 }
 
-// goTo follows cd, to find harm to files with relative names.
+// goTo follows cd, so that harm to files with relative names is found.
 func (d *folders) goTo(name string, words []arg) {
 	var to []arg
 	for _, w := range words[1:] {
@@ -322,21 +322,22 @@ func (d *folders) goTo(name string, words []arg) {
 	}
 }
 
-// moved enters a folder for one command, and returns a function that restores the state.
+// moved changes d.at to the folder dir for one command, and returns a function that changes it back.
 func (d *folders) moved(dir arg) (back func()) {
 	at := d.at
 	d.goTo("cd", []arg{literalArg("cd"), dir})
 	return func() { d.at = at }
 }
 
-// within runs f, which visits code with its own current folder, such as a subshell or a pipe, and restores the folder.
+// within runs f, which visits code with its own current folder, such as a subshell or a pipe. It then restores the
+// folder.
 func (d *folders) within(f func()) {
 	at := d.at
 	f()
 	d.at = at
 }
 
-// public returns words as the Args of a report.
+// public converts words to the Args of a report.
 func public(words []arg) []Arg {
 	out := make([]Arg, len(words))
 	for i, w := range words {

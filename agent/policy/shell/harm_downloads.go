@@ -8,14 +8,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// fetched reports whether a command downloads something; before is the number of earlier commands, which do not count.
+// fetched reports whether one of the commands recorded so far, except the first before, downloads something.
 func (r *Report) fetched(before int) bool {
 	return slices.ContainsFunc(r.Commands[min(before, len(r.Commands)):], func(c Command) bool {
 		return slices.Contains(fetchers, c.Name())
 	})
 }
 
-// readsProgram reports whether c executes its input.
+// readsProgram reports whether c executes its standard input.
 func (c Command) readsProgram() bool {
 	switch name := c.Name(); {
 	case name == "source" || name == ".":
@@ -29,7 +29,7 @@ func (c Command) readsProgram() bool {
 	return shell && slices.Contains(c.Via, "xargs") || c.readsInput(shell)
 }
 
-// readsInput reports whether an interpreter reads its program from its input.
+// readsInput reports whether an interpreter reads its program from its standard input. shell means that it is a shell.
 func (c Command) readsInput(shell bool) bool {
 	for i := 1; i < len(c.Argv); i++ {
 		s := c.Argv[i].Text
@@ -58,7 +58,7 @@ func isStdin(s string) bool {
 	return slices.Contains([]string{"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, s)
 }
 
-// fetchRuns records the harm if a word contains a download, which is then executed.
+// fetchRuns records harm if one of the words, which are executed, contains the output of a download.
 func (r *Report) fetchRuns(words []arg) {
 	for _, w := range words {
 		if w.fetches {
@@ -67,7 +67,7 @@ func (r *Report) fetchRuns(words []arg) {
 	}
 }
 
-// downloads tracks the files that a program downloads and records the harm if one of them is executed.
+// downloads remembers the files that a command downloads, and records harm if the command executes such a file.
 func downloads(a *analyser, name string, words []arg) {
 	d := &a.folders
 	switch {
@@ -98,7 +98,7 @@ func downloads(a *analyser, name string, words []arg) {
 	}
 }
 
-// runsWritten analyses a file that the program itself wrote and executes now.
+// runsWritten analyses a file that is executed, if the same script wrote it.
 func runsWritten(a *analyser, reader string, file arg) {
 	s, ok := file.lit()
 	text := a.folders.written[path.Base(s)]
@@ -116,7 +116,7 @@ func (d *folders) download(file string) {
 	}
 }
 
-// downloaded reports whether a word names a file that an earlier command of the program downloads.
+// downloaded reports whether a word names a file that an earlier command of the script downloads.
 func (d *folders) downloaded(w arg) bool {
 	if len(d.downloads) == 0 {
 		return false
@@ -127,7 +127,7 @@ func (d *folders) downloaded(w arg) bool {
 	return slices.ContainsFunc(w.vals, func(v val) bool { return v.kind != pattern && d.downloads[path.Base(v.text)] })
 }
 
-// saved returns the files that a fetcher writes.
+// saved returns the files that a download program writes.
 func saved(name string, words []arg) []string {
 	letter, remote := "o", name == "wget" || name == "aria2c"
 	if name == "wget" {
@@ -159,8 +159,7 @@ func saved(name string, words []arg) []string {
 	return files
 }
 
-// spelled returns the value of a word, or its source text if the value is unknown: words with the same source name the
-// same file.
+// spelled returns the value of a word or, if it is unknown, its source: equal sources name the same file.
 func spelled(w arg) string {
 	if v := w.vals[0]; len(w.vals) == 1 && (v.kind == literal || v.kind == pattern) { // a URL with a question mark
 		return unescape(v.text)
@@ -171,8 +170,8 @@ func spelled(w arg) string {
 // cluster reports whether a word is a cluster of flags.
 func cluster(s string) bool { return len(s) > 1 && s[0] == '-' && s[1] != '-' }
 
-// savedTo returns the file in which s, a flag of a fetcher, saves the download, and how many of the next words belong
-// to the flag. letter is the short form of the flag, which may end a cluster of flags.
+// savedTo returns the file to which a flag s of a download program saves, and how many of the next words belong to the
+// flag. letter is the flag's short form, which may end a cluster of flags.
 func savedTo(s, next, letter string) (file string, used int, ok bool) {
 	long, value, attached := strings.Cut(s, "=")
 	at := strings.Index(s, letter)
@@ -187,8 +186,9 @@ func savedTo(s, next, letter string) (file string, used int, ok bool) {
 	return "", 0, false
 }
 
-// pipes records the harm that the right side of a pipe does with the output of the left side: it runs a download or a
-// written-out text, or destroys the files named in the output.
+// pipes records the harm that commands on the right side of a pipe do with the output of the left side: run a download
+// or a written-out text, or destroy the files that the output names. The recorded commands from before to middle are
+// the left side.
 func pipes(a *analyser, right *syntax.Stmt, before, middle int) {
 	all := a.rep.Commands
 	producers := slices.Clone(all[min(before, len(all)):min(middle, len(all))])
@@ -213,7 +213,7 @@ func pipes(a *analyser, right *syntax.Stmt, before, middle int) {
 	}
 }
 
-// fetchedInto records that a command runs or saves the download that it reads.
+// fetchedInto records that c executes the download that it reads (harm), or into which files it saves it.
 func fetchedInto(a *analyser, c Command) {
 	switch name := c.Name(); {
 	case c.readsProgram(), name == "", name == "eval" && slices.ContainsFunc(c.Argv, func(w Arg) bool { return w.Dynamic }):
@@ -225,7 +225,7 @@ func fetchedInto(a *analyser, c Command) {
 	}
 }
 
-// arguments returns the words of a command after its name, as arg.
+// arguments returns the words after a command's name, converted back to args.
 func arguments(c Command) []arg {
 	var out []arg
 	for _, w := range c.Argv[min(1, len(c.Argv)):] {
@@ -241,7 +241,8 @@ func arguments(c Command) []arg {
 	return out
 }
 
-// printed returns the output of commands if they are echo or printf followed by filters that pass it on.
+// printed returns the output of a pipe if it is known: one echo or printf of known words, followed only by filters that
+// pass on all of their input.
 func printed(producers []Command) (string, bool) {
 	text, n := "", 0
 	for _, c := range producers {
@@ -268,7 +269,7 @@ func printed(producers []Command) (string, bool) {
 	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(text), n == 1
 }
 
-// formatted returns the output of printf as one word.
+// formatted returns the words of printf after %s was replaced in the format, as one word.
 func formatted(given []arg) []arg {
 	if len(given) < 2 || slices.ContainsFunc(given, arg.dynamic) {
 		return given
@@ -283,7 +284,8 @@ func formatted(given []arg) []arg {
 	return []arg{literalArg(text)}
 }
 
-// givesNames records the harm of a command that destroys the files whose names the left side of a pipe prints.
+// givesNames records the harm of c, run by xargs or the like, if it destroys the files or processes that the left side
+// of the pipe lists.
 func givesNames(a *analyser, producers []Command, c Command) {
 	if c.Name() == "kill" && listsAll(producers) {
 		a.rep.harm("kill ends all processes", doItByHand)
@@ -309,7 +311,7 @@ func givesNames(a *analyser, producers []Command, c Command) {
 	}
 }
 
-// listsVital returns the vital folder whose files ls lists in a form that other commands can use, or "".
+// listsVital returns the vital folder that an ls lists so that another command can destroy what is in it, or "".
 func listsVital(d *folders, words []arg) string {
 	for _, w := range orHere(operandsOf(words)) {
 		if d.isVital(w) && (given(words, "-d --directory") || d.at != "" && d.vital(escape(d.at))) {

@@ -27,7 +27,7 @@ func operandsOf(words []arg) []arg {
 	return out
 }
 
-// removes returns the harm of an rm that would erase vital folders or files; "" for none.
+// removes returns the harm of an rm that would erase vital folders or files, or "".
 func (d *folders) removes(words []arg) string {
 	if given(words, "--no-preserve-root") {
 		return "rm --no-preserve-root erases everything"
@@ -49,7 +49,7 @@ func (d *folders) removes(words []arg) string {
 	return ""
 }
 
-// owns returns the harm of chmod -R and similar commands in vital folders; "" for none.
+// owns returns the harm of a chmod, chown or similar command in a vital folder, or "".
 func (d *folders) owns(name string, words []arg) string {
 	if !given(words, "-R --rec*") {
 		return closes(d, name, words)
@@ -62,7 +62,7 @@ func (d *folders) owns(name string, words []arg) string {
 	return ""
 }
 
-// closedRegexp matches modes that remove rights which every user of a folder needs.
+// closedRegexp matches file modes that take away rights which every user of a folder needs.
 var closedRegexp = texts.Regexp(`^(0{1,4}|[au]*-[rwx]*[rx][rwx]*)$`)
 
 // closes returns the harm of a chmod that makes a vital folder unusable, or "".
@@ -82,8 +82,8 @@ func closes(d *folders, name string, words []arg) string {
 	return ""
 }
 
-// overwrites returns the harm of a command that overwrites a disk or a vital file, or moves a vital folder away; ""
-// for none.
+// overwrites returns the harm of a command that overwrites a disk or a vital file, or that moves a vital folder away.
+// It returns "" for other commands.
 func overwrites(d *folders, name string, words []arg) string {
 	list := operandsOf(words)
 	into, rest := destinations(name, words, list)
@@ -105,7 +105,7 @@ func overwrites(d *folders, name string, words []arg) string {
 	return ""
 }
 
-// destinations splits the operands of a command into the written ones and the others.
+// destinations returns the operands that a command writes to, and the others.
 func destinations(name string, words, list []arg) (into, rest []arg) {
 	switch name {
 	case "dd":
@@ -140,7 +140,7 @@ func destinations(name string, words, list []arg) (into, rest []arg) {
 	return list[len(list)-1:], list[:len(list)-1]
 }
 
-// cutPrefix removes a prefix from the values of w; it returns nothing if no value has the prefix.
+// cutPrefix returns w without a prefix, as a list of one word. The list is empty if no value of w has the prefix.
 func cutPrefix(w arg, prefix string) []arg {
 	out := w
 	out.vals, out.src = nil, strings.TrimPrefix(w.src, prefix)
@@ -172,7 +172,7 @@ func overwritten(d *folders, name string, w arg) string {
 	return ""
 }
 
-// mirrors returns the harm of rsync --delete and similar commands, or "".
+// mirrors returns the harm of an rsync --delete or similar command in a vital folder, or "".
 func mirrors(d *folders, name string, words []arg) string {
 	list := operandsOf(words)
 	if len(list) == 0 {
@@ -201,7 +201,7 @@ func mirrors(d *folders, name string, words []arg) string {
 	return ""
 }
 
-// cleansHome returns the harm of git clean in a home or at the root, or "".
+// cleansHome returns the harm of a git clean in a home folder or at the root, or "".
 func cleansHome(d *folders, words []arg) string {
 	at, rest := d.at, words[1:]
 	for len(rest) > 1 {
@@ -265,7 +265,7 @@ func findsAll(d *folders, words []arg) string {
 	return ""
 }
 
-// narrows reports whether a word of find's expression selects only some of the files.
+// narrows reports whether word i of find's expression selects only some of the files.
 func narrows(expression []arg, i int) bool {
 	s, _ := expression[i].lit()
 	if !slices.Contains(narrowing, s) {
@@ -289,7 +289,7 @@ func narrows(expression []arg, i int) bool {
 	return true
 }
 
-// findErases returns the harm of a find that would erase files in vital folders; "" for none.
+// findErases returns the harm of a find that would erase files in vital folders, or "".
 func findErases(d *folders, words []arg) string {
 	_, expression := findRoots(words)
 	start := len(words) - len(expression)
@@ -309,8 +309,8 @@ func findErases(d *folders, words []arg) string {
 	return ""
 }
 
-// destroys reports whether a command of find or xargs deletes the files passed to it: directly, or by a program for
-// a shell.
+// destroys reports whether the command that find -exec or xargs runs destroys the files passed to it, itself or in a
+// script for a shell.
 func destroys(words []arg) bool {
 	for _, w := range words {
 		s, _ := w.lit()

@@ -7,7 +7,7 @@ import (
 	"buddy/texts"
 )
 
-// endsAll returns the harm of ending all processes, or all of one user; "" for none.
+// endsAll returns the harm of ending all processes, or all processes of one user; "" if the command doesn't.
 func endsAll(name string, words []arg) string {
 	if name == "kill" {
 		every := func(w arg) bool { return everyPid().MatchString(w.src) }
@@ -32,7 +32,7 @@ func endsAll(name string, words []arg) string {
 	return ""
 }
 
-// Flags of pkill, pgrep and killall that take a value: userFlags select the processes of a user.
+// Flags of pkill, pgrep and killall that take a value. userFlags select the processes of a user.
 var (
 	userFlags  = strings.Fields("-u -U --euid --uid --user")
 	otherFlags = strings.Fields("-s --signal -g -G -P -t -F --parent --terminal --pgroup --group --ns -y -o")
@@ -60,13 +60,14 @@ func selected(words []arg) (names []arg, user bool) {
 	return names, user
 }
 
-// everyPid matches substitutions that yield the numbers of all processes, or all of one user.
+// everyPid matches command substitutions that yield the numbers of all processes, or of all processes of one user.
 var everyPid = texts.Regexp("^\"?(\\$\\(|`)(ps +(-e|-A|ax|aux|-ef|-ax)\\b[^|]*|pgrep +(-[uU] *\\S+|\\.|''|\"\"))(\\)|`)\"?$")
 
-// column matches programs of awk that print a column of every line.
+// column matches awk programs that print one column of every line.
 var column = texts.Regexp(`^ *\{ *print +\$[0-9]+ *;? *\} *$`)
 
-// listsAll reports whether the commands of a pipe print the numbers of all processes, or all of one user.
+// listsAll reports whether the left side of a pipe prints the numbers of all processes, or of all processes of one
+// user.
 func listsAll(left []Command) bool {
 	if len(left) == 0 {
 		return false

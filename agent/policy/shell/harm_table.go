@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// vital lists the folders that must not be deleted, moved or given other permissions as a whole. Homes and the folders
-// above them are vital as well.
+// vital lists the folders that must not be deleted, moved or given other permissions as a whole. Home folders and the
+// folders above them are vital too.
 var vital = strings.Fields("/ /bin /boot /boot/efi /dev /etc /home /lib /lib32 /lib64 /libx32 /opt /proc /root /sbin /srv /sys /sys/firmware /usr " +
 	"/usr/bin /usr/sbin /usr/lib /usr/lib64 /usr/libexec /usr/share /var /var/lib /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu /lib/aarch64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib/systemd /nix /nix/store /snap /Users /System /Library /Applications " +
 	"/private /private/etc /private/var /mnt/c /mnt/c/Users /mnt/c/Windows /data/data ~ ~/.")
@@ -29,7 +29,7 @@ type eraser struct {
 	does  string
 }
 
-// erasers lists the programs that erase a disk, with the conditions.
+// erasers lists the programs that erase a disk, and the words with which they do so.
 var erasers = []eraser{
 	{name: "mkfs mke2fs newfs mkdosfs mkntfs", disk: true, does: "creates a file system, which erases the data on the disk"},
 	{name: "mkswap", disk: true, does: "creates a swap area, which erases the data on the disk"},
@@ -75,14 +75,14 @@ var erasers = []eraser{
 // stoppers lists programs that stop the machine whatever their arguments.
 var stoppers = strings.Fields("shutdown reboot poweroff halt")
 
-// stopLines lists commands of other programs that stop the machine.
+// stopLines lists commands that stop the machine only with certain arguments.
 var stopLines = slices.Concat(variants("init|telinit 0|6"), variants("systemctl|loginctl poweroff|reboot|halt"), variants("systemctl kexec|soft-reboot|emergency"),
 	variants("systemctl start|isolate reboot.target|poweroff.target|halt.target|kexec.target|emergency.target|shutdown.target"))
 
 // destroyers lists the programs that delete, empty or lock the files that xargs and find pass to them.
 var destroyers = strings.Fields("rm srm unlink shred truncate rmdir trash chmod chown chgrp")
 
-// fetchers lists programs that download; running a download unseen is harm.
+// fetchers lists programs that download. Running a download that nobody has read counts as harm.
 var fetchers = strings.Fields("curl wget fetch aria2c lynx http https xh nc ncat socat")
 
 // interpreters lists programs that execute their input, or the file in their arguments.
@@ -91,6 +91,6 @@ var interpreters = strings.Fields("sh bash dash zsh ksh mksh ash fish python pyt
 // passers lists commands that pass on all of their input.
 var passers = strings.Fields("cat sort tac shuf tr uniq tee")
 
-// narrowing lists the tests of find that select some of the files.
+// narrowing lists find's tests that select only some of the files.
 var narrowing = strings.Fields("-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -mtime -mmin -atime -amin -ctime -cmin -newer -newermt " +
 	"-anewer -cnewer -size -empty -user -group -uid -gid -nouser -nogroup -perm -links -inum -samefile -xtype -used -fstype")

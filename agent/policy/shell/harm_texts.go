@@ -10,16 +10,16 @@ import (
 	"buddy/texts"
 )
 
-// textRunner is a row of the table of programs that pass a text to a shell.
+// textRunner is a row of textRunners.
 type textRunner struct {
 	name string // one or more
 	flag string // the text is the value of one of these flags; "" means every word with a space
 	not  string // subcommands that run nothing: their words are formats
-	// words means that a command may follow as separate words.
+	// words means that the command to run may also follow as separate words.
 	words bool
 }
 
-// textRunners lists programs that run the text in one of their words.
+// textRunners lists programs that pass the text in one of their words to a shell.
 var textRunners = []textRunner{
 	{name: "watch trap alias entr hyperfine wsl adb osascript parallel expect"},
 	{name: "xterm screen", words: true},
@@ -40,7 +40,8 @@ var textRunners = []textRunner{
 	{name: "npm npx", flag: "-c --call"},
 }
 
-// value returns the text in a word if the word holds the value of the row's flag; before is the previous word.
+// value returns the text in word that the program runs: the value of the row's flag, which may be attached. before is
+// the previous word. ok is false if word holds no such value.
 func (r textRunner) value(word, before string) (text string, ok bool) {
 	if r.flag == "" {
 		return word, true
@@ -61,7 +62,8 @@ func (r textRunner) value(word, before string) (text string, ok bool) {
 	return "", false
 }
 
-// runsTexts analyses the words that a program passes to a shell, and checks programs for interpreters for harm.
+// runsTexts analyses the words that a program passes to a shell, and checks the code in words of an interpreter for
+// harm.
 func runsTexts(a *analyser, name string, words []arg) {
 	if slices.Contains(interpreters, name) && !slices.Contains(shells, name) || strings.HasSuffix(name, "awk") {
 		for _, w := range words[1:] {
@@ -79,7 +81,8 @@ func runsTexts(a *analyser, name string, words []arg) {
 	}
 }
 
-// run analyses the texts and the command that a program of the row runs.
+// run analyses the texts in words that a program of the row passes to a shell, and a command that follows as separate
+// words.
 func (r textRunner) run(a *analyser, name string, words []arg) {
 	if r.words && len(words) > 2 {
 		a.guess(words[2:], []string{name}, false)
@@ -96,8 +99,8 @@ func (r textRunner) run(a *analyser, name string, words []arg) {
 	}
 }
 
-// carriesHarm records the harm of a command that a program such as env runs, and of a container that changes a folder
-// of this machine.
+// carriesHarm records the harm of a command that a program such as env runs, or of a container that deletes a mounted
+// folder.
 func carriesHarm(a *analyser, name string, words []arg) {
 	p := programOfName(name)
 	switch {
@@ -112,7 +115,7 @@ func carriesHarm(a *analyser, name string, words []arg) {
 	}
 }
 
-// mounted returns the harm of a container that deletes in a mounted vital folder.
+// mounted returns the harm of a container that deletes files in a mounted vital folder, or "".
 func mounted(d *folders, words []arg) string {
 	text := strings.Fields(strings.NewReplacer(`"`, " ", `'`, " ", ";", " ").Replace(joined(words)))
 	deletes := slices.ContainsFunc(text, func(s string) bool { return s == "dd" || slices.Contains(destroyers, path.Base(s)) })
@@ -139,7 +142,7 @@ func joined(words []arg) string { return texts.Join(words, " ", func(w arg) stri
 // runsNames matches variables whose values programs run.
 var runsNames = texts.Regexp(`(PAGER|EDITOR|VISUAL|COMMAND|BROWSER|_SSH|_PROXY_COMMAND|SHELLOPTS|BASH_ENV)$`)
 
-// runsAssigned checks the value of a variable for harm, if programs run that value.
+// runsAssigned checks the value of a variable for harm, if programs run that variable's value.
 func runsAssigned(a *analyser, name string, value arg) {
 	text, ok := value.lit()
 	if !ok || !strings.Contains(text, " ") || !runsNames().MatchString(name) {
@@ -151,8 +154,8 @@ func runsAssigned(a *analyser, name string, value arg) {
 	}
 }
 
-// unwrapped returns the text for a shell in a word: after an exclamation mark (aliases of git, vim), exec= (tar),
-// or the first = (alias).
+// unwrapped returns the part of a word that a shell will run: what follows "!" (git and vim), "exec=" (tar) or the
+// first "=" (alias), otherwise the whole word.
 func unwrapped(text string) string {
 	if _, after, ok := strings.Cut(text, "!"); ok {
 		return after
@@ -167,8 +170,8 @@ func unwrapped(text string) string {
 	return text
 }
 
-// runsText analyses a text that the program named by reader runs. For a shell it judges every command, and rules apply
-// to these commands; for other interpreters it checks only for harm.
+// runsText analyses a text that the program reader runs. If reader is a shell, every command in the text is judged, and
+// rules apply to it; for other interpreters the text is only checked for harm.
 func runsText(a *analyser, reader, text string, via []string) {
 	if slices.Contains(shells, reader) || slices.Contains([]string{"source", ".", "at", "batch", "ssh"}, reader) {
 		a.nested(text, via)
@@ -177,14 +180,14 @@ func runsText(a *analyser, reader, text string, via []string) {
 	a.rep.harm(programHarm(a, text), "")
 }
 
-// redirected is the file of a redirection, or the text of a here-document.
+// redirected is a redirection with its file, or a here-document with its text.
 type redirected struct {
 	op   syntax.RedirOperator
 	word arg
 }
 
-// redirections records the harm of a statement's redirections, and the texts or downloads that it runs through
-// them.
+// redirections records the harm of a statement's redirections, and of the texts or downloads that the statement reads
+// through them and executes.
 func redirections(a *analyser, list []redirected, before int) {
 	if len(list) == 0 {
 		return
@@ -211,8 +214,7 @@ func redirections(a *analyser, list []redirected, before int) {
 	}
 }
 
-// writtenOut returns the text that a statement passes on, if it is written out: a here-document, or the output of
-// echo.
+// writtenOut returns the text that a statement passes on, if it is known: a here-document, or the output of echo.
 func writtenOut(a *analyser, list []redirected, before int) (text string, known bool) {
 	for _, r := range list {
 		if r.op == syntax.Hdoc || r.op == syntax.DashHdoc || r.op == syntax.WordHdoc {
@@ -222,8 +224,8 @@ func writtenOut(a *analyser, list []redirected, before int) (text string, known 
 	return printed(a.rep.Commands[min(before, len(a.rep.Commands)):])
 }
 
-// writesFile records the harm if a redirection overwrites a device or a vital file, and marks the file as a download if
-// it may contain one.
+// writesFile records harm if a redirection overwrites a device or a vital file, and marks the file as a download if the
+// statement downloads something.
 func writesFile(a *analyser, r redirected, before int) {
 	appends := r.op == syntax.AppOut || r.op == syntax.AppAll
 	if why := overwritten(&a.folders, "a redirection", r.word); why != "" && (!appends || vitalFile(&a.folders, r.word) == "") {
@@ -234,7 +236,7 @@ func writesFile(a *analyser, r redirected, before int) {
 	}
 }
 
-// readsText analyses the input that a statement executes.
+// readsText records the harm of the input r if the statement executes it.
 func readsText(a *analyser, r redirected, before int) {
 	if s, _ := r.word.lit(); s == "/dev/null" && r.op == syntax.RdrIn && slices.ContainsFunc(a.rep.Commands[min(before, len(a.rep.Commands)):], func(c Command) bool { return c.String() == "crontab -" }) {
 		a.rep.harm("crontab replaces all of the user's scheduled jobs with none", doItByHand)

@@ -9,22 +9,22 @@ import (
 )
 
 // HostNames returns the lower-case ASCII names that programs may look up for a host: one for an ASCII host, else two,
-// because the newer and the older standard for international domain names (IDNA) differ. Both convert characters such
-// as 。 and １ to . and 1. IPv4 addresses become four decimal numbers.
+// because the older and the newer standard for international domain names (IDNA) convert some letters differently.
+// Characters such as 。 and １ become . and 1. IPv4 addresses become four decimal numbers.
 func HostNames(host string) []string {
 	if ascii(host) {
 		return []string{canonical(host)}
 	}
 	var names []string
 	for _, older := range []bool{false, true} {
-		// If the name is invalid, the result is the part that could be converted, which no program resolves.
+		// If the name is invalid, the result is the part that could be converted. No program resolves such a name.
 		name, _ := idna.New(idna.MapForLookup(), idna.Transitional(older), idna.StrictDomainName(false)).ToASCII(host)
 		names = append(names, canonical(name))
 	}
 	return names
 }
 
-// canonical returns a host in ASCII for comparison.
+// canonical returns a host in ASCII, so that hosts can be compared.
 func canonical(host string) string {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if address, ok := ipv4(host); ok {

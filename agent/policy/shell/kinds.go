@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// Kind classifies commands that people know by their purpose rather than by their effect. The policy has a risk and a
-// consequence for each.
+// Kind classifies commands whose purpose tells the user more than their effect does. The policy has a risk and a
+// consequence for each kind.
 type Kind string
 
 // The kinds; "" is any other command.
@@ -17,15 +17,15 @@ const (
 	GUIAutomation Kind = "GUI automation"
 )
 
-// purpose describes a command of a kind. No such command runs without approval.
+// purpose describes a command that has a Kind. Such commands always need approval.
 type purpose struct {
 	kind   Kind
 	effect Effect // [Unknown] for those that only examine; never [Reads], which would need no approval
 	does   string
 }
 
-// purposes maps commands to their purpose: a name, a name with its first argument, or both with one of the later
-// arguments. The entry with the most words applies.
+// purposes maps commands to their purpose. A key is a program's name, alone or followed by its first argument, a later
+// flag, or both. The entry with the most words applies.
 var purposes = map[string]purpose{
 	"trivy": {SecurityScan, Network, "scans for vulnerabilities, secrets and wrong settings, and gets its database"}, "trivy plugin": {SecurityScan, RunsCode, "installs or runs a program from the network"},
 	"trivy clean": {SecurityScan, Deletes, "deletes its own database and cache"}, "trivy server": {SecurityScan, Network, "serves scans to other machines"},
@@ -67,8 +67,9 @@ var purposes = map[string]purpose{
 	"screencapture": {GUIAutomation, Writes, "takes a picture of the screen, which may show secrets"}, "scrot": {GUIAutomation, Writes, "takes a picture of the screen, which may show secrets"}, "grim": {GUIAutomation, Writes, "takes a picture of the screen, which may show secrets"}, "gnome-screenshot": {GUIAutomation, Writes, "takes a picture of the screen, which may show secrets"},
 }
 
-// purposeOf returns the words after the name that decide about a command's purpose, and the purpose; ok is false if it
-// has none. Only the argument right after the name counts as a subcommand: after a flag, it could be the flag's value.
+// purposeOf returns the purpose of a command, and the words after its name that decided about it. ok is false if the
+// command has none. Only the argument right after the name counts as a subcommand: after a flag, it could be the flag's
+// value.
 func purposeOf(name string, words []arg) (said string, p purpose, ok bool) {
 	p, ok = purposes[name]
 	sub := ""

@@ -12,8 +12,8 @@ import (
 	"buddy/texts"
 )
 
-// core returns why a read-only program is not in the literal core, or "". The literal core is for commands that the
-// kernel does not confine: each word is written out, the programs are those of [coreTools] with flags that mean the
+// core returns why a read-only script is not in the literal core, or "". The literal core is for commands that the
+// kernel does not confine: every word is written out, the programs are those of [coreTools] with flags that mean the
 // same on every system, and none reads settings or programs from the current folder.
 func core(text string) string {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
@@ -28,7 +28,7 @@ func core(text string) string {
 	return ""
 }
 
-// coreStmt judges a statement of a text; piped means that it reads another command's output.
+// coreStmt is core for one statement of text. piped means that the statement reads another command's output.
 func coreStmt(text string, s *syntax.Stmt, piped bool) string {
 	if s.Background || s.Coprocess || s.Disown || s.Negated {
 		return "it is not a plain command"
@@ -50,7 +50,7 @@ func coreStmt(text string, s *syntax.Stmt, piped bool) string {
 	return "it is not a plain command"
 }
 
-// coreRedirect allows 2>&1 and output to /dev/null.
+// coreRedirect reports whether a redirection is allowed in the literal core: 2>&1, or output to /dev/null.
 func coreRedirect(text string, r *syntax.Redirect) bool {
 	if r.N != nil && r.N.Value != "1" && r.N.Value != "2" || r.Hdoc != nil {
 		return false
@@ -63,8 +63,7 @@ func coreRedirect(text string, r *syntax.Redirect) bool {
 // shell, and quotes without expansions.
 var writtenRegexp = texts.Regexp("^([\\w./:,@%+-]|'[^'!]*'|\"[^\"\\\\!$`]*\")([\\w=./:,@%+-]|'[^'!]*'|\"[^\"\\\\!$`]*\")*$")
 
-// written returns the value of a word if every shell reads the word as plain text. text is the program that contains
-// it.
+// written returns the value of a word if every shell reads the word as plain text. text is the script that contains it.
 func written(text string, w *syntax.Word) (value string, ok bool) {
 	if w == nil || !writtenRegexp().MatchString(text[w.Pos().Offset():w.End().Offset()]) {
 		return "", false
@@ -88,7 +87,7 @@ func coreCall(text string, c *syntax.CallExpr, piped bool) string {
 	return coreWords(words, piped)
 }
 
-// coreWords judges a command whose words are known.
+// coreWords is core for a command whose words are known.
 func coreWords(words []arg, piped bool) string {
 	name := baseName(words[0].src)
 	s, rest := coreTools()[name], words[1:]
@@ -117,7 +116,7 @@ func coreWords(words []arg, piped bool) string {
 	return ""
 }
 
-// InCore reports whether a command by itself is in the literal core.
+// InCore reports whether the literal core contains a command when it is judged on its own, not as part of a script.
 func (c Command) InCore() bool {
 	words := make([]arg, 0, len(c.Argv))
 	for _, w := range c.Argv {
@@ -143,7 +142,7 @@ func firstText(words []arg) string {
 	return words[0].src
 }
 
-// filters lists the programs of the core that others may be piped into: they treat their input as data.
+// filters lists the programs of the core that may read another program's output: they treat it as data.
 var filters = []string{"head", "tail", "wc", "sort", "cut", "grep", "uniq", "cat", "tr"}
 
 // dateCheck allows date without arguments or with formats.
@@ -156,9 +155,9 @@ func dateCheck(c *call) string {
 	return ""
 }
 
-// psOperand matches numbers and BSD options without e, because e prints environments. psFlag matches flags in which
-// only numbers, x, w and f follow a letter that takes a value: ps reads -auxe as BSD options if there is no user named
-// xe.
+// psOperand matches numbers and BSD options without e, because e prints environments. psFlag matches flags in which a
+// letter that takes a value is followed only by digits, commas, x, w and f: ps reads -auxe as BSD options if no user is
+// called xe.
 var (
 	psOperand = texts.Regexp(`^([0-9]+|[axufwjlhrvsmT]*)$`)
 	psFlag    = texts.Regexp(`^-[^uUgGpqtCsoO]*([uUgGpqtCsoO][0-9,xwf]*)?$`)
@@ -179,8 +178,8 @@ func psCheck(c *call) string {
 // hunts lists words typical of a search for secrets.
 var hunts = []string{"passw", "secret", "token", "api_key", "apikey", "api-key", "private", "credential", "auth", "akia", "begin", "bearer", "pwd", "ssh-rsa", "aws_"}
 
-// grepCheck requires a selective pattern for a search through whole folders, which otherwise prints secrets in the
-// files.
+// grepCheck refuses a recursive grep that prints lines and whose pattern is not selective, because it could print
+// secrets in the files.
 func grepCheck(c *call) string {
 	patterns := c.values("-e")
 	if len(patterns) == 0 {
@@ -198,11 +197,11 @@ func grepCheck(c *call) string {
 	return ""
 }
 
-// escapeRegexp matches escapes in a pattern of grep besides those of groups and alternatives.
+// escapeRegexp matches backslash escapes in a grep pattern, except those for groups and alternatives.
 var escapeRegexp = texts.Regexp(`\\[^|()]`)
 
-// selective reports whether every matching line contains at least three fixed characters in a row. Groups and
-// alternatives are recognized in every dialect of patterns.
+// selective reports whether every matching line contains at least three fixed characters in a row. It understands
+// groups and alternatives in basic and extended patterns. fixed means that s is not a pattern.
 func selective(s string, fixed bool) bool {
 	switch {
 	case fixed:
@@ -218,7 +217,7 @@ func selective(s string, fixed bool) bool {
 	return err == nil && certain(re) >= 3
 }
 
-// certain returns how many fixed characters in a row every match contains.
+// certain returns how many literal characters in a row every match of re contains, at least.
 func certain(re *regexps.Regexp) int {
 	most, least := 0, len(re.Rune)
 	for i, sub := range re.Sub {
@@ -237,10 +236,10 @@ func certain(re *regexps.Regexp) int {
 	return 0
 }
 
-// obeyed matches the notation of escape sequences that make a terminal do more than show colours.
+// obeyed matches escape sequences, as a command spells them, that make a terminal do more than show colours.
 var obeyed = texts.Regexp(`(?i)\\(033|e|x1b|u001b|u1b|0033)[]p_^xc\\]`)
 
-// escapes refuses sequences that a terminal interprets.
+// escapes refuses arguments that would send such a sequence to the terminal.
 func escapes(c *call) string {
 	if slices.ContainsFunc(c.words, func(w arg) bool { return obeyed().MatchString(w.src) }) {
 		return c.spec.name + " with a terminal control sequence"

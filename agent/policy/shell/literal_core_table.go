@@ -10,8 +10,8 @@ import (
 // coreTools is the table of the literal core, at most 40 programs. Each flag is harmless in the GNU, BSD and busybox
 // versions alike. This excludes date -d, which sets the kernel's time zone in one of them, and stat -f, whose meaning
 // differs. The table omits commands that run until they are stopped (tail -f), and programs that load settings, plugins
-// or another version from the current folder: git, go, cargo, npm, node, python, rg. A command must also satisfy the
-// main table.
+// or another version from the current folder: git, go, cargo, npm, node, python, rg. A command must also be read-only
+// by [looking] or [subcommands].
 var coreTools = sync.OnceValue(func() map[string]*spec {
 	return specs([]spec{
 		{name: "ls", flags: "-aAlhtrSRd1FinksC"},
@@ -44,7 +44,7 @@ var coreTools = sync.OnceValue(func() map[string]*spec {
 		{name: "diff", flags: "-uqwbi", max: 2},
 		{name: "which", flags: "-a"},
 		{name: "ss", flags: "-tulnpaesH4"},
-		// The following programs talk to a service that they can't reach in the sandbox.
+		// The following programs talk to a service, which they can't reach from the sandbox.
 		{name: "docker ps|images", flags: dockerList},
 		{name: "docker logs", flags: "-tn: --timestamps --tail: --since: --until:", max: 1},
 		{name: "docker inspect", flags: "-f: --format: --type:"},
@@ -94,8 +94,8 @@ func coreFind(c *call) string {
 	return ""
 }
 
-// talkers maps programs to the service that they query. Where the kernel confines commands, these run outside the
-// sandbox if they are in the literal core; otherwise they need approval.
+// talkers maps programs to the service that they query and that the sandbox cuts off. Where there is a sandbox, such a
+// command runs outside it if it is in the literal core; otherwise it needs approval.
 var talkers = map[string]string{
 	"docker": "the Docker service", "docker-compose": "the Docker service", "podman": "its storage", "nerdctl": "containerd", "kubectl": "a cluster", "helm": "a cluster",
 	"systemctl": "systemd", "journalctl": "the journal", "loginctl": "logind", "hostnamectl": "a service", "timedatectl": "a service", "localectl": "a service",
@@ -104,7 +104,7 @@ var talkers = map[string]string{
 	"nvidia-smi": "a driver",
 }
 
-// Talks returns the service that a program queries, or "". Printing the version queries none.
+// Talks returns the service that a command queries, or "". A command that only prints its version queries none.
 func Talks(c Command) string {
 	if len(c.Argv) == 2 && (c.Argv[1].Text == "--version" || c.Argv[1].Text == "-V") {
 		return ""

@@ -10,9 +10,9 @@ import (
 	"buddy/texts"
 )
 
-// looking lists the programs that people use to inspect things. In the read-only sandbox they run without approval,
-// whatever their flags: the kernel prevents changes. Interpreters, build tools, tests and programs of a project are
-// not listed.
+// looking lists programs that only inspect things. In the read-only sandbox they run without approval, whatever their
+// flags, because the kernel prevents changes. Interpreters, build tools, tests and a project's own programs are not
+// listed.
 var looking = sync.OnceValue(func() map[string]bool {
 	m := make(map[string]bool, 300)
 	for name := range strings.FieldsSeq(`
@@ -32,8 +32,8 @@ var looking = sync.OnceValue(func() map[string]bool {
 	return m
 })
 
-// subcommands lists the inspecting subcommands of programs that do more. Git's subcommands that change history or
-// lose work with other arguments are in [gitReads].
+// subcommands lists the subcommands that only inspect, for programs that can do more. Git subcommands that inspect with
+// some arguments and change something with others are in gitLists instead.
 var subcommands = map[string]string{
 	"git": "status log show whatchanged diff diff-tree diff-index diff-files difftool range-diff blame annotate shortlog grep ls-files ls-tree cat-file rev-parse rev-list describe name-rev " +
 		"merge-base merge-tree cherry count-objects for-each-ref show-ref show-branch check-ignore check-attr check-ref-format check-mailmap var version help verify-commit verify-tag fsck " +
@@ -47,31 +47,31 @@ var subcommands = map[string]string{
 	"composer": "show", "poetry": "show", "dotnet": "--info --list-sdks", "mix": "help", "make": "", "rustc": "--print -vV",
 }
 
-// versioned lists programs whose version can be printed safely. It omits those that first load settings or programs
-// from the folder: yarn, mvn, pytest, rails.
+// versioned lists programs that can safely be run to print their version. It omits those that load settings or programs
+// from the folder first: yarn, mvn, pytest, rails.
 var versioned = strings.Fields(`
 	bash zsh sh fish node npm bun deno tsc python python3 python2 pip pip3 uv ruff black mypy ruby gem perl php java javac rustc rustup cargo rustfmt clippy-driver gcc g++ cc c++ clang
 	clang++ cmake make gmake ninja meson ld go gopls golangci-lint protoc terraform tofu helm docker podman nerdctl docker-compose kubectl minikube kind k9s aws gcloud az gh glab hub
 	git git-lfs svn hg tmux screen vim nvim emacs nano code curl wget ssh rsync zip openssl gpg fzf systemctl nginx apache2 psql mysql sqlite3 redis-cli redis-server mongod postgres
 	swift dotnet elixir erl ghc nix brew apt apt-get dnf yum snap flatpak zig lua R julia env timeout nice xargs buddy sudo`)
 
-// versionFlags lists flags that print a version. Python's -v prints none and starts the interpreter, but that ends at
-// once in the sandbox.
+// versionFlags lists flags that print a version. An exception is Python's -v, which starts the interpreter, but in the
+// sandbox that ends at once.
 var versionFlags = []string{"--version", "-version", "-V", "-v", "-dumpversion", "-dumpmachine", "version"}
 
-// writing lists flags that always write. A command with such a flag needs approval at once instead of failing in the
-// sandbox. The list need not be complete, because the kernel prevents the rest.
+// writing lists flags that make a program write. A command with such a flag needs approval right away, so that it does
+// not fail in the sandbox first. The list need not be complete, because the kernel prevents other writes.
 var writing = map[string]string{
 	"sed": "-i --in-place", "sort": "-o --output", "find": "-delete -fprint -fprint0 -fprintf -fls", "tree": "-o", "yq": "-i --inplace", "gawk": "-i", "awk": "-i", "mlr": "-I",
 	"gofmt": "-w", "gofumpt": "-w", "git": "--output", "shuf": "-o --output", "iconv": "-o --output", "openssl": "-out", "date": "-s --set", "dmesg": "-C -c --clear", "sysctl": "-w -p", "go": "-w",
 }
 
-// needed lists the flags or letters without which these programs write.
+// needed lists, for programs that otherwise write, the flags with which they don't: letters or long names.
 var needed = map[string]string{
 	"tar": "t list", "unzip": "l Z v t p c", "gzip": "l t c list test stdout", "ar": "t p", "dpkg": "l L s S p list status listfiles search print-architecture get-selections", "rpm": "q query", "pacman": "Q",
 }
 
-// names returns why a program with these words does more than inspect, or "". It does not look at files.
+// names returns why a command does more than inspect, judged by its name and flags, or "". It does not look at files.
 func (a *analyser) names(name string, words []arg) string {
 	switch {
 	case printsVersion(name, words):
@@ -97,8 +97,8 @@ func (a *analyser) names(name string, words []arg) string {
 	return ""
 }
 
-// shortTime reports whether a sleep is short: its times are in seconds, with at most three characters each. A longer
-// sleep is for polling, which is not inspecting.
+// shortTime reports whether a sleep is short: every time is in seconds and has at most three characters. A longer sleep
+// serves to poll something and needs approval.
 func shortTime(words []arg) bool {
 	return !slices.ContainsFunc(words[1:], func(w arg) bool {
 		s, _ := w.lit()
@@ -116,7 +116,7 @@ func printsVersion(name string, words []arg) bool {
 	return slices.Contains(versionFlags, s)
 }
 
-// subcommand reports whether the first words of a program that are not flags are in the table.
+// subcommand reports whether the first non-flag words of a command are a listed subcommand of the program.
 func subcommand(name string, words []arg) bool {
 	list, ok := subcommands[name]
 	for _, w := range words {
@@ -139,7 +139,7 @@ func subcommand(name string, words []arg) bool {
 	return false
 }
 
-// gitReads returns why a git command does more than inspect a repository, or "".
+// gitReads returns why a git command does more than inspect, or "".
 func (a *analyser) gitReads(words []arg) string {
 	g := &gitCall{dash: -1, dir: a.folders.certain(nil)}
 	at, _, ok := g.globals(words)
@@ -161,7 +161,7 @@ func (a *analyser) gitReads(words []arg) string {
 	return cmp.Or(effectOf("git", words[at-1:]).reason, "git "+texts.ClipBytes(name, 40)+" may change something")
 }
 
-// gitLists reports whether these arguments make a git subcommand only list, although it can also change something.
+// gitLists reports whether a git subcommand that can change something only lists something with these arguments.
 func gitLists(name string, words []arg) bool {
 	operands := operandsOf(words)
 	first := ""
@@ -182,7 +182,8 @@ func gitLists(name string, words []arg) bool {
 	return false
 }
 
-// gitConfig allows reading one setting that is not a secret.
+// gitConfig returns why a git config command needs approval: it may do no more than read one setting that is not a
+// secret.
 func gitConfig(words []arg) string {
 	list := operandsOf(words)
 	if s, ok := literals(list); ok && len(s) == 2 && s[0] == "get" {
@@ -228,7 +229,8 @@ func hasFlag(word string, flags []string) bool {
 	return slices.ContainsFunc(flags, func(f string) bool { return flag == f || len(f) == 2 && leadingLetters(word, f[1:]) })
 }
 
-// hasNeeded reports whether a command has one of its needed flags. Tar's first word may be letters without a dash.
+// hasNeeded reports whether a command has one of its needed flags. The first word of tar and ar may be letters without
+// a dash.
 func hasNeeded(name string, words []arg) bool {
 	for i, w := range words[1:] {
 		s, _ := w.lit()
@@ -246,7 +248,8 @@ func hasNeeded(name string, words []arg) bool {
 	return false
 }
 
-// leadingLetters reports whether a word is a cluster of flags that contains a letter before any possible value.
+// leadingLetters reports whether a word is a cluster of flags that contains letter before the start of a possible
+// value.
 func leadingLetters(s, letter string) bool {
 	rest := strings.TrimLeft(s, "-")
 	end := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -256,8 +259,8 @@ func leadingLetters(s, letter string) bool {
 	return len(s)-len(rest) == 1 && strings.Contains(rest[:end], letter)
 }
 
-// Programs by the meaning of their words. textFirst: the first word that is not a flag is a program or a pattern.
-// noFiles: no word is a file. metadata: the program prints only names, sizes and times of files.
+// Programs by how they use their words. textFirst: the first non-flag word is a script or a pattern. noFiles: no word
+// is a file. metadata: the program prints only names, sizes and times of files.
 var (
 	textFirst = strings.Fields("grep egrep fgrep zgrep zegrep rg ag ack sed awk gawk mawk nawk jq yq gron htmlq mlr")
 	noFiles   = strings.Fields("df echo printf seq expr tr true false : sleep exit return break continue shift set shopt type command which whereis hash help whatis apropos man info tldr read let local getopts ps pgrep pidof basename dirname numfmt factor cal getent locale pkg-config pkgconf apt-cache go npm pip pip3 apt bc dc ip sysctl printenv id groups uname top pmap kill umask ulimit")
@@ -266,8 +269,9 @@ var (
 	textAfter = strings.Fields("-e -S -G -g --grep --author --committer --since --until --after --before --format --pretty --regexp --glob --include --exclude --exclude-dir -name -iname -path -ipath -regex -iregex --date")
 )
 
-// opens returns why a file named by a command needs approval, or "": its name, or a current match of a pattern,
-// suggests secrets or is outside the allowed folders. Computed words are left to the kernel.
+// opens returns why a file that a command names needs approval, or "". A reason is a name that suggests secrets or is
+// outside the allowed folders; for a glob pattern, the names that match now count. The kernel guards against computed
+// names.
 func (a *analyser) opens(name string, words []arg, piped bool) string {
 	d := &a.folders
 	if slices.Contains(noFiles, name) || printsVersion(name, words) {
@@ -317,7 +321,7 @@ func fileWords(name string, words []arg) (list []arg) {
 	return list
 }
 
-// takesText reports whether the first operand of a command is a pattern or a program, because no flag supplies one.
+// takesText reports whether the first operand of a command is a pattern or a script, because no flag supplies one.
 func takesText(name string, words []arg) bool {
 	return slices.Contains(textFirst, name) && !slices.ContainsFunc(words, func(w arg) bool {
 		s, _ := w.lit()
@@ -325,7 +329,7 @@ func takesText(name string, words []arg) bool {
 	})
 }
 
-// opens judges one value of a word.
+// opens returns why one possible value of a word needs approval as the name of a file, or "".
 func (d *folders) opens(v val, onlyNames bool) string {
 	switch {
 	case v.kind == dynamic && strings.HasPrefix(v.text, "/dev/"): // /dev/tcp/$host
@@ -340,8 +344,8 @@ func (d *folders) opens(v val, onlyNames bool) string {
 	return cmp.Or(d.outside(v), d.matches(v, onlyNames))
 }
 
-// matches judges the current matches of a pattern. If they are unknown, the kernel prevents access outside, and the
-// possible matches count.
+// matches returns why one of the files that match a pattern now needs approval, or "". If they can't be listed, it
+// judges what the pattern could match, and leaves files outside the allowed folders to the kernel.
 func (d *folders) matches(v val, onlyNames bool) string {
 	source := fixedSource(v.text)
 	for _, full := range d.fulls(cmp.Or(fixed(v.text), ".")) {

@@ -8,22 +8,23 @@ import (
 	"buddy/texts"
 )
 
-// folders tracks the possible current folders of a program, and judges the files that it names relative to them.
+// folders tracks the folders in which a script may be at each point, and judges the files that it names relative to
+// them.
 type folders struct {
 	env     Env
 	cwds    []string // possible current folders
 	entered []string // possible folders after the last cd
 	started []string // possible folders in which the last command was started
 	adrift  bool     // the repository in which git works is unknown
-	// at is the folder in which the program is if its last cd succeeded; "" is unknown. It is used to find harm to
-	// files with relative names.
+	// at is the current folder if the last cd succeeded; "" is unknown. It is used to find harm to files with relative
+	// names.
 	at        string
 	visited   []string          // the start folder, and every value of at
 	downloads map[string]bool   // base names of files that the program downloads
 	written   map[string]string // texts that it writes into files, by their base names
 }
 
-// reads returns why reading the file named by w needs approval, or "". Computed names are left to the kernel.
+// reads returns why reading the file that w names needs approval, or "". The kernel guards against computed names.
 func (d *folders) reads(w arg) string {
 	for _, v := range w.vals {
 		if why := d.opens(v, false); why != "" {
@@ -33,7 +34,7 @@ func (d *folders) reads(w arg) string {
 	return ""
 }
 
-// outside returns why a value, as a path in a possible current folder, needs approval, or "".
+// outside returns why reading the path v needs approval from one of the possible current folders, or "".
 func (d *folders) outside(v val) string {
 	if d.env.Border == nil || safeDevice().MatchString(v.text) {
 		return ""
@@ -53,7 +54,7 @@ func (d *folders) outside(v val) string {
 	return ""
 }
 
-// fulls returns the absolute paths that a text may mean. They are not cleaned: the meaning of .. depends on links.
+// fulls returns the absolute paths that a text may mean. Names before .. are kept, because they may be links.
 func (d *folders) fulls(text string) []string {
 	if strings.HasPrefix(text, "/") {
 		return []string{text}
@@ -72,8 +73,8 @@ func (d *folders) fulls(text string) []string {
 	return list
 }
 
-// border resolves the links of a path and returns why reading it needs approval, or "". If links can't be resolved,
-// the meaning of .. is unknown.
+// border resolves the links of a path and returns why reading it needs approval, or "". A path with .. whose links
+// can't be resolved needs approval.
 func (d *folders) border(full string) string {
 	if d.env.Resolve != nil {
 		full = d.env.Resolve(full)
@@ -87,7 +88,8 @@ func (d *folders) border(full string) string {
 	return ""
 }
 
-// fixed returns the certain start folder of a pattern; .. after an uncertain part can't be judged.
+// fixed returns the folder of a pattern before its first wildcard, or the root if .. follows a wildcard and so can lead
+// anywhere.
 func fixed(pattern string) string {
 	source := fixedSource(pattern)
 	if slices.Contains(strings.Split(pattern[len(source):], "/"), "..") {
@@ -96,12 +98,12 @@ func fixed(pattern string) string {
 	return unescape(source)
 }
 
-// sourceRegexp matches the start of a pattern up to the last / before an uncertain part.
+// sourceRegexp matches the start of a pattern up to the last / before a wildcard.
 var sourceRegexp = texts.Regexp(`^([^*?\[\\]|\\.)*/`)
 
 func fixedSource(pattern string) string { return sourceRegexp().FindString(pattern) }
 
-// secret judges one value as a path, in every possible current folder.
+// secret returns why a value needs approval as the path of a file with secrets or of a device, or "".
 func (d *folders) secret(v val) string {
 	glob := v.kind == pattern
 	if why := device(v.text, glob); why != "" {
@@ -149,8 +151,8 @@ func secretReason(s string, glob bool) string {
 	return texts.ClipBytes(s, 60) + " may hold secrets"
 }
 
-// safeDevice matches devices that may be read: they are empty, or reading has no effect and ends. 63 is the
-// descriptor of <(…).
+// safeDevice matches devices that are safe to read: they are empty, or reading has no side effect and ends. Descriptor
+// 63 belongs to <(…).
 var safeDevice = texts.Regexp(`^/dev/(null|stdin|stdout|stderr|fd/(0|1|2|63)|shm/([^.]|\.[^.])*\.?)$`)
 
 // device returns why a path under /dev, /proc or /sys may not be read, or "".
@@ -170,7 +172,7 @@ func device(p string, glob bool) string {
 	return ""
 }
 
-// kernelMemory matches files of /proc with the content of the memory, and those with side effects on reading.
+// kernelMemory matches files of /proc that expose the kernel's memory or have side effects when read.
 var kernelMemory = texts.Regexp(`^(kcore|kmsg|kpage.*|sysrq-trigger)$`)
 
 // blockDevice matches disks and other devices that must not be overwritten.

@@ -10,7 +10,7 @@ import (
 	"buddy/texts"
 )
 
-// Match is the answer to the question whether a command matches a rule.
+// Match says whether a command matches a rule.
 type Match int
 
 // The answers, in ascending order.
@@ -20,7 +20,7 @@ const (
 	Yes
 )
 
-// programNamed maps the names of programs to their rows.
+// programNamed returns the rows of programs by name.
 var programNamed = sync.OnceValue(func() map[string]*program {
 	m := make(map[string]*program, 200)
 	for i := range programs {
@@ -50,10 +50,10 @@ func programOfName(base string) *program {
 	return &noProgram
 }
 
-// Begins reports whether c matches a rule's prefix: the program by any path and any of its names, ignoring options
-// before the subcommand, and with other words for the same subcommand. An option in the prefix may be anywhere in
-// c. So [git push] also matches git -C x push, /usr/bin/git push and git-push, and [rm -rf] matches rm -f -r x. Use
-// it for rules that ask or deny: an allowed command must be spelled like the rule.
+// Begins reports whether c starts with a rule's prefix, however it is spelled: with any path or other name of the
+// program, options before the subcommand, and synonyms of the subcommand. An option in the prefix may be anywhere in c.
+// So [git push] also matches git -C x push, /usr/bin/git push and git-push, and [rm -rf] matches rm -f -r x. Use Begins
+// for rules that ask or deny: an allowed command must be spelled like its rule.
 func (c Command) Begins(prefix []string) Match {
 	if len(prefix) == 0 || len(c.Argv) == 0 {
 		return No
@@ -81,7 +81,7 @@ func (c Command) Begins(prefix []string) Match {
 	return best
 }
 
-// spellings returns the prefixes with the same meaning.
+// spellings returns the prefixes that mean the same as prefix, because of synonyms for subcommands.
 func spellings(prefix []string) [][]string {
 	all := [][]string{prefix}
 	same := programOfName(path.Base(prefix[0])).same
@@ -102,8 +102,8 @@ func spellings(prefix []string) [][]string {
 	return all
 }
 
-// carried returns the commands that argv may run if it is a program that runs another one, or a wrapper with unknown
-// options.
+// carried returns the commands that argv may run if its program runs another one, including wrappers whose options are
+// unknown.
 func carried(argv []Arg) [][]Arg {
 	name := path.Base(argv[0].Text)
 	p := programOfName(name)
@@ -128,7 +128,7 @@ func carried(argv []Arg) [][]Arg {
 	return all
 }
 
-// aliased returns the git command that an alias in the options stands for.
+// aliased returns the git commands that aliases defined in argv's options stand for.
 func aliased(argv []Arg) [][]Arg {
 	var all [][]Arg
 	for _, w := range argv[1:] {
@@ -149,7 +149,7 @@ func fieldsOf(text string) []Arg {
 	return words
 }
 
-// beginsAs compares the words of a command with one spelling of a prefix.
+// beginsAs reports whether a command starts with one spelling of a prefix.
 func beginsAs(argv []Arg, prefix []string) Match {
 	if argv[0].Dynamic {
 		return Maybe
@@ -174,8 +174,8 @@ func beginsAs(argv []Arg, prefix []string) Match {
 	return min(best, follows(p, rest, words))
 }
 
-// named returns the words after the program if it is the first word of a prefix: by any path, by another of its
-// names, or with the subcommand as a part of the name.
+// named returns the words after the program's name if it means first, the first word of a prefix. A subcommand that is
+// part of the name, as in git-push, becomes the first of these words.
 func named(p *program, argv []Arg, first string) (rest []Arg, ok bool) {
 	name, want := argv[0], path.Base(first)
 	base := path.Base(name.Text)
@@ -197,7 +197,7 @@ func named(p *program, argv []Arg, first string) (rest []Arg, ok bool) {
 	return nil, false
 }
 
-// sameProgram reports whether two names belong to one program: python3 is python, but podman is not docker.
+// sameProgram reports whether two names mean the same program: python3 and python do, podman and docker don't.
 func sameProgram(base, want string) bool {
 	if base == want {
 		return true
@@ -210,8 +210,8 @@ func sameProgram(base, want string) bool {
 	return ok && first == want && programNamed()[want] != nil
 }
 
-// hasOption reports whether an option is given by any of its names; the letters of a cluster may be in several
-// words.
+// hasOption reports whether a command has an option under any of its names. The letters of an option such as -rf may be
+// in several words.
 func hasOption(program string, words []Arg, option string) Match {
 	left, best := optionNames(program, option), No
 	for _, w := range words {
@@ -229,8 +229,8 @@ func hasOption(program string, words []Arg, option string) Match {
 	return best
 }
 
-// optionNames returns the names of an option, without dashes; for a cluster, the names of each letter's option. An
-// unknown long option has none: it is compared as written.
+// optionNames returns the names of an option, without dashes. For combined letters, it returns one list per letter. A
+// long option without synonyms has no list, because it is compared as written.
 func optionNames(program, option string) (all [][]string) {
 	long, isLong := strings.CutPrefix(option, "--")
 	given := []string{long}
@@ -253,8 +253,8 @@ func optionNames(program, option string) (all [][]string) {
 	return all
 }
 
-// isOption reports whether a word is an option with one of these names: a letter of a cluster, or a full or
-// abbreviated name after two dashes.
+// isOption reports whether a word is an option with one of the names: a letter, possibly combined with others, or a
+// full or abbreviated name after two dashes.
 func isOption(word string, names []string) bool {
 	long, isLong := strings.CutPrefix(word, "--")
 	long, _, _ = strings.Cut(long, "=")
@@ -266,8 +266,8 @@ func isOption(word string, names []string) bool {
 	})
 }
 
-// follows reports whether words, without options, start with the words of a prefix. An unknown option is tried both
-// with and without a value.
+// follows reports whether words start with the words of a prefix when options are skipped. An unknown option may or may
+// not take the next word as its value; both are tried.
 func follows(p *program, words []Arg, prefix []string) Match {
 	at, best := map[int]bool{0: true}, No // possible indexes of the next word of the prefix
 	for _, want := range prefix {
@@ -294,13 +294,13 @@ func follows(p *program, words []Arg, prefix []string) Match {
 	return best
 }
 
-// means reports whether a word equals the word want of a prefix, or whether the shell or the program may expand it to
-// want.
+// means reports whether a word equals the prefix word want, or whether the shell or the program may expand it to want.
 func (p *program) means(word Arg, want string) bool {
 	return word.Text == want || word.Pattern && matches(word.Text, want) || p.short && len(word.Text) > 1 && strings.HasPrefix(want, word.Text)
 }
 
-// value reports whether an option may be complete without the next word, and whether the next word may be its value.
+// value reports whether an option can be used without the next word (alone), and whether the next word may be its value
+// (valued).
 func (p *program) value(option string) (alone, valued bool) {
 	name, _, attached := strings.Cut(option, "=")
 	alone = attached || slices.Contains(strings.Fields(p.plain), name)

@@ -1,13 +1,13 @@
 package shell
 
-// program is a row of the table of programs: the options before a program's subcommand, and words with the same
-// meaning. Rules that ask or deny match commands by it.
+// program is a row of the table of programs: the options that may precede the subcommand, and synonyms. Rules that ask
+// or deny use it to match commands.
 type program struct {
 	name string
 	// also lists other names of the program, separated by spaces.
 	also string
-	// valued lists options whose value is the next word and which may be before or between the words of the
-	// subcommand. Options in plain have no value; any other option may or may not have one.
+	// valued lists options before or between the words of the subcommand that take the next word as their value.
+	// Options in plain take no value; any other option may or may not.
 	valued, plain string
 	same          string // other words for a subcommand: "container rm=rm, del=delete"
 	plus          bool   // a word that starts with + may come first: cargo +nightly
@@ -17,7 +17,7 @@ type program struct {
 	why           string // where this is documented, or why the row is needed
 }
 
-// programs is the table of programs with options before their subcommand, or with several words for a subcommand.
+// programs lists the programs whose commands can be spelled in several ways.
 var programs = []program{
 	{
 		name: "git", valued: "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source --list-cmds", plain: "-p -P --paginate --no-pager --bare --no-replace-objects --no-optional-locks --literal-pathspecs --no-lazy-fetch --no-advice",

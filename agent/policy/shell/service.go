@@ -36,8 +36,8 @@ func (a *analyser) service(name string, words []arg) string {
 	return ""
 }
 
-// lookup returns the table entry of a command and the words after its name. A subcommand may
-// follow flags of the program itself.
+// lookup returns the table entry of a command and the words after its name. The program's own flags may precede the
+// subcommand.
 func lookup(name string, words []arg) (*spec, []arg) {
 	table := services()
 	rest := words[1:]
@@ -71,7 +71,7 @@ func lookup(name string, words []arg) (*spec, []arg) {
 	return found, rest[after:]
 }
 
-// needs returns a check that requires one of the flags, without which the command does something else.
+// needs returns a check that requires one of the flags, because without it the command does more than read.
 func needs(flags ...string) func(*call) string {
 	return func(c *call) string {
 		switch {

@@ -2,8 +2,8 @@ package shell
 
 import "sync"
 
-// services lists read-only queries to services, with their harmless flags. A query that is in the literal core runs
-// outside the sandbox, because the sandbox cuts services off; any other needs approval. In a row with * the flags
+// services lists read-only queries to services, with their harmless flags. Such a query runs outside the sandbox, which
+// cuts services off, and so it must be in the literal core or be approved. A row with * lists the flags that may
 // precede a subcommand.
 var services = sync.OnceValue(func() map[string]*spec {
 	return specs([]spec{

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// shape is a row of the table of closed shapes: a program that, with these options, runs no code, deletes nothing
-// and changes only the named files.
+// shape is a row of the table of closed shapes: options with which a program runs no code, deletes nothing and changes
+// only the named files.
 type shape struct {
 	spec
 	first  *regexp.Regexp // pattern of a first operand that is not a file; nil: it is a file
@@ -18,8 +18,9 @@ type shape struct {
 }
 
 // shapes is the table of closed shapes that write. It omits programs that read settings which can name programs
-// (prettier, eslint), download (go build), delete or overwrite other files (cp, mv, git stash), write to paths named
-// in an archive (tar, unzip) or run another version of themselves chosen by the folder (rustfmt, cargo fmt).
+// (prettier, eslint), that download (go build), delete or overwrite other files (cp, mv, git stash), write to paths
+// named in an archive (tar, unzip) or start another version of themselves that the folder's settings choose (rustfmt,
+// cargo fmt).
 var shapes = sync.OnceValue(func() map[string]*shape {
 	m := make(map[string]*shape)
 	for _, s := range []shape{
@@ -40,22 +41,23 @@ var shapes = sync.OnceValue(func() map[string]*shape {
 	return m
 })
 
-// readers lists further programs whose read-only commands all have a closed shape: they read no settings from the
-// folder.
+// readers lists programs whose read-only commands all have a closed shape, because the programs read no settings from
+// the folder. They come in addition to those of the literal core.
 var readers = strings.Fields("kubectl gh loginctl hostnamectl timedatectl systemd-analyze launchctl snap flatpak nvidia-smi rev tac nl column fold paste comm join tree file strings sha1sum sha512sum cksum b2sum lsblk lscpu lsmod lsof pgrep netstat ip sysctl getent dpkg rpm pacman apt-cache")
 
-// Shape is the closed shape of a command: a rule that allows the command covers others of the same shape.
+// Shape describes a group of harmless commands, a closed shape. A rule that allows one of them covers the others.
 type Shape struct {
 	Prefix []string // the words that name the operation
 	Files  []string // written files, as spelled in the command
 	Reads  bool     // it only reads; the analysis has judged the files
 	Whole  bool     // the workspace itself may be one of the files
-	// Option and Sample serve for examples: an option of the shape, and an operand before the files; "" is none.
+	// Option and Sample are used in examples: an option of the shape, and an operand that precedes the files. Both may
+	// be "".
 	Option, Sample string
 }
 
-// Shape returns the closed shape of a command; ok is false if it has none, because it may run code, delete files, or
-// change more than the named files.
+// Shape returns the closed shape of a command. ok is false if the command may run code, delete files, or change more
+// than the named files.
 func (c Command) Shape() (closed Shape, ok bool) {
 	if words := strings.Fields(c.spec); c.ReadOnly && closedReading(words) && len(words) <= len(c.Argv) {
 		return Shape{Prefix: words, Reads: true}, true
@@ -81,7 +83,7 @@ func (c Command) Shape() (closed Shape, ok bool) {
 	return closed, len(closed.Files) > 0
 }
 
-// closedReading reports whether every command of a read-only row has a closed shape.
+// closedReading reports whether the read-only commands to which words belong all have a closed shape.
 func closedReading(words []string) bool {
 	if len(words) == 0 || words[0] == "cd" || words[0] == "echo" {
 		return false

@@ -33,31 +33,31 @@ const (
 	maxValues   = 64       // possible values of a word: loops, braces
 )
 
-// Env holds the context of a program. In the zero value everything is unknown.
+// Env describes the context in which a script runs. In the zero value, everything is unknown.
 type Env struct {
 	Cwd  string // where the program starts, absolute; "" is unknown
 	Home string // of the user, absolute; "" is unknown
-	// Secret returns the part of the path that suggests secrets, or "". With glob, path is a pattern, and Secret
-	// considers what it could match. nil knows no secrets.
+	// Secret returns the part of the path that suggests secrets, or "". If glob is true, path is a pattern, and Secret
+	// considers every file that it could match. A nil function recognizes no secrets.
 	Secret func(path string, glob bool) string
-	// Border returns why reading the file at a path needs approval, or "". The path is absolute unless the folder
-	// is unknown, and its links are resolved if possible. nil never requires approval.
+	// Border returns why reading the file at a path needs approval, or "". The path is absolute unless the current
+	// folder is unknown, and its links are resolved if possible. A nil function never requires approval.
 	Border func(path string) string
-	// Resolve follows the symbolic links of an absolute path, whose trailing names need not exist. The path may
-	// contain .., which means the parent of the link target before it. nil follows none.
+	// Resolve follows the symbolic links of an absolute path; the last names of the path need not exist. In the path,
+	// .. means the parent of what the name before it links to. A nil function follows no links.
 	Resolve func(path string) string
-	// Match returns the current matches of a pattern in a folder, as absolute paths. ok is false if there are too
-	// many files. nil means that folders can't be read.
+	// Match returns the files in a folder that match a pattern now, as absolute paths. ok is false if there are too
+	// many files. A nil function means that folders can't be read.
 	Match func(dir, pattern string) (found []string, ok bool)
-	// Holds returns the name of a file that may hold secrets and is in or below a folder, or "". ok is false if there
-	// are too many files. nil means that folders can't be read.
+	// Holds returns the name of a file in or below a folder that may hold secrets, or "". ok is false if there are too
+	// many files. A nil function means that folders can't be read.
 	Holds func(dir string) (name string, ok bool)
-	// GitKeeps returns the git settings file that contains a password and applies to the repository around a folder,
-	// or "". The sandbox can't hide the file, because git reads it. nil means that folders can't be read.
+	// GitKeeps returns the git settings file that contains a password and applies to the repository around a folder, or
+	// "". The sandbox can't hide that file, because git reads it. A nil function means that folders can't be read.
 	GitKeeps func(dir string) string
 }
 
-// Effect classifies a command by its name and arguments.
+// Effect classifies what a command does, judged by its name and arguments.
 type Effect string
 
 // The effects, from the least to the most harmful.
@@ -80,7 +80,7 @@ type Arg struct {
 	Odd     bool   `json:"odd,omitempty"`     // shells read it differently (braces, $'…'), or it has several values
 }
 
-// Command is one simple command of a program, without its wrappers.
+// Command is one simple command of a script, without its wrappers.
 type Command struct {
 	Argv     []Arg    `json:"argv"`
 	Via      []string `json:"via,omitempty"` // its wrappers, outermost first: sudo, xargs, sh -c
@@ -90,7 +90,7 @@ type Command struct {
 	Reason   string   `json:"reason"` // one line: why it is or is not read-only
 	// Git describes the effect of a git command on history and uncommitted work; nil if none.
 	Git *GitAct `json:"git,omitempty"`
-	// Dirs lists the folders in which it may start; "" is an unknown one.
+	// Dirs lists the folders in which the command may start; "" is an unknown one.
 	Dirs []string `json:"-"`
 
 	does   string // of its kind: what it does
@@ -103,11 +103,11 @@ func (c Command) String() string {
 	return texts.Join(c.Argv, " ", func(a Arg) string { return a.Text })
 }
 
-// NotKnown is the result of Does for a command in no table.
+// NotKnown is what Does returns for a command that no table lists.
 const NotKnown = "is not known to be read-only"
 
-// Does returns the reason without the command's name, such as "deletes files". It is "" if the reason does not start
-// with the name.
+// Does returns c.Reason without the command's name, such as "deletes files", or "" if Reason does not start with the
+// name.
 func (c Command) Does() string {
 	if c.Git != nil {
 		return c.Git.Does
@@ -127,7 +127,7 @@ func (c Command) Does() string {
 	return does
 }
 
-// Name returns the first word without a system folder, or "" if it is computed.
+// Name returns the program's name without a system folder, or "" if it is computed.
 func (c Command) Name() string {
 	if len(c.Argv) == 0 || c.Argv[0].Dynamic {
 		return ""
@@ -135,36 +135,36 @@ func (c Command) Name() string {
 	return baseName(c.Argv[0].Text)
 }
 
-// Report describes what a program would do.
+// Report describes what a script would do.
 type Report struct {
 	ReadOnly bool      `json:"read_only"`
 	Reason   string    `json:"reason"` // one line, naming the deciding part
 	Commands []Command `json:"commands"`
-	// Other lists what is not read-only apart from commands: redirections, assignments, background jobs, text that
-	// can't be judged. A rule for a command does not cover them.
+	// Other lists parts that are not read-only and are not commands: redirections, assignments, background jobs, text
+	// that can't be judged. Rules for commands do not cover them.
 	Other []string `json:"other,omitempty"`
-	// Files lists the files of redirections and the values of variables passed to commands, for rules that name
-	// paths and hosts.
+	// Files lists the files of redirections and the values of variables that are set for commands, so that rules about
+	// paths and hosts can match them.
 	Files []Arg `json:"files,omitempty"`
-	// Folders lists the folders in which a part of the program may run, as far as known.
+	// Folders lists the folders in which parts of the script may run, as far as they are known.
 	Folders []string `json:"-"`
-	// Dynamic means that a part of the program is known only at run time.
+	// Dynamic means that a part of the script is known only at run time.
 	Dynamic bool `json:"dynamic,omitempty"`
-	// Unread means that a part of the program was not analysed: the report is incomplete.
+	// Unread means that a part of the script was not analysed, so the report is incomplete.
 	Unread bool `json:"unread,omitempty"`
-	// Beyond is the reason why a read-only program is not in the literal core, whose commands are written out and
-	// harmless without confinement; "" if it is in the core.
+	// Beyond says why a read-only script is not in the literal core, whose commands are written out and harmless
+	// without a sandbox; "" if it is.
 	Beyond string `json:"beyond,omitempty"`
-	// Talks names a service that the program uses, and that it could not reach in the sandbox; otherwise "".
+	// Talks names a service that the script uses and that the sandbox would cut off; otherwise "".
 	Talks string `json:"talks,omitempty"`
-	// Harm describes destruction without a sane use; otherwise "".
+	// Harm describes destruction that is never sensible; otherwise "".
 	Harm string `json:"harm,omitempty"`
-	// Safer is the alternative to the harm, if there is one.
+	// Safer describes an alternative to a command that does harm, if there is one.
 	Safer string `json:"safer,omitempty"`
 }
 
-// Analyse returns what the program text would do in env. It never fails: a part that is not understood is not
-// read-only, and the reason says why.
+// Analyse returns what the script text would do in env. It never fails: a part that it can't understand counts as not
+// read-only, with a reason.
 func Analyse(text string, env Env) (r Report) {
 	defer func() {
 		if recover() != nil { // a bug in the parser must not end buddy
@@ -192,9 +192,9 @@ func Analyse(text string, env Env) (r Report) {
 	return r
 }
 
-// gitKept returns why a read-only program needs approval if git's settings contain a password, or "". The sandbox
-// can't hide the settings, because git reads them. Git and commands of the literal core, except a recursive grep, need
-// no approval.
+// gitKept returns why a read-only program needs approval if git's settings contain a password, or "". The sandbox can't
+// hide the settings, because git reads them. Git itself, and commands of the literal core other than a recursive grep,
+// still need no approval.
 func gitKept(env Env, r Report) string {
 	if env.GitKeeps == nil || env.Cwd == "" {
 		return ""
@@ -212,7 +212,7 @@ func gitKept(env Env, r Report) string {
 	return ""
 }
 
-// analyser walks one program: it evaluates the words, judges the commands and collects the findings in a report.
+// analyser walks one script: it evaluates the words, judges the commands and collects the findings in a report.
 type analyser struct {
 	rep     *Report
 	folders folders
@@ -279,7 +279,7 @@ func (a *analyser) program(text string) {
 	}
 }
 
-// parse parses a program. On an error it also returns the statements before the error, which a shell runs first.
+// parse parses a script. On an error it also returns the statements before the error, because a shell runs them first.
 func parse(text string) (*syntax.File, error) {
 	parser := syntax.NewParser(syntax.Variant(syntax.LangBash))
 	file, err := parser.Parse(strings.NewReader(text), "")
@@ -308,7 +308,7 @@ func parseError(err error) string {
 	return strings.ToValidUTF8(texts.ClipBytes(s, 120), "?")
 }
 
-// finish returns the report of all findings.
+// finish derives the report's summary fields from the findings, and returns the report.
 func (r *Report) finish() Report {
 	switch {
 	case r.Harm != "":
@@ -341,11 +341,11 @@ func (r *Report) finish() Report {
 	return *r
 }
 
-// whole returns all words of a command as arg.
+// whole returns all words of a command, converted back to args.
 func whole(c Command) []arg { return append([]arg{literalArg(c.Name())}, arguments(c)...) }
 
-// Outside returns the report for a run outside the read-only sandbox. There a program such as awk is not read-only by
-// its name alone, because its arguments can make it write files or run programs.
+// Outside returns the report for a run outside the read-only sandbox. There a program such as awk does not count as
+// read-only, because its arguments can make it write files or run programs.
 func (r Report) Outside() Report {
 	r.Commands = slices.Clone(r.Commands)
 	for i := range r.Commands {
@@ -370,7 +370,7 @@ func (r *Report) other(why string) {
 	}
 }
 
-// unread records why a part of the program is not in the report.
+// unread records that a part of the script was not analysed, and why.
 func (r *Report) unread(why string) {
 	r.Unread = true
 	r.other(why)

@@ -7,13 +7,13 @@ import (
 	"buddy/texts"
 )
 
-// spec describes a read-only command.
+// spec describes a command that only reads, with certain flags.
 type spec struct {
-	// name is one word, or more with subcommands. Alternatives are separated by |: docker ps|images.
+	// name is the program, followed by a subcommand if there is one. Alternatives are separated by |: docker ps|images.
 	name string
-	// flags lists every flag that keeps the command read-only: -abc (single letters that combine), -n: (takes a
-	// value), -U? (value only attached), -abn: (both), --word, --word: (takes a value), --word? (value only after
-	// =), !word (one dash, as in Go).
+	// flags lists every flag that keeps the command read-only. -abc lists single letters that can be combined; -n:
+	// takes a value, -U? only an attached one. -abn: combines these. --word: takes a value, --word? only one after =.
+	// !word has one dash, as in Go programs.
 	flags string
 	raw   bool   // the command has no flags, or check judges them
 	max   int    // largest number of operands; 0 is any number, -1 none
@@ -24,7 +24,7 @@ type spec struct {
 	parsed map[string]arity
 }
 
-// arity is the number of words that a flag takes.
+// arity says whether a flag takes a value.
 type arity int
 
 const (
@@ -177,7 +177,7 @@ func (s *spec) flag(c *call, text string, next []arg) (int, string) {
 
 func (c *call) add(name string, vals ...arg) { c.flags = append(c.flags, flag{name, vals}) }
 
-// cluster parses -abc: combined letters, the last perhaps with a value.
+// cluster parses combined letters such as -abc; the last may take a value.
 func (s *spec) cluster(c *call, text string, next []arg) (int, string) {
 	if digits(text[1:]) && s.parsed["-#"] != 0 {
 		c.add("-#")
@@ -200,7 +200,7 @@ func (s *spec) cluster(c *call, text string, next []arg) (int, string) {
 	return 0, ""
 }
 
-// leading sorts the flags at the start of words and returns their number, or why one is unknown.
+// leading sorts the flags at the start of words and returns their number. why is not "" if a flag is unknown.
 func (s *spec) leading(words []arg) (c *call, n int, why string) {
 	c = &call{spec: s}
 	for n < len(words) {
@@ -220,8 +220,8 @@ func (s *spec) leading(words []arg) (c *call, n int, why string) {
 	return c, n, ""
 }
 
-// takeValue assigns the word after a flag as its value. It refuses a value that looks like a flag: if the command
-// expects no value here, the word would be a flag.
+// takeValue records the word after a flag as its value. It refuses a value that looks like a flag: in a version of the
+// command in which the flag takes no value, it would be one.
 func (s *spec) takeValue(c *call, name string, next []arg) (int, string) {
 	if len(next) == 0 {
 		return 0, s.name + " " + name + " has no value"
@@ -240,8 +240,8 @@ func (s *spec) refuse(text string) string {
 	return s.name + " " + texts.ClipBytes(text, 60) + " is not known to be read-only"
 }
 
-// afterDashes refuses words after -- that start with a dash: not every program knows --, and such files can be
-// written ./-x.
+// afterDashes refuses words after -- that start with a dash: some programs don't know -- and would read them as flags.
+// Files with such names can be written as ./-x.
 func (c *call) afterDashes() string {
 	if c.from < 0 || c.spec.name == "grep" {
 		return ""

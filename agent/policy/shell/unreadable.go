@@ -21,8 +21,8 @@ func tooMuch(text string) string {
 	return ""
 }
 
-// unreadable returns why a person, or another shell, may read a text differently from the shell that runs it, or "".
-// Such a text is never read-only, but rules still apply to its visible commands.
+// unreadable returns why a user, or another shell, may read a text differently from the shell that runs it, or "". Such
+// a text is never read-only, but rules still apply to its visible commands.
 func unreadable(text string) string {
 	switch {
 	case !utf8.ValidString(text):
@@ -39,7 +39,7 @@ func unreadable(text string) string {
 	return ""
 }
 
-// invisible reports whether a character is invisible or misleading: a control or format character, an unusual space.
+// invisible reports whether a character is invisible or misleading: a control or format character, or an unusual space.
 func invisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.IsSpace(r) ||
 		unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) ||
@@ -47,8 +47,8 @@ func invisible(r rune) bool {
 		r == 0x2800 || r == 0x115F || r == 0x1160 || r == 0x3164 || r == 0xFFA0
 }
 
-// lookAlike reports whether s has characters outside ASCII that may be mistaken for others:
-// anything but letters, digits and marks, or letters of several scripts.
+// lookAlike reports whether s contains non-ASCII characters that can be mistaken for others: anything but letters,
+// digits and marks, or letters of several scripts.
 func lookAlike(s string) bool {
 	latin, other := false, false
 	for _, r := range s {
@@ -73,7 +73,7 @@ func ascii(s string) bool {
 
 const numerals = "0123456789"
 
-// plain reports whether s consists of letters, digits and the characters of more.
+// plain reports whether s consists only of letters, digits and the characters in more.
 func plain(s, more string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"+numerals+more) == ""
 }

@@ -11,7 +11,7 @@ import (
 	"buddy/texts/secretvariable"
 )
 
-// variable holds the assignments to a variable anywhere in a program.
+// variable holds all assignments to a variable in a script.
 type variable struct {
 	times   int  // assignments in the text
 	numbers bool // all of them are numbers
@@ -19,8 +19,8 @@ type variable struct {
 	vals    []val
 }
 
-// scope tracks the variables of a program: assignments anywhere in its text, and those that were certainly made
-// before the current position.
+// scope tracks the variables of a script: all assignments in its text, and those that were certainly made before the
+// current position.
 type scope struct {
 	vars map[string]*variable
 	sure map[string]bool // variables assigned on every path to here
@@ -66,7 +66,7 @@ func (s *scope) note(name string, number bool) *variable {
 	return v
 }
 
-// poison records that a variable may get any value.
+// poison records that a variable may have any value.
 func (s *scope) poison(name string) {
 	if syntax.ValidName(name) {
 		s.note(name, false).times++
@@ -99,7 +99,7 @@ func number(w *syntax.Word) bool {
 	return false
 }
 
-// assign visits VAR=value before a command, or alone.
+// assign visits an assignment, alone or before a command.
 func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	if as.Name == nil {
 		a.rep.other("the command contains a variable assignment that buddy can't analyze")
@@ -131,8 +131,8 @@ func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	}
 }
 
-// harmlessEnv lists variables that may be set for a command: none of them names a program or a file. It maps each to
-// the characters that its value may contain besides letters and digits.
+// harmlessEnv lists variables that may be set for a command, because none of them names a program or a file. It maps
+// each to the characters that its value may contain besides letters and digits.
 var harmlessEnv = map[string]string{
 	"LANG": "_.@-", "LANGUAGE": "_.@-:", "LC_ALL": "_.@-", "LC_CTYPE": "_.@-", "LC_COLLATE": "_.@-", "LC_TIME": "_.@-",
 	"LC_NUMERIC": "_.@-", "LC_MESSAGES": "_.@-", "TZ": "/_+-", "NO_COLOR": "", "CLICOLOR": "", "CLICOLOR_FORCE": "",
@@ -142,7 +142,7 @@ var harmlessEnv = map[string]string{
 	"MANPAGER": "", "GH_PAGER": "", "AWS_PAGER": "",
 }
 
-// steering holds prefixes and suffixes of variables that change the behaviour of programs.
+// steering holds prefixes and suffixes of names of variables that change what programs do.
 var (
 	steering     = strings.Fields("PATH LD_ DYLD_ BASH ENV IFS CDPATH GLOBIGNORE GIT_ SHELL PS0 PS1 PS2 PS3 PS4 PROMPT_COMMAND HOME TMPDIR XDG_ PYTHON PERL RUBY NODE_ GO CARGO RUST JAVA LESS JQ_ RIPGREP_ GREP_ AWK POSIXLY TAR_ npm_ DOCKER_ KUBE TMUX SSH_ CC CXX CFLAGS MAKE HIST MANPATH FZF_ BAT_ FD_ TERMINFO LOCPATH NLSPATH HOSTALIASES RES_OPTIONS")
 	steeringEnds = strings.Fields("PAGER EDITOR VISUAL BROWSER COMMAND _OPTS _OPTIONS _FLAGS _WRAPPER _proxy _PROXY _CONFIG _CONFIG_PATH _HOME")
@@ -167,7 +167,7 @@ func assignable(name string, value arg, exported bool) string {
 	return ""
 }
 
-// param appends a parameter expansion.
+// param appends the result of a parameter expansion.
 func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	b.a.words(p)
 	name := ""
@@ -191,7 +191,7 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	b.computed(val{kind: dynamic})
 }
 
-// isSimple reports whether an expansion is the plain value of a variable.
+// isSimple reports whether an expansion is just the value of a variable.
 func isSimple(p *syntax.ParamExp) bool {
 	return !p.Excl && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 }
@@ -200,7 +200,7 @@ func positional(name string) bool {
 	return name == "@" || name == "*" || name == "-" || digits(name)
 }
 
-// known appends the value of a variable if the program itself assigned it.
+// known appends the value of a variable, if the script itself assigned it, and reports whether it did.
 func (b *builder) known(name string, quoted bool) bool {
 	v := b.a.scope.vars[name]
 	switch {
@@ -219,12 +219,12 @@ func (b *builder) known(name string, quoted bool) bool {
 	return true
 }
 
-// breaks reports whether an unquoted value becomes several words, or none.
+// breaks reports whether an unquoted value becomes no word or several words.
 func breaks(v val) bool {
 	return v.text == "" && v.kind == literal || v.kind == literal && strings.ContainsAny(v.text, " \t\n*?[\\")
 }
 
-// folder appends the value of HOME or PWD if it is known.
+// folder appends the value of HOME or PWD, if it is known, and reports whether it did.
 func (b *builder) folder(name string) bool {
 	switch env := b.a.folders.env; {
 	case name == "HOME" && env.Home != "":
@@ -261,7 +261,7 @@ func (b *builder) process(p *syntax.ProcSubst) {
 	b.text("/dev/fd/63")
 }
 
-// maybe runs f for code that may not be executed: its assignments are uncertain afterwards.
+// maybe runs f for code that may be skipped: afterwards, variables that the code assigns have uncertain values.
 func (s *scope) maybe(f func()) {
 	before := make(map[string]bool, len(s.sure))
 	for k := range s.sure {

@@ -120,7 +120,7 @@ func (a *analyser) caseClause(c *syntax.CaseClause, piped bool) {
 	}
 }
 
-// rare visits constructs that are seldom read-only but contain commands relevant to rules.
+// rare visits constructs that are seldom read-only, for the commands in them that rules may match.
 func (a *analyser) rare(c syntax.Command, piped bool) {
 	switch c := c.(type) {
 	case *syntax.FuncDecl:
@@ -161,7 +161,7 @@ func (a *analyser) declare(c *syntax.DeclClause) {
 	}
 }
 
-// forkBomb records a function that calls itself twice or in the background.
+// forkBomb records the harm of a function that calls itself twice or in the background.
 func (r *Report) forkBomb(name string, body *syntax.Stmt, before int) {
 	calls := 0
 	for _, c := range r.Commands[before:] {
@@ -192,7 +192,7 @@ func (a *analyser) binary(c *syntax.BinaryCmd, piped bool) {
 	pipes(a, c.Y, before, middle)
 }
 
-// list visits x && y and x || y. In a && b && c, everything before c has run when c does.
+// list visits x && y and x || y. In a && b && c, everything before c has certainly run when c runs.
 func (a *analyser) list(c *syntax.BinaryCmd, piped bool) {
 	chain := []*syntax.Stmt{c.Y}
 	first := c.X
@@ -242,8 +242,8 @@ func (a *analyser) call(c *syntax.CallExpr, piped bool) {
 	}
 }
 
-// redirect visits a redirection. It returns the file, or the text of a here-document, and whether it is the
-// command's input.
+// redirect visits a redirection. It returns the file, or the text of a here-document, and whether the command reads it
+// as input.
 func (a *analyser) redirect(r *syntax.Redirect) (arg, bool) {
 	if r.N != nil && !digits(r.N.Value) {
 		a.rep.other("a redirection sets a variable")
@@ -275,11 +275,11 @@ func (a *analyser) redirect(r *syntax.Redirect) (arg, bool) {
 // duplicates reports whether r only joins or closes descriptors.
 func duplicates(r *syntax.Redirect, w arg) bool {
 	s, ok := w.lit()
-	// The targets of descriptors other than the standard ones are unknown.
+	// It is unknown where descriptors other than the standard ones lead.
 	return ok && (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && slices.Contains([]string{"0", "1", "2", "-", "1-", "2-"}, s)
 }
 
-// writes judges the file of an output redirection.
+// writes records that output is redirected to a file, unless the file is harmless.
 func (r *Report) writes(w arg) {
 	s, ok := w.lit()
 	switch {
@@ -291,7 +291,7 @@ func (r *Report) writes(w arg) {
 	}
 }
 
-// words visits the words of an expression, a test or ${…}.
+// words visits all words in an expression, a test or ${…}.
 func (a *analyser) words(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		w, ok := n.(*syntax.Word)

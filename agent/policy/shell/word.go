@@ -35,7 +35,7 @@ type arg struct {
 	fetches bool   // contains the output of a download
 }
 
-// lit returns the value if it is known and the only one.
+// lit returns the word's value if it is known and can be no other.
 func (w arg) lit() (string, bool) {
 	if len(w.vals) != 1 || w.vals[0].kind != literal || w.odd {
 		return "", false
@@ -48,7 +48,7 @@ func (w arg) dynamic() bool {
 	return slices.ContainsFunc(w.vals, func(v val) bool { return v.kind == dynamic })
 }
 
-// dash reports whether the word may turn out to be a flag.
+// dash reports whether the word may turn out to start with a dash.
 func (w arg) dash() bool {
 	for _, v := range w.vals {
 		switch {
@@ -61,7 +61,7 @@ func (w arg) dash() bool {
 	return false
 }
 
-// public returns w in the form of a report.
+// public converts w to a word of the report.
 func (w arg) public() Arg {
 	if s, ok := w.lit(); ok {
 		return Arg{Text: s}
@@ -84,8 +84,7 @@ func (a *analyser) args(words []*syntax.Word) []arg {
 	return out
 }
 
-// braces expands {a,b} and {1..3}. A POSIX shell keeps the word unchanged, so none of the
-// results may be a flag.
+// braces expands {a,b} and {1..3}. A POSIX shell leaves the word as it is, so none of the results may be a flag.
 func (a *analyser) braces(w *syntax.Word) []arg {
 	whole := a.word(w)
 	split := *w
@@ -146,7 +145,7 @@ func source(w *syntax.Word) string {
 	return strings.ReplaceAll(sb.String(), "\n", " ")
 }
 
-// builder joins the parts of a word. Until it is done every text is a pattern, in which \ escapes literal
+// builder joins the parts of a word. Until the word is complete, every text is a pattern, in which \ escapes literal
 // characters.
 type builder struct {
 	a     *analyser
@@ -196,7 +195,7 @@ func (b *builder) add(s string) {
 	}
 }
 
-// lit appends an unquoted part, or a part in double quotes, where \ escapes fewer characters.
+// lit appends an unquoted part or, if quoted, a part in double quotes, where \ escapes fewer characters.
 func (b *builder) lit(s string, quoted, first, last bool) {
 	if quoted {
 		b.quoted(s)
@@ -246,7 +245,7 @@ func (b *builder) quoted(s string) {
 	b.text(sb.String())
 }
 
-// tilde replaces a leading ~ by the home, if known.
+// tilde replaces a leading ~ by the home folder, if known.
 func (b *builder) tilde(s string) string {
 	if len(s) > 1 && s[0] == '=' {
 		b.a.rep.other("a word that starts with = is the path of a command in other shells")
@@ -259,8 +258,8 @@ func (b *builder) tilde(s string) string {
 	return s
 }
 
-// sameEscapes matches a text in $'…' that all shells with this form read alike. It excludes \', which ends the
-// string in a POSIX shell.
+// sameEscapes matches text for $'…' that all shells with this form read alike. It excludes \', which ends the text in a
+// POSIX shell.
 var sameEscapes = texts.Regexp(`^([^\\]|\\[nt\\"])*$`)
 
 func (b *builder) single(q *syntax.SglQuoted) {
@@ -276,13 +275,13 @@ func (b *builder) single(q *syntax.SglQuoted) {
 	b.text(text)
 }
 
-// unknown marks the word and the program as not read-only.
+// unknown marks the word as unknown, so that the script is not read-only.
 func (b *builder) unknown(why string) {
 	b.a.rep.other(why)
 	b.computed(val{kind: dynamic})
 }
 
-// computed appends a value that is known only at run time. The text before it stays as the known start.
+// computed appends a value that is known only at run time. The text before it is kept as the word's known start.
 func (b *builder) computed(add val) {
 	b.a.rep.Dynamic = true
 	for i := range b.vals {

@@ -9,7 +9,7 @@ import (
 	"buddy/texts"
 )
 
-// wrappers maps commands that run another one to the function that judges the inner command. The function reports
+// wrappers maps commands that run another command to a function that judges the inner command. The function reports
 // whether it has handled the words.
 var wrappers map[string]func(a *analyser, name string, words []arg, via []string, piped bool) bool
 
@@ -27,8 +27,8 @@ func init() { // the functions refer to the map
 
 var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish"}
 
-// prefixes lists wrappers of the form: name, flags, own operands, command. asks says why the wrapper needs approval
-// even if the command needs none.
+// prefixes lists wrappers that are followed by their flags, their own operands, and then the inner command. asks says
+// why the wrapper needs approval even if the inner command needs none.
 var prefixes = specs([]spec{
 	{name: "nice", flags: "-n: --adjustment: -#"},
 	{name: "env", flags: "-i -u: -C: --ignore-environment --unset: --chdir:"},
@@ -77,7 +77,7 @@ var prefixes = specs([]spec{
 	{name: "busybox|toybox", asks: "has commands with other flags"},
 })
 
-// wrapPrefix strips a wrapper of the table.
+// wrapPrefix judges the inner command of a wrapper in prefixes.
 func wrapPrefix(a *analyser, name string, words []arg, via []string, piped bool) bool {
 	if name == "command" && (len(words) < 2 || given(words[:2], "-v -V")) {
 		return false
@@ -112,7 +112,8 @@ func wrapPrefix(a *analyser, name string, words []arg, via []string, piped bool)
 	return true
 }
 
-// movedBy enters the folder in which a wrapper starts its command, and returns a function that restores the state.
+// movedBy enters the folder in which a wrapper starts its command, and returns a function that restores the previous
+// one.
 func (a *analyser) movedBy(name string, c *call) (back func()) {
 	dirs := c.values("-D", "--chdir")
 	if name == "env" {
@@ -126,7 +127,7 @@ func (a *analyser) movedBy(name string, c *call) (back func()) {
 	return a.folders.moved(dirs[len(dirs)-1])
 }
 
-// givenVariables judges VAR=value before the command of env or sudo, and returns the number of such words.
+// givenVariables judges the assignments before the command of env or sudo, and returns their number.
 func (a *analyser) givenVariables(name string, words []arg) (n int) {
 	for ; n < len(words) && (isAssignment(words[n].src) || words[n].src == "-"); n++ {
 		if name == "env" && words[n].src != "-" {
@@ -136,8 +137,8 @@ func (a *analyser) givenVariables(name string, words []arg) (n int) {
 	return n
 }
 
-// guess looks for a command after flags that are not understood, to find harm in it. The program is already not
-// read-only.
+// guess looks for an inner command after flags that are not understood, in order to find harm. The script already
+// counts as not read-only.
 func (a *analyser) guess(words []arg, via []string, piped bool) bool {
 	before := a.folders.adrift
 	a.folders.adrift = true
@@ -157,7 +158,7 @@ func isAssignment(s string) bool {
 	return ok && syntax.ValidName(name)
 }
 
-// envAssign judges VAR=value before the command of env.
+// envAssign judges an assignment before the command of env.
 func (a *analyser) envAssign(w arg) {
 	name, _, _ := strings.Cut(w.src, "=")
 	a.folders.adrift = a.folders.adrift || redirectsGit(name)
@@ -249,7 +250,7 @@ func wrapSu(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	return true
 }
 
-// wrapSSH judges the command for the other machine, where a shell parses the joined words.
+// wrapSSH judges the command that ssh runs on the other machine, where a shell parses the joined words.
 func wrapSSH(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	a.record(words, via, Remote, "ssh runs a command on another machine")
 	i := 1
@@ -312,9 +313,9 @@ func wrapXargs(a *analyser, name string, words []arg, via []string, piped bool) 
 	return true
 }
 
-// xargsMark returns the placeholder that xargs replaces in the command, "" if xargs appends the words. If there are
-// several placeholders, the last one wins. Between a placeholder and a count, the later option wins too, but not in
-// every xargs.
+// xargsMark returns the placeholder in the command that xargs replaces, or "" if xargs appends the words. The last
+// placeholder wins. If a placeholder and a count are given, not every xargs lets the later one win; why then says that
+// the result is uncertain.
 func xargsMark(c *call) (mark, why string) {
 	counts := false
 	for _, f := range c.flags {
@@ -337,7 +338,7 @@ func xargsMark(c *call) (mark, why string) {
 	return mark, ""
 }
 
-// replace returns words in which item replaces the placeholder mark.
+// replace returns words with item in place of the placeholder mark.
 func replace(words []arg, mark string, item arg) []arg {
 	out := make([]arg, 0, len(words))
 	for _, w := range words {
