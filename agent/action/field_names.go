@@ -40,7 +40,7 @@ const patchTool = "apply_patch"
 // mcpPrefix is the prefix of MCP tools' names: mcp__SERVER__TOOL.
 const mcpPrefix = "mcp__"
 
-// FieldTool returns buddy's tools for a name used by other agents or by buddy. Edit and Write also mean apply_patch.
+// FieldTool returns buddy's tools for a tool name of other agents or of buddy. Edit and Write also mean apply_patch.
 // mcp__SERVER__TOOL means itself; mcp__SERVER and mcp__SERVER__* mean all tools of the server and are returned as
 // mcp__SERVER__*. ok is false for any other name.
 func FieldTool(name string) (ours []string, ok bool) {
@@ -119,7 +119,7 @@ func FieldRules(text string, d Decision, src Source) ([]Rule, error) {
 	return rules, nil
 }
 
-// readField parses text into every field of r except Tool, and returns the tools that text names, which may be several.
+// readField parses text into every field of r except Tool. It returns the tools that the name in text stands for.
 func readField(text string, r *Rule) (tools []string, err error) {
 	name, spec, hasSpec := strings.Cut(text, "(")
 	tools, ok := FieldTool(name)
@@ -151,7 +151,7 @@ func toolWide(r *Rule, tool string) error {
 	return nil
 }
 
-// specify fills in a rule from spec, the text in parentheses after the tool's name.
+// specify fills in a rule from spec, the part of its text in parentheses after the tool's name.
 func specify(r *Rule, tool, spec string) error {
 	if strings.IndexFunc(spec, func(c rune) bool { return !unicode.IsPrint(c) }) >= 0 {
 		return errors.New("it contains an invisible character")

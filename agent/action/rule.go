@@ -69,7 +69,7 @@ func (r Rule) Check() error {
 	return nil
 }
 
-// String describes the rule in words, as in an approval: allow `go test …` on web-02 in this session.
+// String describes the rule in words, as an approval dialog shows it: allow `go test …` on web-02 in this session.
 func (r Rule) String() string {
 	parts := []string{string(r.Decision)}
 	command := len(r.Prefix) > 0
@@ -107,7 +107,7 @@ func (r Rule) String() string {
 }
 
 // Offer describes the rule as the end of a sentence that starts with "Yes, and": "don't ask again for `go test ./...`
-// this session". cwd is the start folder of the command, workspace is the folder of the session.
+// this session". cwd is the command's start folder, and workspace is the session's folder.
 func (r Rule) Offer(cwd, workspace string) string {
 	text := "don't ask again for " + r.covers(workspace)
 	if r.Shape == Exactly && r.Folder != "" && r.Folder != cwd {

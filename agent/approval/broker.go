@@ -83,7 +83,6 @@ func (m modeFor) counts(now time.Time) bool {
 	return m.mode != action.ModePlan && (m.stood || now.Sub(m.since) >= standing)
 }
 
-// ended reports whether the mode's time limit is over.
 func (m modeFor) ended(now time.Time) bool { return !m.until.IsZero() && !now.Before(m.until) }
 
 // Request describes a call that needs approval.
@@ -109,7 +108,6 @@ type Hook struct {
 	Pass  func() // executes that choice
 }
 
-// ask is an open request.
 type ask struct {
 	Request
 	answer chan event.ApprovalAnswered // buffered: 1

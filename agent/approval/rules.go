@@ -49,7 +49,6 @@ func (b *Broker) BeginPrompt() {
 	b.lent = nil
 }
 
-// same returns a function that reports whether a rule equals r.
 func same(r action.Rule) func(action.Rule) bool {
 	return func(other action.Rule) bool { return reflect.DeepEqual(other, r) }
 }

@@ -59,7 +59,7 @@ func decoded(s string) (text string, ok bool) {
 	return string(data), err == nil
 }
 
-// readable reports whether base64 decodes to text.
+// readable reports whether the bytes decoded from base64 are text.
 func readable(s string) bool {
 	var data [minEncoded]byte
 	n, err := base64.StdEncoding.Decode(data[:], []byte(s))

@@ -83,7 +83,7 @@ func Scan(text string) []Finding {
 	return first(found)
 }
 
-// scanPlain returns all findings except those in base64.
+// scanPlain returns all findings except those that are encoded in base64.
 func scanPlain(p *plainText) []Finding {
 	found, rules := p.hidden, rules()
 	for i, w := range p.words {
@@ -128,7 +128,7 @@ func (k Kind) instructs() bool {
 	return k == Override || k == Command || k == Secrecy || k == Exfil || k == Approval
 }
 
-// first keeps one finding per kind and severity.
+// first keeps only the first finding of each kind and severity.
 func first(found []Finding) []Finding {
 	type key struct {
 		Kind

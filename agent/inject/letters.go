@@ -25,7 +25,7 @@ var folded = foldTable(map[string]string{
 	"r": "ʀʳ", "s": "ꜱˢ", "t": "ᴛᵗ", "u": "ᴜᵘ", "v": "ᴠᵛ", "w": "ᴡʷ", "x": "ˣ", "y": "ʏʸ", "z": "ᴢᶻ",
 })
 
-// foldTable inverts maps of lower-case letters and adds upper case.
+// foldTable inverts tables of lower-case letters, and adds the upper-case ones.
 func foldTable(all ...map[string]string) map[rune]rune {
 	table := make(map[rune]rune)
 	for _, letters := range all {

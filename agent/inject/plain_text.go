@@ -36,7 +36,6 @@ func within(ranges [][2]int, at int) bool {
 	return ok
 }
 
-// wordAt is a word of a plain text.
 type wordAt struct {
 	from, to int
 	source   int  // its start in the source
@@ -118,7 +117,6 @@ func escape(s string) (rune, int) {
 	return '\\', 1
 }
 
-// rune processes the next character.
 func (r *reader) rune(c rune) {
 	if c >= utf8.RuneSelf {
 		if unseen(c) {
@@ -257,7 +255,7 @@ func (r *reader) newline() {
 	r.begins, r.quote = true, -1
 }
 
-// quoteMark opens or closes a quote. An apostrophe inside a word does neither.
+// quoteMark opens or closes a quote, unless c is an apostrophe inside a word.
 func (r *reader) quoteMark(c rune) {
 	if c == '\'' && r.word >= 0 && r.quote < 0 {
 		return // don't becomes dont

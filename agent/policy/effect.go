@@ -77,7 +77,6 @@ func ownEffect(c shell.Command) shell.Effect {
 	return c.Effect
 }
 
-// deleting lists the commands that delete their operands.
 var deleting = map[string]bool{"rm": true, "rmdir": true, "unlink": true, "shred": true, "srm": true, "trash": true}
 
 // final lists commands that can't be undone, in addition to those that delete something or change another machine.

@@ -230,7 +230,6 @@ func stricter(a, b action.Decision) bool {
 	return later([]action.Decision{action.Allow, action.Ask, action.Deny}, a, b)
 }
 
-// later reports whether a comes after b in a list.
 func later[T comparable](list []T, a, b T) bool { return slices.Index(list, a) > slices.Index(list, b) }
 
 // judge returns the verdict on an action, as far as files are concerned only on the one in a.Path.

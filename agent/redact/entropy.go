@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// Entropy removes random-looking words from s: words of at least 20 bytes that mix upper case, lower case and digits
-// more than names do. Use it after [Redactor.Text] for data that leaves the session (exports, facts, debug logs), but
-// not for the model's text, where a wrong guess would lose data. Hashes, UUIDs and numbers stay.
+// Entropy removes words from s that look random: they have at least 20 bytes and mix upper case, lower case and digits
+// more than names do. Use it after [Redactor.Text] for data that leaves the session, such as exports and debug logs.
+// Don't use it for the model's text, where a wrong guess would lose data. Hashes, UUIDs and numbers stay.
 func Entropy(s string) string {
 	var b strings.Builder
 	done, from := 0, -1
@@ -33,8 +33,8 @@ const leastChance = 20
 
 var base64url = chars("AZaz09++//==--__")
 
-// chance reports whether a word looks random: neighbouring characters mostly differ in class, and three lower-case
-// letters in a row are rare. In names and paths it is the other way round.
+// chance reports whether a word looks random: most neighbouring characters differ in class, and runs of three
+// lower-case letters are rare. Names and paths have few changes of class and many such runs.
 func chance(s string) bool {
 	var seen [256]bool
 	var count [4]int // by class
@@ -62,7 +62,6 @@ func chance(s string) bool {
 		changes*5 >= len(s)*2 && wordy*5 < len(s)*2 && distinct >= min(len(s)/2, 20)
 }
 
-// Classes of characters.
 const (
 	other = iota
 	digit

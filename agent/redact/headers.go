@@ -2,15 +2,15 @@ package redact
 
 import "strings"
 
-// scheme matches the value of an Authorization header: after its scheme, or without a scheme if it mixes letters
-// and digits.
+// scheme matches the secret in an Authorization header: the text after a scheme such as Bearer. Without a scheme, the
+// text must mix letters and digits.
 type scheme struct{}
 
 func (scheme) anyCase() {}
 
 func (scheme) hints() []string { return []string{"authorization", "bearer "} }
 
-// schemes maps the word before the secret in an Authorization header to the minimal length of the secret.
+// schemes maps the schemes of an Authorization header to the minimal length of the secret after them.
 var schemes = map[string]int{
 	"bearer": 8, "basic": 8, "token": 8, "apikey": 8, "api-key": 8, "digest": 8, "key": 8, "negotiate": 16,
 	"ssws": 8, "genericapikey": 8, "aws4-hmac-sha256": 8, "splunk": 8, "bot": 8, "oauth": 8,
@@ -42,7 +42,7 @@ func (scheme) match(s string, i, hint int, end bool) match {
 	return shape{body: header, least: least, digit: hint != len("authorization")}.run(s, b, end)
 }
 
-// plain matches the value of a header without a scheme.
+// plain matches the secret in a header without a scheme.
 func plain(s string, b int, end bool) match {
 	m := shape{body: header, least: 16, digit: true}.run(s, b, end)
 	if m.is && !m.more && !random(s[m.from:m.to]) {
@@ -54,7 +54,7 @@ func plain(s string, b int, end bool) match {
 	return m
 }
 
-// cookie matches the values of a Cookie header: all values, or the only one of Set-Cookie.
+// cookie matches the cookies in a Cookie header, from the first value on, and the value in a Set-Cookie header.
 type cookie struct{}
 
 func (cookie) anyCase() {}
@@ -80,7 +80,7 @@ func (cookie) match(s string, i, hint int, end bool) match {
 	return match{from: b + name + 1, to: e, is: true}
 }
 
-// skip returns the index of the first character from i on that is not in the set any, at most i+maxGap.
+// skip returns the index of the first character from i on that is not in any, at most i+maxGap.
 func skip(s string, i int, any string) int {
 	for end := i + maxGap; i < len(s) && i < end && strings.IndexByte(any, s[i]) >= 0; {
 		i++
@@ -88,10 +88,10 @@ func skip(s string, i int, any string) int {
 	return i
 }
 
-// maxGap is the largest distance between a name and its value, in bytes.
+// maxGap limits the distance between a name and its value, in bytes.
 const maxGap = 24
 
-// skipNot returns the index of the first character from i on that is in the set any, at most i+most.
+// skipNot returns the index of the first character from i on that is in any, at most i+most.
 func skipNot(s string, i int, any string, most int) int {
 	for end := i + most; i < len(s) && i < end && strings.IndexByte(any, s[i]) < 0; {
 		i++
@@ -130,8 +130,8 @@ func (password) match(s string, i, hint int, end bool) match {
 // isURLPassword reports whether v is a password, not a variable or a placeholder.
 func isURLPassword(v string) bool { return v != "" && strings.IndexByte("$%<", v[0]) < 0 && v != Mark }
 
-// login matches the password in an option of a command that logs in: mysql -pX, sshpass -p X,
-// docker login -p X, curl -u user:X.
+// login matches the password in an option of a command that logs in, such as mysql -pX, sshpass -p X, docker login -p X
+// or curl -u user:X.
 type login struct{}
 
 func (login) hints() []string { return []string{" -p", " -u", " --user"} }

@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// secret reports whether the value after a name is a secret and not a placeholder, a variable, code or a word.
+// secret reports whether the value after a name is a secret, rather than a placeholder, a variable, code or a word.
 func (p *notation) secret(is class, v string) bool {
 	if len(v) < 6 || refers(v) || p.quote == 0 && !p.markup && strings.ContainsAny(v, "([{") {
 		return false
@@ -17,8 +17,8 @@ func (p *notation) secret(is class, v string) bool {
 	return p.token(v, f)
 }
 
-// password reports whether a value looks like a password, after a name that announces one: it has letters with digits
-// or signs.
+// password reports whether a value looks like a password, given that a name such as "password" precedes it: it has
+// letters and digits, or signs.
 func (p *notation) password(v string, f features) bool {
 	switch {
 	case f.blanks > 0:
@@ -33,7 +33,7 @@ func (p *notation) password(v string, f features) bool {
 	return f.signs > 0 && f.letters > 2
 }
 
-// token reports whether a value looks like a key or token, after a name that announces one.
+// token reports whether a value looks like a key or token, given that a name such as "token" precedes it.
 func (p *notation) token(v string, f features) bool {
 	switch {
 	case len(v) < 8 || f.blanks > 0 || f.slashes > 0 && !random(v) || strings.Contains(v, "://"):
@@ -78,8 +78,8 @@ func mixed(v string) bool {
 	return f.letters > 0 && f.digits+f.signs > 0
 }
 
-// random reports whether characters of different kinds alternate more than in a name. A capital at the start of a
-// word does not count.
+// random reports whether digits, capitals and small letters alternate more often than in a name. A capital at the start
+// of a word does not count.
 func random(v string) bool {
 	changes, last := 0, other
 	for i := range len(v) {
@@ -95,7 +95,7 @@ func random(v string) bool {
 	return len(v) >= 12 && changes >= max(3, len(v)/5)
 }
 
-// placeholders stand for a secret in examples.
+// placeholders lists texts that stand for a secret in examples.
 var placeholders = []string{
 	Mark, "${", "$(", "{{", "#{", "<%", "%(", "...", "xxxx", "****", "your_", "your-", "yoursecret", "yourtoken", "yourpass", "_here", "-here",
 	"changeme", "placeholder", "getenv", "environ", "env.", "secrets.", "var.",

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Key is a secret with the name of its owner: a profile or a variable.
+// Key is a secret with the name of what it belongs to: a profile or a variable.
 type Key struct{ Name, Value string }
 
-// markBegins starts the mark of a known key.
+// markBegins starts the text that replaces a known key.
 const markBegins = "[key of "
 
 func (k Key) mark() string { return markBegins + k.Name + "]" }
@@ -20,7 +20,8 @@ type Keys struct {
 	forms []Key // encoded values, longest first
 }
 
-// NewKeys returns Keys for all keys that are long enough; of two keys with the same value the first gives the name.
+// NewKeys returns Keys for all keys that are long enough. If two keys have the same value, the name of the first is
+// used.
 func NewKeys(all ...Key) *Keys {
 	k := &Keys{}
 	for _, key := range all {
@@ -54,7 +55,8 @@ func (k *Keys) Text(s string) string {
 	return s
 }
 
-// Restore puts the keys of the original text back into a text that a person edited while the keys were hidden.
+// Restore puts keys back into a text that a user edited while they were hidden. original is the text before the keys
+// were replaced; only keys that it contains are put back.
 func (k *Keys) Restore(text, original string) string {
 	if k == nil || !Masked(text) {
 		return text
@@ -67,14 +69,14 @@ func (k *Keys) Restore(text, original string) string {
 	return text
 }
 
-// Masked reports whether a text contains the mark of a known key.
+// Masked reports whether a known key was replaced in a text.
 func Masked(text string) bool { return strings.Contains(text, markBegins) }
 
-// Marks returns the number of marks in a text: those of known keys and of other secrets.
+// Marks returns how many secrets were replaced in a text.
 func Marks(text string) int { return strings.Count(text, Mark) + strings.Count(text, markBegins) }
 
-// Hidden returns a copy of a value without keys in its strings, or the value itself if it has none. It leaves byte
-// slices alone: data signed by a provider must not change.
+// Hidden returns a copy of a value in whose strings known keys are replaced, or the value itself if it contains none.
+// It leaves byte slices alone, because data that a provider signed must not change.
 func (k *Keys) Hidden(v any) any {
 	if k == nil || v == nil || !k.in(reflect.ValueOf(v)) {
 		return v
@@ -109,7 +111,7 @@ func (k *Keys) in(v reflect.Value) bool {
 	return false
 }
 
-// inList does what in does, for slices and arrays.
+// inList is in for slices and arrays.
 func (k *Keys) inList(v reflect.Value) bool {
 	for i := 0; i < v.Len() && v.Type().Elem().Kind() != reflect.Uint8; i++ {
 		if k.in(v.Index(i)) {
@@ -188,8 +190,8 @@ func (s *KeyStream) Flush() string {
 	return held
 }
 
-// free returns the index at which the longest partial key at the end of a text starts, or the text's length if there
-// is none.
+// free returns the index up to which a text can be shown: where the longest possible start of a key at the text's end
+// begins, or the text's length.
 func (k *Keys) free(text string) int {
 	at := len(text)
 	for _, f := range k.forms {

@@ -20,8 +20,8 @@ func (named) hints() []string {
 	return []string{"passw", "passphrase", "passcode", "_pass", "-pass", "pass=", "pass:", "pwd", "secret", "token", "key", "credential", "creds", "auth", "jwt", "session", "identified by", "password by", " sid="}
 }
 
-// Names that announce a secret, without separators and in lower case. Some match at the end of a name; others must
-// be its last word or the whole name.
+// Parts of names that announce a secret, in lower case and without separators. Those in passwords and tokens match the
+// end of a name; those in passwordWords and tokenWords must be the name's last word or the whole name.
 var (
 	passwords     = []string{"password", "passwd", "passphrase", "passcode", "passwort", "identifiedby", "passwordby"}
 	passwordWords = []string{"pass", "pwd"}
@@ -33,7 +33,7 @@ var (
 	}
 	tokenWords = []string{"auth", "jwt", "creds", "sid"}
 	positions  = []string{"nexttoken", "pagetoken", "continuetoken", "continuationtoken", "synctoken", "stoptoken"} // not secrets
-	// stages lists words that may follow such a name.
+	// stages lists words that may follow these parts, as in TOKEN_PROD.
 	stages = []string{
 		"production", "prod", "development", "dev", "test", "staging", "stage", "live", "value", "base64", "b64", "primary", "secondary",
 		"current", "old", "new", "raw", "string", "default", "admin", "root", "user",
@@ -43,7 +43,7 @@ var (
 // maxName limits the length of a name, in bytes.
 const maxName = 64
 
-// class classifies the value after a name.
+// class says what kind of secret a name announces.
 type class int
 
 const (
@@ -94,8 +94,8 @@ func nameStart(s string, i int) int {
 	return b
 }
 
-// classAt classifies the value after the name s[b:e] in its context: a key in the query of a URL is a token, the host
-// of a URL is not a name.
+// classAt classifies the name s[b:e] in its context. In the query of a URL, "key" announces a token; the host of a URL
+// is not a name.
 func classAt(s string, b, e int) class {
 	switch {
 	case b > 1 && s[b-2:b] == "//":
@@ -108,7 +108,7 @@ func classAt(s string, b, e int) class {
 
 func inName(c byte) bool { return dashed[c] || c == '.' }
 
-// classify returns the class of the value after a name.
+// classify returns the class of the secret that a name announces.
 func classify(name string) class {
 	if is := classOf(name); is != noSecret {
 		return is
@@ -122,7 +122,7 @@ func classify(name string) class {
 	return classOf(name)
 }
 
-// classOf classifies a name by its end.
+// classOf classifies a name by how it ends.
 func classOf(name string) class {
 	var buf [2 * maxName]byte
 	flat, last := buf[:0], 0

@@ -19,7 +19,7 @@ type notation struct {
 	inside bool // the line continues after an unquoted value
 }
 
-// open returns none if there is no value, or undecided if the text ended too early to tell.
+// open returns the match if no value was parsed: none, or undecided if the text ended too early to tell.
 func (p *notation) open() match {
 	switch {
 	case !p.short:
@@ -30,7 +30,7 @@ func (p *notation) open() match {
 	return undecided(p.hold)
 }
 
-// byte returns the next byte, 0 at the end.
+// byte returns the next byte, or 0 at the end.
 func (p *notation) byte() byte {
 	if p.i < len(p.s) {
 		return p.s[p.i]
@@ -48,7 +48,8 @@ func (p *notation) skip(set string) bool {
 
 const quotes = "\"'`"
 
-// separate skips the separator, the spaces after it and the quote of the value.
+// separate skips the separator after the name, the spaces after that and the value's opening quote. It returns false if
+// no value follows.
 func (p *notation) separate() bool {
 	name := p.i
 	quoted := p.skip(`"'` + "`\\]})")
@@ -77,8 +78,8 @@ func (p *notation) separate() bool {
 	return p.unquote()
 }
 
-// unsigned parses the text between a name and a value that no sign such as = or : separates. It accepts the comma of a
-// call, and the space after an option, before a text in SQL and in ~/.netrc.
+// unsigned parses the text between a name and its value if there is no sign such as = or :. It accepts the comma
+// between arguments of a call, a space after an option or in ~/.netrc, and a space before a quoted text, as in SQL.
 func (p *notation) unsigned(name string, quoted, blank bool) bool {
 	line := p.s[max(0, p.name-before):p.name]
 	switch quote := strings.IndexByte(quotes, p.byte()) >= 0; {
@@ -97,7 +98,7 @@ func (p *notation) unsigned(name string, quoted, blank bool) bool {
 	}
 }
 
-// word skips the word "value" between a name and its value, as in lists of variables.
+// word skips the word "value" between a name and its value, as in "name: TOKEN, value: X".
 func (p *notation) word() bool {
 	from, short := p.i, p.short
 	p.skip(",\"'\\ \t\r\nn")
@@ -118,7 +119,7 @@ func (p *notation) word() bool {
 	return false
 }
 
-// unquote skips the spaces and the quote before the value.
+// unquote skips the spaces before the value and its opening quote.
 func (p *notation) unquote() bool {
 	p.skip(" \t")
 	at := p.i
@@ -142,7 +143,7 @@ func (p *notation) unquote() bool {
 	return true
 }
 
-// value advances to the end of the value.
+// value advances to the end of the value. It returns false if the value is not complete.
 func (p *notation) value() bool {
 	from := p.i
 	stop := " \t\r\n\"'`,;&<>)]}|\\\x1b"
@@ -178,7 +179,7 @@ func (p *notation) value() bool {
 	}
 }
 
-// closes reports whether the quote here ends the value: it must be escaped like the opening quote.
+// closes reports whether the quote at p.i ends the value: it must be escaped in the same way as the opening quote.
 func (p *notation) closes(from int) bool {
 	n := 0
 	for n < p.i-from && p.s[p.i-n-1] == '\\' {
@@ -187,7 +188,8 @@ func (p *notation) closes(from int) bool {
 	return n == p.slash || p.slash == 0 && n%2 == 0
 }
 
-// ends reports whether an unquoted value is the last of its line; otherwise it is code.
+// ends reports whether an unquoted value is the last thing on its line. If more follows, it is probably code or a
+// sentence.
 func (p *notation) ends() bool {
 	at := p.i
 	p.skip(" \t")

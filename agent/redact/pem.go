@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// pem matches private keys of PEM, OpenSSH or PGP. Each line may have a prefix or suffix: a number, a file name, a
-// quote, an indent, the sign of a diff, a line end escaped as in JSON. Results are cut in the middle, so either end
-// may be missing.
+// pem matches private keys of PEM, OpenSSH or PGP. Lines may have a prefix or suffix, such as a line number, a file
+// name, a quote, an indent, the sign of a diff, or a line end escaped as in JSON. The key's start or end may be
+// missing, because long results are shortened.
 type pem struct{}
 
 const (
@@ -32,7 +32,7 @@ func (pem) match(s string, i, hint int, end bool) match {
 	return pemBody(s, lead(s, i), b, end)
 }
 
-// pemLine parses a line such as -----BEGIN PRIVATE KEY-----, or its first part at the end of the text.
+// pemLine parses a line such as -----BEGIN PRIVATE KEY-----, or the part of it before the end of the text.
 func pemLine(s string, i int) (end int, private, whole bool) {
 	const most = 80
 	b := i + len(pemEnd) - 1
@@ -57,7 +57,8 @@ func lead(s string, i int) string {
 	return line
 }
 
-// pemBody matches the lines of a key after its first line, which ends at b. first is the prefix of the first line.
+// pemBody matches the lines of a key after its first line. b is the end of that line, and first is the prefix before
+// it.
 func pemBody(s, first string, b int, end bool) match {
 	e, bytes := b, 0
 	for e < len(s) && e-b < maxPEM {
@@ -83,7 +84,8 @@ func pemBody(s, first string, b int, end bool) match {
 	return pemSoFar(s, b, e, bytes, !end && e-b < maxPEM)
 }
 
-// pemSoFar matches the bytes of a key between b and e; if open, more may follow.
+// pemSoFar matches a key of which s[b:e] was read, with the given number of bytes of base64. open means that more may
+// follow.
 func pemSoFar(s string, b, e, bytes int, open bool) match {
 	if open && bytes < 16 {
 		return undecided(b)
@@ -91,7 +93,7 @@ func pemSoFar(s string, b, e, bytes int, open bool) match {
 	return match{from: b, to: trimEnd(s, b, e), is: bytes >= 16, more: open}
 }
 
-// trimEnd returns the end of a key without the line ends after it.
+// trimEnd returns the end of the key s[b:e] without trailing line ends.
 func trimEnd(s string, b, e int) int {
 	for e > b {
 		switch {
@@ -106,8 +108,8 @@ func trimEnd(s string, b, e int) int {
 	return e
 }
 
-// cutLine returns the first line of s and the start of the next, and whether the line ends.
-// Line ends may be escaped as in JSON, also twice, and so may slashes.
+// cutLine returns the first line of s, the start of the next line, and whether the first line is complete. Line ends
+// may be escaped as in JSON, even twice, and so may slashes.
 func cutLine(s string) (line string, next int, whole bool) {
 	n := strings.IndexAny(s[:min(len(s), maxLine)], "\n\\")
 	switch {
@@ -125,8 +127,8 @@ func cutLine(s string) (line string, next int, whole bool) {
 	return s[:n], next + 1, true
 }
 
-// keyLine returns the part of a line that belongs to a key, and whether the line is part of a key: base64, or a
-// header such as DEK-Info.
+// keyLine returns a line of a key without its prefix and suffix, "" if it is a header such as DEK-Info. ok is false if
+// the line does not belong to a key. first is the prefix of the key's first line.
 func keyLine(line, first string) (body string, ok bool) {
 	line = strings.TrimRight(plainText(line), "\r$^M\"'`,;)+ \t")
 	body = line[sameLead(line, plainText(first)):]
@@ -146,8 +148,8 @@ func keyLine(line, first string) (body string, ok bool) {
 	return body, len(body) <= 80
 }
 
-// sameLead returns the length of a line's prefix that matches that of another line; numbers, spaces and the signs
-// of diff and grep may differ.
+// sameLead returns the length of a line's prefix if it is like first, the prefix of another line. Numbers, spaces and
+// the signs of diff and grep may differ.
 func sameLead(line, first string) int {
 	i := 0
 	vary := func(c byte) bool { return c == ' ' || c == '\t' || digits[c] }
@@ -186,7 +188,7 @@ func plainText(line string) string {
 	return b.String()
 }
 
-// beforeEnd matches the rest of a truncated key: the lines of base64 before its end marker.
+// beforeEnd matches the remains of a key whose start is missing: the lines of base64 before its end marker.
 func beforeEnd(s string, i, end int) match {
 	first := lead(s, i)
 	b, bytes := i-len(first), 0
@@ -211,7 +213,7 @@ func beforeEnd(s string, i, end int) match {
 	return escapedBeforeEnd(s, i, end)
 }
 
-// escapedBeforeEnd does what beforeEnd does, for lines whose ends are escaped as in JSON.
+// escapedBeforeEnd is beforeEnd for lines whose ends are escaped as in JSON.
 func escapedBeforeEnd(s string, i, end int) match {
 	b := i
 	for lines := 0; b > 0 && i-b < maxPEM; lines++ {
@@ -231,7 +233,7 @@ func escapedBeforeEnd(s string, i, end int) match {
 	return match{from: b, to: end, is: i-b >= 16}
 }
 
-// putty matches the private lines of a key of PuTTY, and its checksum.
+// putty matches the private lines and the checksum of a PuTTY key.
 func putty(s string, i, hint int, end bool) match {
 	if !strings.HasPrefix(s[i:], "Private-Lines:") {
 		return none

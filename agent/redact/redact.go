@@ -20,7 +20,7 @@ import (
 	"buddy/texts"
 )
 
-// Mark replaces a secret.
+// Mark is the text that replaces a secret.
 const Mark = "[redacted]"
 
 // least is the minimal length of a value passed to New, in bytes; shorter ones are too common in text.
@@ -50,7 +50,7 @@ func New(values ...string) *Redactor {
 	return r
 }
 
-// escaped encodes a value as in JSON, the format of results.
+// escaped returns a value as it is written in JSON, the format of tool results.
 func escaped(v string) string {
 	b, err := texts.JSON(v)
 	if err != nil {
@@ -66,29 +66,30 @@ func (r *Redactor) Text(s string) string {
 	return whole.step(true)
 }
 
-// kind is one kind of secret.
+// kind finds one kind of secret.
 type kind interface {
-	// hints returns texts of at least three bytes; one is in or before every secret of the kind.
+	// hints returns texts of at least three bytes, one of which is in or before every secret of the kind.
 	hints() []string
-	// match examines a hint at s[i:i+hint]. It looks at most [before] bytes back. end means that s is complete.
+	// match decides whether the hint at s[i:i+hint] belongs to a secret. It looks at most [before] bytes back. end
+	// means that s is complete.
 	match(s string, i, hint int, end bool) match
 }
 
-// match is the result of examining a hint. The zero match means no secret.
+// match is the result of examining a hint. The zero match means that there is no secret.
 type match struct {
 	from, to int // the secret without its visible prefix
-	// is means a secret, whatever follows. more means that the match reaches the end of the text, and later text
-	// may make it a secret or extend it; never set at the end.
+	// is means that there is a secret, whatever text follows. more means that the match reaches the end of the text, so
+	// that later text may make it a secret or extend it. If the text is complete, more is never set.
 	is, more bool
 }
 
-// none means that there is no secret. The result of undecided means that only later text shows whether a secret starts
-// at from; the text before that can be shown.
+// none means that there is no secret. undecided means that only later text can show whether a secret starts at from;
+// the text before from can already be shown.
 var none match
 
 func undecided(from int) match { return match{from: from, to: from, more: true} }
 
-// finder finds hints in one pass.
+// finder finds the hints of many kinds in one pass.
 type finder struct {
 	seen  [1 << hashBits / 64]uint64 // bit set of hashes of the first three bytes of hints; fits the fastest cache
 	heads [1 << hashBits]uint16      // by hash: index in hints plus one; 0: none
@@ -115,7 +116,7 @@ func (h *hinted) begins(s string) bool {
 	return s[:n] == h.hint || h.fold && strings.EqualFold(s[:n], h.hint)
 }
 
-// folded is a kind whose hints, given in lower case, match in any case.
+// folded marks a kind whose hints match in upper and lower case. The hints are given in lower case.
 type folded interface{ anyCase() }
 
 func hash(three uint32) uint32 { return three * 0x9E3779B1 >> (32 - hashBits) }
@@ -134,7 +135,7 @@ func (f *finder) add(k kind) {
 	}
 }
 
-// cases returns the upper- and lower-case variants of a text, or the text alone.
+// cases returns a text in all combinations of upper and lower case if fold is set, otherwise the text alone.
 func cases(s string, fold bool) []string {
 	all := []string{s}
 	for i := 0; fold && i < len(s); i++ {
@@ -154,8 +155,8 @@ func (f *finder) clone() *finder {
 	return &c
 }
 
-// next returns the first index from i on where a secret starts or may start, and the match; -1 if there is none. It
-// unites the matches of several kinds.
+// next returns the first index from i on of a hint that leads to a match, and the match, combined if several kinds
+// match there. It returns -1 if there is none.
 func (f *finder) next(s string, i int, end bool) (int, match) {
 	if i+2 >= len(s) {
 		return -1, none
@@ -180,7 +181,7 @@ func (f *finder) next(s string, i int, end bool) (int, match) {
 	return -1, none
 }
 
-// unite combines the matches of two kinds at one index. If one is undecided, so is the result.
+// unite combines the matches of two kinds at one index. If one of them is undecided, so is the result.
 func unite(a, b match) match {
 	switch {
 	case !b.is && !b.more:
@@ -195,7 +196,7 @@ func unite(a, b match) match {
 	return all
 }
 
-// value matches a given secret.
+// value finds a value passed to New.
 type value struct{ text string }
 
 func (v value) hints() []string { return []string{v.text} }

@@ -16,7 +16,7 @@ func newFinder() *finder {
 	return f
 }
 
-// after returns prefixes for a shape: the text followed by each character of next.
+// after returns prefixes for a shape: text with each character of next appended, separated by spaces.
 func after(text, next string) string {
 	var b strings.Builder
 	for _, c := range next {
@@ -25,8 +25,8 @@ func after(text, next string) string {
 	return b.String()
 }
 
-// shapes follows the issuers' documentation of their formats. Lengths exclude the prefix; least is the documented
-// length, or the lower end of a range.
+// shapes lists the key formats that issuers document. Lengths exclude the prefix. least is the documented length, or
+// the lower end of a range.
 var shapes = []shape{
 	// Models.
 	{"OpenAI, Anthropic, OpenRouter, DeepSeek and others", "sk-", dashed, 20, 0, true},
@@ -178,7 +178,7 @@ var shapes = []shape{
 	{"Tailscale", "tskey-", dashed, 20, 0, true},
 	{"Defined Networking", "dnkey-", dashed, 70, 0, false},
 
-	// Formats of several issuers.
+	// Formats that several issuers use.
 	{"age", "AGE-SECRET-KEY-1", upper, 58, 0, false},
 	{"age, post-quantum", "AGE-SECRET-KEY-PQ-1", upper, 58, 0, false},
 	{"WireGuard, in a file", "PrivateKey=", base64, 43, 44, false},

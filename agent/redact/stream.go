@@ -56,7 +56,7 @@ func (s *Stream) step(end bool) string {
 	return b.String()
 }
 
-// scanText replaces secrets and returns the end of the text that can be shown.
+// scanText writes text with secrets replaced, and returns the end of the text that can be shown.
 func (s *Stream) scanText(b *strings.Builder, end bool) (free int) {
 	var ahead []match // secrets whose hints were seen, by start; others may start before them
 	free = s.beginsValue(end)
@@ -101,7 +101,7 @@ func (s *Stream) scanText(b *strings.Builder, end bool) (free int) {
 	return free
 }
 
-// beginsValue returns the index at which a given value may start at the end of the text, or the text's length.
+// beginsValue returns the index where a value passed to New may start at the end of the text, or the text's length.
 func (s *Stream) beginsValue(end bool) int {
 	at := len(s.text)
 	if end {
@@ -117,7 +117,7 @@ func (s *Stream) beginsValue(end bool) int {
 	return at
 }
 
-// mark replaces a secret. Adjacent secrets share one Mark, and so do the parts of one secret.
+// mark replaces a secret. Adjacent secrets share one Mark, and so do overlapping matches.
 func (s *Stream) mark(b *strings.Builder, m match) {
 	if m.to <= s.out {
 		return
@@ -137,7 +137,7 @@ func (s *Stream) show(b *strings.Builder, to int) {
 	}
 }
 
-// before is the number of bytes before an index that may affect a match there.
+// before limits how far back from an index a match there may look, in bytes.
 const before = 160
 
 // forget drops text that is no longer needed.

@@ -2,7 +2,6 @@ package redact
 
 import "strings"
 
-// set is a set of bytes.
 type set [256]bool
 
 func chars(ranges string) *set {
@@ -15,7 +14,7 @@ func chars(ranges string) *set {
 	return &c
 }
 
-// Alphabets of keys. A range is two characters.
+// Alphabets of keys. Every two characters are the ends of a range.
 var (
 	digits = chars("09")
 	hex    = chars("09afAF")
@@ -30,7 +29,7 @@ var (
 	crypt  = chars("AZaz09..//$$++==,,--") // of hashed passwords
 )
 
-// shape is the format of one kind of keys: one of several prefixes, separated by spaces, and a minimal number of
+// shape is the format of a kind of key: one of several prefixes, separated by spaces, followed by a minimal number of
 // characters of an alphabet.
 type shape struct {
 	provider string
@@ -57,7 +56,7 @@ func (t shape) match(s string, i, hint int, end bool) match {
 	return t.run(s, i+hint, end)
 }
 
-// run matches the characters of a key from b on.
+// run matches the characters of a key, which start at b.
 func (t shape) run(s string, b int, end bool) match {
 	e, digit, ok := t.extent(s, b)
 	if !ok {
@@ -80,8 +79,8 @@ func (t shape) run(s string, b int, end bool) match {
 	return match{from: b, to: e, is: enough}
 }
 
-// extent returns the index after the key characters that start at b, and whether they contain a digit; ok is false if
-// there are too many of them for the shape.
+// extent returns the end of the key characters that start at b, and whether they contain a digit. ok is false if there
+// are so many that the text can't be a key of this shape.
 func (t shape) extent(s string, b int) (e int, digit, ok bool) {
 	for e = b; e < len(s) && e-b < maxKey && t.body[s[e]]; e++ {
 		digit = digit || digits[s[e]]

@@ -14,8 +14,8 @@ import (
 	"buddy/tools/file"
 )
 
-// Commands is the part of a [Log] that records what commands change in the folders of a [snapshot.Tree] on this
-// machine.
+// Commands is the part of a [Log] that records what commands change on this machine, in the folders of a
+// [snapshot.Tree].
 type Commands struct {
 	log    *Log
 	tree   *snapshot.Tree // nil: commands are not covered
@@ -23,8 +23,8 @@ type Commands struct {
 	settle func(context.Context) (background []int)
 }
 
-// Cover sets the tree and its target. settle records the changes of commands that still run, and returns the numbers of
-// the tasks among them. Call it before the first event.
+// Cover sets the tree and its target. settle must record the changes of commands that are still running, and return the
+// numbers of the tasks to which they belong. Call Cover before the first event.
 func (c *Commands) Cover(t *snapshot.Tree, target string, settle func(context.Context) (background []int)) {
 	c.tree, c.target, c.settle = t, target, settle
 }
@@ -32,8 +32,8 @@ func (c *Commands) Cover(t *snapshot.Tree, target string, settle func(context.Co
 // Covered reports whether the changes of commands are recorded.
 func (c *Commands) Covered() bool { return c.tree != nil }
 
-// Settle records the changes of commands that still run, before an undo or a comparison. It returns the numbers of the
-// tasks among them, whose later changes are not known yet.
+// Settle records the changes so far of commands that are still running, so that an undo or a comparison includes them.
+// It returns the numbers of the tasks to which these commands belong; their later changes are not known yet.
 func (c *Commands) Settle(ctx context.Context) (background []int) {
 	if c.settle == nil {
 		return nil
@@ -41,8 +41,8 @@ func (c *Commands) Settle(ctx context.Context) (background []int) {
 	return c.settle(ctx)
 }
 
-// Ran records what a command has changed, and how it moved a branch of git; call.Planned has the command. Changes that
-// file tools have recorded are left out.
+// Ran records what the command in call.Planned has changed. git describes how it moved a branch, "" if it did not.
+// Changes that file tools have already recorded are left out.
 func (c *Commands) Ran(task, turn int, call tools.Call, changes []snapshot.Change, git string) error {
 	l := c.log
 	l.mu.Lock()
@@ -63,7 +63,7 @@ func (c *Commands) Ran(task, turn int, call tools.Call, changes []snapshot.Chang
 	return nil
 }
 
-// byTool reports whether a change was made by a file tool, while a command ran in the background.
+// byTool reports whether a file tool, not a command that ran in the background, made a change.
 func byTool(steps []step, c snapshot.Change) bool {
 	searched := 0
 	for _, s := range slices.Backward(steps) {
@@ -89,7 +89,7 @@ func afterOf(f event.KeptFile) snapshot.State {
 	return snapshot.State{Kind: snapshot.File, Sum: f.After}
 }
 
-// pathsOf returns the paths that a call has changed, at most maxPaths of a command.
+// pathsOf returns the paths that a call has changed; for a command, at most maxPaths.
 func pathsOf(e event.FileKept) (paths []string) {
 	for _, f := range e.Files {
 		paths = append(paths, f.Path)
@@ -103,10 +103,10 @@ func pathsOf(e event.FileKept) (paths []string) {
 	return paths
 }
 
-// maxPaths limits the paths of commands that are named in events and reminders.
+// maxPaths limits the changed paths of one command that events and reminders name.
 const maxPaths = 20
 
-// changes returns the joined changes of steps on the tree's target, those of file tools included.
+// changes merges the changes that steps made on the tree's target, by commands and by file tools.
 func (c *Commands) changes(steps []step) ([]snapshot.Change, error) {
 	if c.tree == nil {
 		return nil, errors.New("changes of commands can't be undone here: see [undo] commands in the settings")
@@ -127,7 +127,6 @@ func (c *Commands) changes(steps []step) ([]snapshot.Change, error) {
 	return snapshot.Merge(lists...), nil
 }
 
-// changesOf returns the changes of one call.
 func (c *Commands) changesOf(e event.FileKept) ([]snapshot.Change, error) {
 	if e.List != "" {
 		return snapshot.Read(e.List)
@@ -164,7 +163,7 @@ type treeUndo struct {
 	left  []string // some paths that could not be restored
 }
 
-// putBackTree does what putBack does, for steps in which commands changed files.
+// putBackTree is putBack for steps in which commands changed files.
 func (u *Undo) putBackTree(on Files, force bool) error {
 	changes, err := u.treeWanted()
 	if err != nil {
@@ -203,7 +202,7 @@ func (u *Undo) putBackTree(on Files, force bool) error {
 	return err
 }
 
-// treeWanted returns the changes to take back.
+// treeWanted returns the changes that the undo takes back.
 func (u *Undo) treeWanted() ([]snapshot.Change, error) {
 	l := u.log
 	l.mu.Lock()
@@ -214,7 +213,8 @@ func (u *Undo) treeWanted() ([]snapshot.Change, error) {
 	return l.Commands.changes(u.steps)
 }
 
-// announceTree stores what will be restored, and announces it. What an interrupted undo has restored stays in the list.
+// announceTree stores the list of changes that will be restored, and announces the restore. If an earlier undo was
+// interrupted, the list also keeps what that undo restored.
 func (u *Undo) announceTree(changes []snapshot.Change) error {
 	l := u.log
 	l.mu.Lock()
@@ -236,7 +236,7 @@ func (u *Undo) announceTree(changes []snapshot.Change) error {
 	return u.announce()
 }
 
-// explainGit tells the person which branches the undone commands had moved, because git's files are not restored.
+// explainGit tells the user how the undone commands had moved branches, because git's own files are not restored.
 func (u *Undo) explainGit() {
 	if u.redo != nil {
 		return
@@ -254,10 +254,10 @@ func (u *Undo) explainGit() {
 	}
 }
 
-// maxCompared limits the files changed by commands whose text is compared; the others are only counted.
+// maxCompared limits the files whose text is compared after commands changed them. The other files are only counted.
 const maxCompared = 1000
 
-// diff does what [Log.diff] does, for steps in which commands changed files.
+// diff is [Log.diff] for steps in which commands changed files.
 func (c *Commands) diff(ctx context.Context, on Files, steps, later []step, mark string) (text string, count int, err error) {
 	c.log.mu.Lock()
 	changes, err := c.changes(steps)
@@ -299,8 +299,8 @@ func (c *Commands) diff(ctx context.Context, on Files, steps, later []step, mark
 	return out.String(), count, nil
 }
 
-// compare returns the difference between the state of a path before a change and a later state: the argument then, or
-// the present state of a file if stored is false.
+// compare returns the difference between a path's state before a change and the later state then. If stored is false,
+// then is the present state, and a file's text is read from its target.
 func (c *Commands) compare(ctx context.Context, on Files, one snapshot.Change, then snapshot.State, stored bool, mark string) (string, error) {
 	files := func(s snapshot.State) bool { return s.Kind == snapshot.File || s.Kind == snapshot.None }
 	name := filepath.ToSlash(c.tree.Name(one.Path))
@@ -322,7 +322,7 @@ func (c *Commands) compare(ctx context.Context, on Files, one snapshot.Change, t
 	return text, err
 }
 
-// stored returns the content of a stored state. Data is nil if the store has no copy any more.
+// stored returns the content of a recorded state. Data is nil if the store no longer has a copy.
 func (c *Commands) stored(s snapshot.State) file.Content {
 	data, _ := c.tree.Content(s) // without a copy, only the sizes are compared
 	return file.Content{Exists: s.Kind == snapshot.File, Size: s.Size, Data: data}

@@ -14,8 +14,8 @@ const (
 	maxSearched = 1000            // newest changes that are searched for a call; most failed calls change nothing
 )
 
-// Failed removes the recorded change of a failed call if its files are unchanged, because then there is nothing to
-// undo. If the files can't be checked, the record stays.
+// Failed removes the recorded change of a failed call if its files are in fact unchanged, because then there is nothing
+// to undo. If the files can't be checked, the record stays.
 func (l *Log) Failed(ctx context.Context, task, turn int, call tools.Call) {
 	if l.files == nil {
 		return
@@ -38,7 +38,7 @@ func (l *Log) Failed(ctx context.Context, task, turn int, call tools.Call) {
 	}
 }
 
-// unchanged reports whether files still have their earlier content.
+// unchanged reports whether files still have the content whose checksums are in was.
 func unchanged(ctx context.Context, on Files, was map[string]string) bool {
 	for path, sum := range was {
 		now, err := on.Contents(ctx, []string{path})
@@ -49,8 +49,8 @@ func unchanged(ctx context.Context, on Files, was map[string]string) bool {
 	return true
 }
 
-// contentsBefore returns the files of a call with the checksum of their content before it; none if that is unknown,
-// or a later change builds on the call.
+// contentsBefore returns the checksums that a call's files had before it, by path. It returns none if they are unknown,
+// or if a later call changed one of the files again.
 func contentsBefore(steps []step, branch int, call string) (target string, was map[string]string) {
 	at, i := find(steps, branch, call)
 	if at < 0 {
@@ -91,8 +91,8 @@ func (l *Log) drop(branch int, call string) {
 	}
 }
 
-// find returns the index of the step with the newest change of a call, and the index of that change in the step. It
-// searches only the newest changes of the session, and returns -1 if there is none.
+// find returns the index of the step with the newest change of a call, and the index of that change in the step, or -1
+// for both. It searches only the newest changes of the session.
 func find(steps []step, branch int, call string) (at, i int) {
 	searched := 0
 	for at, s := range slices.Backward(steps) {

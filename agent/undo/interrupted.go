@@ -35,15 +35,15 @@ func (l *Log) failed() {
 	l.half, l.earlier = l.earlier, nil
 }
 
-// forgetEarlier stops counting the copies of the earlier interrupted restore, unless l.half continues that restore.
-// The caller holds l.mu.
+// forgetEarlier no longer counts the copies of the interrupted restore before l.half, unless l.half continues that
+// restore. The caller holds l.mu.
 func (l *Log) forgetEarlier() {
 	if l.earlier != l.half {
 		l.earlier.forget(l)
 	}
 }
 
-// settle makes an interrupted undo count as done, before other changes of files. The caller holds l.mu.
+// settle counts an interrupted undo as done, because other files are about to change. The caller holds l.mu.
 func (l *Log) settle() {
 	half := l.half
 	if half.undo() {
@@ -55,15 +55,15 @@ func (l *Log) settle() {
 // undo reports whether i is an undo; nil is not.
 func (i *interrupted) undo() bool { return i != nil && !i.redo }
 
-// forget stops counting the copies made for the undo. The caller holds l.mu.
+// forget no longer counts the copies made for the undo. The caller holds l.mu.
 func (i *interrupted) forget(l *Log) {
 	if i.undo() {
 		l.forget(i.kept)
 	}
 }
 
-// replaced returns the content that a file had before an interrupted undo restored it, and whether the undo did. The
-// caller holds l.mu.
+// replaced returns the state that a file had before an interrupted undo restored it. ok is false if no interrupted undo
+// restored the file, or if it has changed since. The caller holds l.mu.
 func (l *Log) replaced(target string, now tools.Before) (event.KeptFile, bool) {
 	if !l.half.undo() || l.half.target != target || now.Lost {
 		return event.KeptFile{}, false
@@ -75,7 +75,7 @@ func (l *Log) replaced(target string, now tools.Before) (event.KeptFile, bool) {
 	return l.half.kept[i], true
 }
 
-// WarnInterrupted warns the person when an earlier process ended while it restored files.
+// WarnInterrupted warns the user if an earlier process ended while it restored files.
 func (l *Log) WarnInterrupted() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +89,7 @@ func (l *Log) WarnInterrupted() {
 	l.stream.Publish(0, 0, w)
 }
 
-// LastUndone returns the number of the event that a redo would revert; 0 is none.
+// LastUndone returns the event number of the undo that a redo would revert, or 0 if there is none.
 func (l *Log) LastUndone() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +99,7 @@ func (l *Log) LastUndone() uint64 {
 	return 0
 }
 
-// lastTaken returns what a redo would revert, nil for nothing. The caller holds l.mu.
+// lastTaken returns the undo that a redo would revert, or nil. The caller holds l.mu.
 func (l *Log) lastTaken() *taken {
 	if l.half.undo() {
 		return &l.half.taken
@@ -110,7 +110,7 @@ func (l *Log) lastTaken() *taken {
 	return nil
 }
 
-// announce records a restore before it starts, so that the next process knows if this one ends meanwhile.
+// announce records a restore before it starts, so that the next process knows if this one ends in the middle of it.
 func (u *Undo) announce() error {
 	l := u.log
 	l.mu.Lock()

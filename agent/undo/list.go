@@ -42,8 +42,8 @@ func Steps(l *Log) (all []Step) {
 	return all
 }
 
-// DiffOf does what [Log.Diff] does, for some steps: of the newest n, it leaves out the newest, whose number is later.
-// If later is above 0, the log must cover commands.
+// DiffOf is [Log.Diff] for some steps: the newest n, except the newest later of them. If later is above 0, the log must
+// cover commands.
 func DiffOf(ctx context.Context, l *Log, n, later int, mark string) (diff string, count int, err error) {
 	l.mu.Lock()
 	end := max(0, len(l.steps)-later)

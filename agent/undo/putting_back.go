@@ -16,13 +16,13 @@ import (
 // maxWords limits the characters of a prompt quoted in an error.
 const maxWords = 60
 
-// maxTaken limits the undos that can be redone; the oldest are dropped.
+// maxTaken limits the undos that can still be redone; the oldest are dropped.
 const maxTaken = 20
 
 // maxPrompts limits the prompts named in an event.
 const maxPrompts = 5
 
-// taken holds what one undo reverted.
+// taken holds the steps that one undo reverted.
 type taken struct {
 	steps  []step
 	target string
@@ -31,14 +31,14 @@ type taken struct {
 	seq    uint64           // number of its event
 }
 
-// LaterError means that other prompts came after the prompt whose changes would be undone.
+// LaterError means that nothing was undone, because other prompts came after the prompt whose changes would be undone.
 type LaterError struct {
 	Prompt string   // first words of the prompt that would be undone
 	Agents []string // subagents that made some of these changes
 	Since  int      // number of later prompts
 }
 
-// Error names the prompt.
+// Error quotes the prompt whose changes would be undone.
 func (e *LaterError) Error() string {
 	who := ""
 	if len(e.Agents) > 0 {
@@ -53,9 +53,9 @@ func (e *LaterError) Error() string {
 
 var errNothing = errors.New("nothing to undo: neither file tools nor commands have changed a file")
 
-// Begin prepares to undo the changes of the newest n prompts that changed files. 0 means the newest of them, or a
-// [LaterError] if other prompts came after it. The Undo is under way until [Undo.End]; ctx, [Log.Cancel] and a time
-// limit end the wait for the target.
+// Begin prepares to undo the changes of the newest n prompts that changed files. If n is 0, it prepares to undo the
+// newest one only, and fails with a [LaterError] if other prompts came after that. The Undo is under way until
+// [Undo.End]. The wait for the target ends early by ctx, [Log.Cancel] or a time limit.
 func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,8 +69,8 @@ func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
 	return l.begin(ctx, slices.Clone(l.steps[max(0, len(l.steps)-max(1, n)):])), nil
 }
 
-// later returns the number of prompts after the last one that changed files, 0 if their changes were just undone.
-// There must be a step; the caller holds l.mu.
+// later returns the number of prompts after the last one that changed files, or 0 if what those later prompts had
+// changed was just undone. l.steps must not be empty; the caller holds l.mu.
 func (l *Log) later() int {
 	if l.prompted.count <= l.newestPrompt() {
 		return 0
@@ -78,8 +78,8 @@ func (l *Log) later() int {
 	return l.prompted.count - l.steps[len(l.steps)-1].prompted.count
 }
 
-// newestPrompt returns how many prompts there were when the newest change was made. A change that was undone counts
-// too, so that a series of undos does not ask each time. The caller holds l.mu.
+// newestPrompt returns how many prompts there were when the newest change was made. Undone changes count too, so that
+// the user is not asked again at each of several undos in a row. The caller holds l.mu.
 func (l *Log) newestPrompt() int {
 	n := l.steps[len(l.steps)-1].prompted.count
 	if len(l.taken) > 0 {
@@ -89,7 +89,8 @@ func (l *Log) newestPrompt() int {
 	return n
 }
 
-// begin prepares an undo of steps, and of all steps of an interrupted undo. The caller holds l.mu.
+// begin prepares an undo of steps. If these are only a part of an interrupted undo, it takes all steps of that undo.
+// The caller holds l.mu.
 func (l *Log) begin(ctx context.Context, steps []step) *Undo {
 	if n := len(steps); l.half.undo() && n > 0 && n < len(l.half.steps) {
 		steps = slices.Clone(l.half.steps)
@@ -100,8 +101,8 @@ func (l *Log) begin(ctx context.Context, steps []step) *Undo {
 	return u
 }
 
-// BeginSince does what Begin does, for all changes since a prompt of the main conversation. again is the command to
-// retry with force. The Undo is empty when nothing was changed.
+// BeginSince prepares to undo all changes since a prompt of the main conversation. again is the command that the user
+// can type to restore files despite newer changes. If nothing was changed since the prompt, the Undo does nothing.
 func (l *Log) BeginSince(ctx context.Context, prompt int, again string) *Undo {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,7 +137,7 @@ func (l *Log) BeginRedo(ctx context.Context) (*Undo, error) {
 	return u, nil
 }
 
-// Undo reverts the newest steps of a log, or redoes an undo, once.
+// Undo reverts the newest steps of a log, or redoes an undo. It can be used once.
 type Undo struct {
 	log   *Log
 	ctx   context.Context
@@ -153,8 +154,8 @@ type Undo struct {
 	err       error            // why nothing was done
 }
 
-// PutBack restores all files or none, and waits for that; force restores even files that somebody changed since. If
-// this takes long, it publishes a notice. It reports whether the files were restored.
+// PutBack restores all files or none, and reports whether they were restored. force restores even files that somebody
+// has changed since. If the target takes long, PutBack publishes a notice and keeps waiting.
 func (u *Undo) PutBack(force bool) bool {
 	defer u.stop(nil)
 	if len(u.steps) == 0 {
@@ -171,7 +172,7 @@ func (u *Undo) PutBack(force bool) bool {
 	return u.err == nil && len(u.changed) == 0
 }
 
-// putBack restores the files; it fails if they are on several targets.
+// putBack restores the files. It fails if they are on several targets.
 func (u *Undo) putBack(force bool) error {
 	all, err := u.wanted()
 	if err != nil {
@@ -214,7 +215,7 @@ func (u *Undo) wanted() ([]filesOn, error) {
 	return []filesOn{on}, nil
 }
 
-// keep copies the current contents of the files, so that the undo can be reverted.
+// keep stores copies of the files' current contents, so that the undo can be redone.
 func (u *Undo) keep(on Files) error {
 	paths := make([]string, len(u.on.files))
 	for i, f := range u.on.files {
@@ -247,15 +248,15 @@ func (u *Undo) keep(on Files) error {
 	return nil
 }
 
-// End allows another Undo to begin.
+// End marks the undo as over, so that another one can begin.
 func (u *Undo) End() {
 	u.log.mu.Lock()
 	defer u.log.mu.Unlock()
 	u.log.stop = nil
 }
 
-// Finish publishes the result of the undo and returns it; the zero value when nothing was reverted. rewind marks that
-// the conversation is rewound, too.
+// Finish publishes the result of the undo and returns it. It returns the zero value if nothing was reverted. rewind
+// marks in the event that the conversation is rewound, too.
 func (u *Undo) Finish(rewind bool) (e event.FileRestored) {
 	l := u.log
 	l.mu.Lock()
@@ -310,7 +311,7 @@ func (u *Undo) event() event.FileRestored {
 	return e
 }
 
-// restored moves the newest steps to the undone steps. For a redo, it moves the last undone steps back. The caller
+// restored moves the newest steps of the log to the undone steps or, for a redo, the last undone steps back. The caller
 // holds l.mu.
 func (l *Log) restored(seq uint64, e event.FileRestored) {
 	half := l.half
@@ -343,7 +344,7 @@ func (l *Log) restored(seq uint64, e event.FileRestored) {
 	}
 }
 
-// newest returns the newest steps with this number of calls. The caller holds l.mu.
+// newest returns the newest steps that together have the given number of calls. The caller holds l.mu.
 func (l *Log) newest(calls int) []step {
 	at := len(l.steps)
 	for ; calls > 0 && at > 0; at-- {
@@ -352,14 +353,14 @@ func (l *Log) newest(calls int) []step {
 	return slices.Clone(l.steps[at:])
 }
 
-// count adds the size of copies. The caller holds l.mu.
+// count adds the sizes of files' copies to the total. The caller holds l.mu.
 func (l *Log) count(files []event.KeptFile) {
 	for _, f := range files {
 		l.bytes += f.Bytes
 	}
 }
 
-// forget subtracts the size of copies that are not needed any more. The caller holds l.mu.
+// forget subtracts the sizes of copies that are no longer needed from the total. The caller holds l.mu.
 func (l *Log) forget(files []event.KeptFile) {
 	for _, f := range files {
 		l.bytes -= f.Bytes

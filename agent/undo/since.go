@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// Never is a prompt number after which there are no changes.
+// Never is larger than every prompt's number, so there are no changes since it.
 const Never = math.MaxInt
 
-// Change counts the changes since a prompt of the main conversation. The counts also apply to prompts directly before
-// it that changed nothing.
+// Change counts what was changed since a prompt of the main conversation. Preceding prompts that changed nothing have
+// the same counts.
 type Change struct {
 	Prompt  int `json:"prompt"` // number of the prompt
 	Files   int `json:"files"`  // files that differ now from their content before the prompt
 	Added   int `json:"added"`  // lines
 	Removed int `json:"removed"`
-	// Later counts the prompts after the newest change, 0 if their changes were just undone. Only the newest Change has
-	// it.
+	// Later counts the prompts after the newest change, or is 0 if what those prompts had changed was just undone. It
+	// is set only in the newest Change.
 	Later int `json:"later,omitempty"`
 }
 
-// maxSince limits the prompts that are counted, to the newest.
+// maxSince limits the prompts for which Since counts changes, to the newest.
 const maxSince = 50
 
-// Since returns the changes since each prompt that changed files, oldest first.
+// Since counts the changes since each prompt that changed files, the oldest prompt first.
 func (l *Log) Since(ctx context.Context) ([]Change, error) {
 	l.Commands.Settle(ctx)
 	var all []Change
@@ -62,10 +62,10 @@ func (l *Log) prompts() (all []int) {
 	return all[max(0, len(all)-maxSince):]
 }
 
-// mark starts the lines of a diff that name a file: no text contains a zero byte.
+// mark precedes each line of a diff that names a file. No text contains a zero byte, so such lines are unmistakable.
 const mark = "\x00"
 
-// count counts the lines that a diff adds and removes.
+// count sets the numbers of lines that a diff adds and removes.
 func (c *Change) count(diff string) {
 	body := false
 	for line := range strings.Lines(diff) {
@@ -82,8 +82,8 @@ func (c *Change) count(diff string) {
 	}
 }
 
-// PathsSince returns the files that were changed since a prompt and not restored. Names of files on other targets than
-// the first include the target: web:/etc/hosts.
+// PathsSince returns the files that were changed since a prompt and not restored. On targets other than the first, a
+// name includes the target: web:/etc/hosts.
 func (l *Log) PathsSince(prompt int) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

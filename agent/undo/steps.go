@@ -11,7 +11,7 @@ import (
 	"buddy/tools"
 )
 
-// step holds the changes for one prompt, by its task and its subagents, up to the next prompt.
+// step holds the changes made for one prompt, by the prompt's task and its subagents, until the next prompt.
 type step struct {
 	task     int     // task of the prompt
 	title    string  // title of the task
@@ -26,7 +26,7 @@ type change struct {
 	event.FileKept
 }
 
-// agents returns the subagents with changes in the step.
+// agents returns the names of the subagents that made changes in the step.
 func (s *step) agents() (names []string) {
 	for _, c := range s.kept {
 		if c.agent != "" && !slices.Contains(names, c.agent) {
@@ -36,13 +36,13 @@ func (s *step) agents() (names []string) {
 	return names
 }
 
-// inNewest reports whether changes of a task belong to the newest step. The caller holds l.mu.
+// inNewest reports whether a change by a task would belong to the newest step. The caller holds l.mu.
 func (l *Log) inNewest(task int) bool {
 	n := len(l.steps)
 	return n > 0 && !l.prompted.fresh && l.steps[n-1].task == l.promptOf(task)
 }
 
-// promptOf returns the task of the prompt that a task works for. The caller holds l.mu.
+// promptOf returns the task of the prompt for which a task works, itself or as a subagent. The caller holds l.mu.
 func (l *Log) promptOf(task int) int {
 	for {
 		a, ok := l.works[task]
@@ -53,7 +53,7 @@ func (l *Log) promptOf(task int) int {
 	}
 }
 
-// first returns the state of a file before the step; false if the step has not changed the file.
+// first returns the state of a file before the step. ok is false if the step has not changed the file.
 func (s *step) first(path string) (event.KeptFile, bool) {
 	for _, e := range s.kept {
 		for _, f := range e.Files {
@@ -85,7 +85,7 @@ func (l *Log) add(branch, task int, e event.FileKept) {
 	last.kept = append(last.kept, change{branch, l.works[task].name, e})
 }
 
-// free removes the oldest copies until there is room for more bytes. The caller holds l.mu.
+// free removes the oldest copies until there is room for the given number of bytes. The caller holds l.mu.
 func (l *Log) free(more int64) {
 	for _, s := range l.steps {
 		for _, e := range s.kept {
@@ -100,7 +100,7 @@ func (l *Log) free(more int64) {
 	}
 }
 
-// freeCopies is like free, but only for the copies of some files. The caller holds l.mu.
+// freeCopies is free for the copies of the given files only. The caller holds l.mu.
 func (l *Log) freeCopies(files []event.KeptFile, more int64) {
 	for i := range files {
 		if l.bytes+more <= maxKept {
@@ -128,7 +128,7 @@ type filesOn struct {
 	commands bool // commands have changed files, too: see treeUndo
 }
 
-// filesBefore returns the contents of files before steps, and their expected contents now, by target.
+// filesBefore returns the contents that files had before steps, with the contents that they should have now, by target.
 func filesBefore(steps []step) ([]filesOn, error) {
 	var all []filesOn
 	for _, s := range steps {

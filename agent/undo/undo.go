@@ -1,14 +1,14 @@
 // Package undo reverts changes that the agent made to files.
 //
-// Before a call changes files, a [Log] stores a copy of the old contents and publishes an event, and likewise before
-// an undo. The unit of an undo is a step: all changes made for one prompt. A step leaves the log when all its files
-// are restored, or when another change is recorded after its undo was interrupted. The total size of the copies is
-// limited: the oldest are removed first, and their files can't be restored any more. A Log does not hold its lock
-// while it waits for a target.
+// Before a call changes files, a [Log] stores a copy of the old contents and publishes an event, and likewise before an
+// undo. The unit of an undo is a step: all changes made for one prompt. A step leaves the log when all its files are
+// restored. If its undo was interrupted, it leaves the log when the next change is recorded. The total size of the
+// copies is limited: the oldest are removed first, and their files can't be restored any more. A Log does not hold its
+// lock while it waits for a target.
 //
 //	log := undo.New(events, filesOf, "local", ".buddyx/sessions/7f3a")
 //	err := log.Keep(1, 1, call, before) // by a tool, before it writes
-//	log.Failed(ctx, 1, 1, call)         // when it could not
+//	log.Failed(ctx, 1, 1, call)         // if the tool then failed
 //	run, err := log.Begin(ctx, 1)       // for /undo
 //	run.PutBack(false)
 //	done := run.Finish(false)
@@ -32,14 +32,14 @@ import (
 
 // Files reverts changes of files on one target; *file.Workspace implements it.
 type Files interface {
-	// Restore restores all files or none. If somebody changed files since, it does nothing and returns their names as
-	// changed, unless force is set.
+	// Restore restores all files or none. If somebody has changed files since, it restores none and returns their
+	// names, unless force is set.
 	Restore(ctx context.Context, files []tools.Before, force bool) (changed []string, err error)
-	// Contents returns the current contents of files; After is empty.
+	// Contents returns the current contents of files. It leaves Before.After empty.
 	Contents(ctx context.Context, paths []string) ([]tools.Before, error)
-	// Forget marks that files have changed: a model must read them again before it changes them.
+	// Forget marks that files have changed, so that a model must read them again before it changes them.
 	Forget(paths []string)
-	// Difference returns how files differ from their earlier contents, with mark before each name.
+	// Difference returns how files differ from the given earlier contents. mark precedes each file's name in text.
 	Difference(ctx context.Context, files []tools.Before, mark string) (text string, count int, err error)
 }
 
@@ -51,7 +51,8 @@ const (
 
 var errLimit = fmt.Errorf("it took longer than %v; is the target reachable?", limit)
 
-// Log holds the agent's changes of files that were not reverted. It is safe for concurrent use; use New.
+// Log holds the changes that the agent made to files and that were not reverted. It is safe for concurrent use; use
+// New.
 type Log struct {
 	stream *stream.Stream
 	files  func(ctx context.Context, target string) (Files, error)
@@ -72,28 +73,29 @@ type Log struct {
 	stop     context.CancelCauseFunc // ends the current Undo; nil: there is none
 }
 
-// prompts counts the person's prompts in the main conversation.
+// prompts counts the user's prompts in the main conversation.
 type prompts struct {
 	last  int  // newest prompt that opened an exchange
 	count int  // number of prompts
 	fresh bool // nothing was changed since the last one
 }
 
-// New returns an empty log. files returns the files of a target; nil: changes can't be undone, and nothing is kept.
-// Names of files on the first target do not include the target. Contents that an undo replaces are kept below dir.
+// New returns an empty log. files returns access to the files of a target; if it is nil, changes can't be undone, and
+// the log stores nothing. first is the target that file names do not mention. Copies of contents that an undo replaces
+// are stored below dir.
 func New(s *stream.Stream, files func(ctx context.Context, target string) (Files, error), first, dir string) *Log {
 	l := &Log{stream: s, files: files, first: first, dir: dir, works: make(map[int]agent), titles: make(map[int]string)}
 	l.Commands = &Commands{log: l}
 	return l
 }
 
-// agent is a subagent of a task.
+// agent describes a subagent: the task that called it, and its name.
 type agent struct {
 	parent int
 	name   string // for display
 }
 
-// Begun records a task. Changes of a subagent count for the prompt of the task that called it.
+// Begun records the start of a task. Changes of a subagent belong to the prompt for which its caller works.
 func (l *Log) Begun(e event.TaskStarted) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,14 +106,14 @@ func (l *Log) Begun(e event.TaskStarted) {
 	}
 }
 
-// Opened records that a prompt opened an exchange of the main conversation.
+// Opened records that a prompt started an exchange in the main conversation.
 func (l *Log) Opened(p event.PromptSubmitted) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.prompted = prompts{p.ID, l.prompted.count + 1, true}
 }
 
-// Replay processes a stored event.
+// Replay updates the log from a stored event.
 func (l *Log) Replay(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TaskStarted:
@@ -143,8 +145,8 @@ func (l *Log) Replay(env event.Envelope) {
 	}
 }
 
-// Keep stores the present contents of the files that a call is about to change, and publishes the event. It implements
-// [tools.Call].Keep. After an error nothing may be changed.
+// Keep stores the present contents of the files that a call is about to change, and publishes an event about them. It
+// implements [tools.Call].Keep. After an error the call must not change anything.
 func (l *Log) Keep(task, turn int, call tools.Call, files []tools.Before) error {
 	if l.files == nil || call.Dir == "" {
 		return nil
@@ -179,8 +181,8 @@ func (l *Log) Keep(task, turn int, call tools.Call, files []tools.Before) error 
 	return nil
 }
 
-// Diff returns how the files in the log differ from their earlier contents. For each file, diff has a line that
-// consists of mark and the file's name, then a unified diff. count is the number of files.
+// Diff returns how the files in the log differ from their contents before the first recorded change, and the number of
+// such files. For each file, diff has a line with mark and the file's name, then a unified diff.
 func (l *Log) Diff(ctx context.Context, mark string) (diff string, count int, err error) {
 	l.Commands.Settle(ctx)
 	l.mu.Lock()
@@ -189,7 +191,7 @@ func (l *Log) Diff(ctx context.Context, mark string) (diff string, count int, er
 	return l.diff(ctx, steps, nil, mark)
 }
 
-// diff does what Diff does, for some steps. It leaves out what the steps in later, which follow them, have changed.
+// diff is Diff for some steps only. It leaves out what was changed in later, the steps that follow them.
 func (l *Log) diff(ctx context.Context, steps, later []step, mark string) (diff string, count int, err error) {
 	if l.files == nil {
 		return "", 0, errors.New("file changes are not saved here")
@@ -225,7 +227,7 @@ func (l *Log) diff(ctx context.Context, steps, later []step, mark string) (diff 
 	return diff, count, nil
 }
 
-// Able returns why undo is not possible at all, or nil.
+// Able returns nil if undo is possible in this session, otherwise the reason why not.
 func (l *Log) Able() error {
 	if l.files == nil {
 		return errors.New("file changes can't be undone here")
@@ -243,7 +245,7 @@ func (l *Log) Running() bool {
 	return l.stop != nil
 }
 
-// Cancel ends the wait for the target of a running restore.
+// Cancel makes a running restore stop waiting for its target.
 func (l *Log) Cancel() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -257,7 +259,7 @@ func (l *Log) elsewhere(target string) bool {
 	return target != "" && l.first != "" && target != l.first
 }
 
-// placed returns file names with their target, such as web:/etc/hosts, unless it is the first one.
+// placed returns file names that include their target, such as web:/etc/hosts, unless it is the first one.
 func (l *Log) placed(target string, paths []string) []string {
 	if !l.elsewhere(target) {
 		return paths

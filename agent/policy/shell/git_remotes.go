@@ -63,7 +63,7 @@ func (w arg) localRepository(surely bool) bool {
 }
 
 // mayBegin reports whether one of a git word's possible values may start with char. A word that starts with ~ always
-// counts, because the shell may replace the ~ by a path.
+// counts, because the shell may replace the ~.
 func (w arg) mayBegin(char string) bool {
 	return slices.ContainsFunc(w.vals, func(v val) bool {
 		switch {

@@ -156,7 +156,6 @@ func fork(a *analyser) *analyser {
 	return b
 }
 
-// quotedRegexp matches texts in quotes.
 var quotedRegexp = texts.Regexp("\"([^\"\n]{1,400})\"|'([^'\n]{1,400})'|`([^`\n]{1,400})`|qx?[({]([^)}\n]{1,400})[)}]")
 
 // quotedTexts returns the quoted texts in code and, last, all of them joined, because a list such as ["rm", "-rf", "/"]

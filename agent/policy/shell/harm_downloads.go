@@ -167,7 +167,6 @@ func spelled(w arg) string {
 	return w.src
 }
 
-// cluster reports whether a word is a cluster of flags.
 func cluster(s string) bool { return len(s) > 1 && s[0] == '-' && s[1] != '-' }
 
 // savedTo returns the file to which a flag s of a download program saves, and how many of the next words belong to the

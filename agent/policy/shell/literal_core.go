@@ -145,7 +145,7 @@ func firstText(words []arg) string {
 // filters lists the programs of the core that may read another program's output: they treat it as data.
 var filters = []string{"head", "tail", "wc", "sort", "cut", "grep", "uniq", "cat", "tr"}
 
-// dateCheck allows date without arguments or with formats.
+// dateCheck refuses all arguments of date except formats.
 func dateCheck(c *call) string {
 	for _, w := range c.rest {
 		if s, ok := w.lit(); !ok || !strings.HasPrefix(s, "+") {

@@ -66,7 +66,7 @@ var coreTools = sync.OnceValue(func() map[string]*spec {
 
 const systemctlCore = "-alqr -t: -n: -p: --all --full --no-pager --no-legend --plain --type: --state: --failed --user --lines: --property: --value --quiet"
 
-// coreFolder requires exactly one folder.
+// coreFolder refuses a command without exactly one folder.
 func coreFolder(c *call) string {
 	if s, ok := literals(c.rest); !ok || len(s) != 1 || s[0] == "-" {
 		return "cd to a folder that is known only when it runs"
@@ -74,7 +74,7 @@ func coreFolder(c *call) string {
 	return ""
 }
 
-// coreFindTests maps the tests that every find supports to the number of words that follow.
+// coreFindTests maps the tests that every find supports to the number of words that follow each.
 var coreFindTests = map[string]int{
 	"-name": 1, "-iname": 1, "-path": 1, "-type": 1, "-maxdepth": 1, "-mindepth": 1, "-size": 1, "-mtime": 1, "-mmin": 1, "-newer": 1, "-user": 1, "-perm": 1,
 	"-print": 0, "-print0": 0, "-prune": 0, "-o": 0, "-a": 0, "-not": 0, "!": 0, "(": 0, ")": 0,

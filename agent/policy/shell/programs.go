@@ -140,7 +140,6 @@ func aliased(argv []Arg) [][]Arg {
 	return all
 }
 
-// fieldsOf splits a text into arguments.
 func fieldsOf(text string) []Arg {
 	var words []Arg
 	for s := range strings.FieldsSeq(text) {
@@ -229,8 +228,8 @@ func hasOption(program string, words []Arg, option string) Match {
 	return best
 }
 
-// optionNames returns the names of an option, without dashes. For combined letters, it returns one list per letter. A
-// long option without synonyms has no list, because it is compared as written.
+// optionNames returns the names of an option, without dashes. For combined letters, it returns one list per letter. The
+// list is empty for a long option without synonyms, because it is compared as written.
 func optionNames(program, option string) (all [][]string) {
 	long, isLong := strings.CutPrefix(option, "--")
 	given := []string{long}

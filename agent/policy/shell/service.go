@@ -7,7 +7,7 @@ import (
 	"buddy/texts"
 )
 
-// service returns why a query to a service needs approval, or "".
+// service returns why a command that queries a service needs approval, or "".
 func (a *analyser) service(name string, words []arg) string {
 	s, rest := lookup(name, words)
 	if s == nil {
@@ -138,8 +138,8 @@ func systemctlShow(c *call) string {
 // plainFormat matches formats of tmux with variables only: #{name} and #S.
 var plainFormat = texts.Regexp(`^([^#]|#\{\w*\}|#[0-9A-Za-z])*$`)
 
-// tmuxFormat allows variables in formats, but nothing that is expanded again or runs a command. A word that ends in
-// ; starts another command.
+// tmuxFormat refuses formats whose parts are expanded again or run a command. It also refuses a word that ends in ;,
+// because that starts another command.
 func tmuxFormat(c *call) string {
 	for _, w := range c.words {
 		if s, ok := w.lit(); !ok || strings.HasSuffix(s, ";") {
@@ -155,7 +155,7 @@ func tmuxFormat(c *call) string {
 	return ""
 }
 
-// dockerInspect requires a format that omits the environment.
+// dockerInspect refuses a format that could show the environment of a container.
 func dockerInspect(c *call) string {
 	formats := c.values("-f", "--format")
 	if len(formats) == 0 {

@@ -8,8 +8,8 @@
 //
 // A command is read-only if all its programs are on a list of programs that only inspect, and no redirection or flag
 // obviously writes. Such a command may run without approval only in the read-only sandbox, where the kernel prevents
-// changes and hides files with secrets. Without the sandbox, only commands of the literal core may: programs and
-// flags in a reviewed table. The analysis opens no file and starts no process.
+// changes and hides files with secrets. Without the sandbox, only commands of the literal core run without approval:
+// programs and flags in a reviewed table. The analysis opens no file and starts no process.
 package shell
 
 import (
@@ -363,7 +363,7 @@ func (r Report) Outside() Report {
 	return r
 }
 
-// other records a finding that is not read-only and not a command.
+// other records a finding that makes the script not read-only and that is not a command.
 func (r *Report) other(why string) {
 	if len(r.Other) < 50 {
 		r.Other = append(r.Other, why)
@@ -376,7 +376,7 @@ func (r *Report) unread(why string) {
 	r.other(why)
 }
 
-// harm records harm; the first finding wins.
+// harm records harm. Of several findings, the first one counts.
 func (r *Report) harm(what, safer string) {
 	if r.Harm == "" && what != "" {
 		r.Harm, r.Safer = what, safer

@@ -63,7 +63,6 @@ func (c *call) values(names ...string) []arg {
 	return out
 }
 
-// given returns the values of all flags.
 func (c *call) given() (all []arg) {
 	for _, f := range c.flags {
 		all = append(all, f.vals...)

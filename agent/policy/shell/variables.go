@@ -26,7 +26,7 @@ type scope struct {
 	sure map[string]bool // variables assigned on every path to here
 }
 
-// survey counts the nodes that the walk must visit, and records assignments to variables.
+// survey counts the nodes below n that the walk must visit, and records the assignments in them.
 func (s *scope) survey(n syntax.Node) int {
 	switch n := n.(type) {
 	case *syntax.CmdSubst, *syntax.ProcSubst:

@@ -8,7 +8,6 @@ import (
 	"buddy/texts"
 )
 
-// stmt visits one statement.
 func (a *analyser) stmt(s *syntax.Stmt, piped bool) {
 	if s == nil {
 		return
@@ -227,7 +226,6 @@ func isCd(s *syntax.Stmt) bool {
 	return ok && !s.Negated && !s.Background && len(s.Redirs) == 0 && len(c.Assigns) == 0 && len(c.Args) == 2 && c.Args[0].Lit() == "cd"
 }
 
-// call visits a simple command.
 func (a *analyser) call(c *syntax.CallExpr, piped bool) {
 	a.visited++
 	for _, as := range c.Assigns {
@@ -279,7 +277,7 @@ func duplicates(r *syntax.Redirect, w arg) bool {
 	return ok && (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && slices.Contains([]string{"0", "1", "2", "-", "1-", "2-"}, s)
 }
 
-// writes records that output is redirected to a file, unless the file is harmless.
+// writes records that output is redirected to the file w, unless that is /dev/null.
 func (r *Report) writes(w arg) {
 	s, ok := w.lit()
 	switch {

@@ -19,7 +19,7 @@ const (
 	dynamic             // known only at run time
 )
 
-// val is one value that a word may have.
+// val is one possible value of a word.
 type val struct {
 	text string // for computed values: the known start
 	kind kind
@@ -183,7 +183,6 @@ func (b *builder) part(p syntax.WordPart, quoted, first, last bool) {
 	}
 }
 
-// text appends literal text.
 func (b *builder) text(s string) { b.add(escape(s)) }
 
 func (b *builder) add(s string) {
@@ -231,7 +230,6 @@ func (b *builder) lit(s string, quoted, first, last bool) {
 	b.add(sb.String())
 }
 
-// quoted appends a part in double quotes.
 func (b *builder) quoted(s string) {
 	var sb strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -172,7 +172,7 @@ func (a *analyser) envAssign(w arg) {
 	}
 }
 
-// wrapShell judges the script of sh -c.
+// wrapShell judges the script after sh -c.
 func wrapShell(a *analyser, name string, words []arg, via []string, _ bool) bool {
 	for _, by := range via {
 		if by, _, _ := strings.Cut(by, " "); by == "xargs" || by == "find" {
@@ -237,7 +237,7 @@ func wrapEval(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	return true
 }
 
-// wrapSu judges the script of su -c.
+// wrapSu judges the script after su -c.
 func wrapSu(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	a.record(words, via, Privileged, "su changes to another user")
 	for i := 1; i+1 < len(words); i++ {
@@ -286,7 +286,7 @@ func wrapSSH(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 // xargsFlags lists flags of xargs that only affect how the input is split.
 var xargsFlags = specs([]spec{{name: "xargs", flags: "-0rtx -n: -L: -I: -P: -d: -s: -E: -a: --arg-file: --null --no-run-if-empty --max-args: --max-procs: --max-lines: --delimiter: --verbose --replace?"}})["xargs"]
 
-// wrapXargs judges the command that xargs runs, with words from the input.
+// wrapXargs judges the command that xargs runs, whose last words come from the input.
 func wrapXargs(a *analyser, name string, words []arg, via []string, piped bool) bool {
 	c, n, why := xargsFlags.leading(words[1:])
 	if why != "" {
@@ -314,8 +314,8 @@ func wrapXargs(a *analyser, name string, words []arg, via []string, piped bool) 
 }
 
 // xargsMark returns the placeholder in the command that xargs replaces, or "" if xargs appends the words. The last
-// placeholder wins. If a placeholder and a count are given, not every xargs lets the later one win; why then says that
-// the result is uncertain.
+// placeholder wins. If both a placeholder and a count are given, versions of xargs differ in which one they use, so why
+// says that the result is uncertain.
 func xargsMark(c *call) (mark, why string) {
 	counts := false
 	for _, f := range c.flags {
@@ -355,7 +355,7 @@ func replace(words []arg, mark string, item arg) []arg {
 	return out
 }
 
-// wrapFind judges the commands that find runs, and then find itself.
+// wrapFind judges the commands that find runs, then find itself.
 func wrapFind(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	via = append(slices.Clone(via), "find -exec")
 	for i := 1; i < len(words); i++ {
@@ -370,7 +370,7 @@ func wrapFind(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 	return false
 }
 
-// findExec judges the command of -exec and returns the number of its words.
+// findExec judges the command after -exec and returns the number of its words.
 func (a *analyser) findExec(words []arg, via []string) int {
 	for i, w := range words {
 		s, _ := w.lit()

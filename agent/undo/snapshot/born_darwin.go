@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// born returns when a file was created; where that is unknown, when it was last changed.
+// born returns when a file was created or, if that is unknown, when it was last changed.
 func born(e *entry) time.Time {
 	var st unix.Stat_t
 	if err := unix.Lstat(e.path, &st); err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// born returns when a file was created; where the file system does not record that, when it was last changed.
+// born returns when a file was created or, if the file system does not record that, when it was last changed.
 func born(e *entry) time.Time {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, e.path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st)

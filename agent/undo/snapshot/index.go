@@ -18,7 +18,7 @@ import (
 	files "buddy/tools/fs"
 )
 
-// stamp identifies a version of a file without its content.
+// stamp identifies a version of a file by its metadata, without its content.
 type stamp struct {
 	dev, ino     uint64
 	size         int64
@@ -30,7 +30,7 @@ func stampOf(st *unix.Stat_t) stamp {
 	return stamp{uint64(st.Dev), st.Ino, st.Size, uint32(st.Mode), unix.TimespecToNsec(st.Mtim), unix.TimespecToNsec(st.Ctim)}
 }
 
-// entry is one path of an index.
+// entry is one path in an index, with its state.
 type entry struct {
 	path  string
 	stamp stamp
@@ -38,11 +38,12 @@ type entry struct {
 	State
 }
 
-// An index is a file with the entries of a tree in the order of a walk, after the text magic. Its modification time is
-// the time of the last scan. It is read and written as a stream, so that a tree costs no memory between scans.
+// magic is the start of an index, which is a file with the entries of a tree in the order of a walk. The file's
+// modification time is the time of the last scan. An index is read and written as a stream, so a tree needs no memory
+// between scans.
 const magic = "buddy index 1\n"
 
-// before reports whether a walk visits path a before b: the content of a folder follows the folder.
+// before reports whether a walk visits path a before path b. The content of a folder directly follows the folder.
 func before[A, B string | []byte](a A, b B) bool {
 	for i := 0; i < len(a) && i < len(b); i++ {
 		if a[i] != b[i] {
@@ -52,7 +53,7 @@ func before[A, B string | []byte](a A, b B) bool {
 	return len(a) < len(b)
 }
 
-// indexReader reads an index; the zero value is an empty one.
+// indexReader reads an index. The zero value reads an empty index.
 type indexReader struct {
 	f    *os.File
 	in   *bufio.Reader
@@ -61,7 +62,7 @@ type indexReader struct {
 	err  error
 }
 
-// record is an entry that the next one overwrites.
+// record is an entry in an indexReader's buffers, valid only until the next one is read.
 type record struct {
 	path, link []byte
 	stamp      stamp
@@ -74,7 +75,7 @@ func (r *record) kind() Kind   { return kinds[r.flags&kindMask] }
 func (r *record) fresh() bool  { return r.flags&freshFlag != 0 }
 func (r *record) hasSum() bool { return r.flags&sumFlag != 0 }
 
-// entry returns a copy of the record; nil for nil.
+// entry returns a copy of the record, or nil if r is nil.
 func (r *record) entry() *entry {
 	if r == nil {
 		return nil
@@ -92,7 +93,7 @@ func (r *record) entry() *entry {
 	return e
 }
 
-// openIndex opens an index. A missing one is empty.
+// openIndex opens an index. A missing file counts as an empty index.
 func openIndex(path string) (*indexReader, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,7 +123,7 @@ func (r *indexReader) close() {
 	}
 }
 
-// next returns the next record, nil at the end or after an error, which r.err holds.
+// next returns the next record, or nil at the end and after an error, which is then in r.err.
 func (r *indexReader) next() *record {
 	if r.in == nil || r.err != nil {
 		return nil
@@ -175,10 +176,10 @@ func (r *indexReader) fail(err error) {
 	}
 }
 
-// maxText is longer than any path or link, in bytes.
+// maxText is longer than any path or link target, in bytes.
 const maxText = 1 << 20
 
-// Flags of an entry; the lowest bits are the kind.
+// Flags of an entry. The lowest bits hold its kind.
 const (
 	kindMask  = 3
 	sumFlag   = 4
@@ -187,7 +188,7 @@ const (
 
 var kinds = [4]Kind{None, File, Folder, Link}
 
-// indexWriter writes an index to a temporary file, which replaces the old one at its end.
+// indexWriter writes an index to a temporary file, which finally replaces the old index.
 type indexWriter struct {
 	path string
 	f    *os.File
@@ -214,7 +215,6 @@ func (w *indexWriter) flush() error {
 	return err
 }
 
-// add appends an entry.
 func (w *indexWriter) add(e *entry) error {
 	one := record{path: []byte(e.path), link: []byte(e.Link), stamp: e.stamp, flags: byte(slices.Index(kinds[:], e.Kind)), perm: e.Perm}
 	if e.Sum != "" {
@@ -229,7 +229,6 @@ func (w *indexWriter) add(e *entry) error {
 	return w.copy(&one)
 }
 
-// copy appends a record.
 func (w *indexWriter) copy(r *record) error {
 	b := binary.AppendUvarint(w.buf, uint64(len(r.path)))
 	b = append(b, r.path...)
@@ -249,7 +248,7 @@ func (w *indexWriter) copy(r *record) error {
 	return w.flush()
 }
 
-// end puts the new index in place if err is nil; otherwise it removes the temporary file.
+// end puts the new index in place, or removes the temporary file if err is not nil.
 func (w *indexWriter) end(err error) error {
 	err = errors.Join(err, w.out.Flush(), w.f.Close())
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 
 const listSuffix = ".changes"
 
-// Write stores a list of changes and returns its file.
+// Write stores a list of changes and returns the path of its file.
 func (t *Tree) Write(changes []Change) (list string, err error) {
 	if err := os.MkdirAll(t.o.State, 0o700); err != nil {
 		return "", err
@@ -34,7 +34,7 @@ func (t *Tree) Write(changes []Change) (list string, err error) {
 	return list, errors.Join(err, w.Flush(), f.Close())
 }
 
-// Read returns the changes of a list.
+// Read returns the changes in a file that Write stored.
 func Read(list string) (changes []Change, err error) {
 	f, err := os.Open(list)
 	if err != nil {
@@ -54,8 +54,8 @@ func Read(list string) (changes []Change, err error) {
 	}
 }
 
-// Merge joins lists of changes, the oldest first: each path gets its first state before and its last state after. A
-// path whose last state equals its first is left out.
+// Merge combines lists of changes, the oldest first, into one change per path: from its state before the first change
+// to its state after the last. It leaves out a path whose state is the same at the end.
 func Merge(lists ...[]Change) (all []Change) {
 	at := make(map[string]int)
 	for _, changes := range lists {
@@ -77,7 +77,7 @@ func Merge(lists ...[]Change) (all []Change) {
 	return kept
 }
 
-// Join returns the changes of a later list, and those of an earlier one whose paths the later one does not have.
+// Join returns the changes of a later list, and those of an earlier list that concern other paths.
 func Join(earlier, later []Change) []Change {
 	has := make(map[string]bool)
 	for _, c := range later {
@@ -91,7 +91,7 @@ func Join(earlier, later []Change) []Change {
 	return later
 }
 
-// Reverse returns the changes that take the given ones back.
+// Reverse returns the changes that revert the given ones.
 func Reverse(changes []Change) []Change {
 	all := make([]Change, len(changes))
 	for i, c := range changes {

@@ -22,10 +22,11 @@ type Restored struct {
 	Left    []string // paths that are not restored, because their content is not kept or other things are in a folder
 }
 
-// Restore puts back the state before some changes, all of it or none. Without force, nothing is restored if a path has
-// changed since. announce gets what will be restored, before the first path changes; if it returns an error, nothing
-// changes. A file that exists keeps its attributes; a missing one is created with its content and permissions.
-// Modification times are new, because programs such as make take an older time for an older file.
+// Restore restores the state before some changes, all of it or nothing. Without force, it restores nothing if a path
+// has changed since. Before it changes the first path, it calls announce with the changes that it will make; if
+// announce fails, it changes nothing. An existing file keeps its other attributes; a missing one is created with its
+// content and permissions. Restored files get new modification times, because otherwise programs such as make would see
+// no change.
 func (t *Tree) Restore(ctx context.Context, changes []Change, force bool, announce func([]Change) error) (Restored, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,13 +57,13 @@ func (t *Tree) Restore(ctx context.Context, changes []Change, force bool, announ
 	return Restored{}, fmt.Errorf("nothing was restored: %w", err)
 }
 
-// Present returns the present state of a path. It stores the content of a file.
+// Present returns the present state of a path, and stores the content if the path is a file.
 func (t *Tree) Present(ctx context.Context, path string) (State, error) {
 	r := restore{tree: t, ctx: ctx}
 	return r.present(path)
 }
 
-// restore is one run of Restore.
+// restore holds the state of one call of Restore.
 type restore struct {
 	tree *Tree
 	ctx  context.Context
@@ -71,7 +72,7 @@ type restore struct {
 	buf  []byte
 }
 
-// plan compares a path with the states before and after a change.
+// plan decides what to do about a change, by comparing the path's present state with those before and after the change.
 func (r *restore) plan(c Change) error {
 	now, err := r.present(c.Path)
 	if err != nil {
@@ -110,7 +111,7 @@ func (r *restore) has(s State) bool {
 	return err == nil
 }
 
-// present returns the present state of a path, and stores the content of a file.
+// present returns the present state of a path, and stores the content if the path is a file.
 func (r *restore) present(path string) (s State, err error) {
 	dir, err := files.Local.PassDir(r.ctx, filepath.Dir(path))
 	switch {
@@ -154,8 +155,8 @@ func (r *restore) present(path string) (s State, err error) {
 	return s, err
 }
 
-// keepFolders drops each change that would remove a folder although it contains paths that stay. Such a path was put
-// there since if .gitignore files do not exclude it; then it counts as changed.
+// keepFolders drops each change that would remove a folder in which other paths remain. A remaining path that
+// .gitignore does not exclude was created since, so it counts as changed.
 func (r *restore) keepFolders() {
 	goes, left := make(map[string]bool), make(map[string]bool)
 	for _, c := range r.done.Changes {
@@ -188,7 +189,7 @@ func (r *restore) keepFolders() {
 	r.done.Changes = stay
 }
 
-// content returns the paths in a folder that a change removes.
+// content returns the paths in a folder that the change would remove.
 func (r *restore) content(c Change) (all []string) {
 	if c.Before.Kind != Folder || c.After.Kind == Folder {
 		return nil
@@ -205,7 +206,7 @@ func (r *restore) content(c Change) (all []string) {
 	return all
 }
 
-// ignored reports whether a tree leaves out an entry of one of its folders.
+// ignored reports whether a tree leaves out a path, for example because of .gitignore.
 func ignored(ctx context.Context, path string) bool {
 	name := filepath.Base(path)
 	if name == ".git" || name == ".buddyx" {
@@ -225,8 +226,8 @@ func byPath(a, b Change) int {
 	return 1
 }
 
-// apply makes changes whose paths are sorted: first it removes paths, then it makes folders, then it writes files and
-// links, and last it sets the permissions of folders.
+// apply makes changes, which are sorted by path. It first removes paths, then creates folders, files and links, and
+// last sets the permissions of folders.
 func (r *restore) apply(changes []Change) error {
 	for _, c := range slices.Backward(changes) {
 		if c.Before.Kind != None && c.Before.Kind != c.After.Kind {
@@ -268,10 +269,11 @@ func (r *restore) put(c Change) error {
 	return nil
 }
 
-// many reports whether files are synced to disk together: one by one, thousands would take minutes.
+// many reports whether so many files are restored that they are synced to disk together: one by one, thousands would
+// take minutes.
 func (r *restore) many() bool { return len(r.done.Changes) > 50 }
 
-// write writes a file: an existing one keeps its attributes.
+// write writes a file. An existing file keeps its other attributes.
 func (r *restore) write(c Change) error {
 	if c.Before.Kind == File && c.Before.Sum == c.After.Sum && c.After.Sum != "" {
 		return files.SetPermissions(c.Path, c.After.Perm)
@@ -310,7 +312,7 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Name returns a path for display: relative to the first root if it is in it.
+// Name returns a path for display, relative to the first root if it is inside.
 func (t *Tree) Name(path string) string {
 	if rel, ok := strings.CutPrefix(path, t.o.Roots[0]+"/"); ok {
 		return rel

@@ -15,13 +15,13 @@ import (
 	files "buddy/tools/fs"
 )
 
-// granularity is the time within which two changes of a file can have the same times, on older kernels.
+// granularity is the largest interval within which two changes of a file can get the same timestamps, on older kernels.
 const granularity = 100 * time.Millisecond
 
-// tick limits how far the time of a new file can be behind the clock.
+// tick is the most by which the timestamps of a new file can lag behind the clock.
 const tick = 20 * time.Millisecond
 
-// scan is one run of Scan.
+// scan holds the state of one scan.
 type scan struct {
 	tree  *Tree
 	ctx   context.Context
@@ -39,8 +39,8 @@ type scan struct {
 	buf   []byte
 }
 
-// diff is a path whose stamp has changed, or whose content still has to be kept. before or after is nil if there is
-// nothing.
+// diff is a path whose stamp has changed, or whose content is not stored yet. before or after is nil if the path did
+// not or does not exist.
 type diff struct {
 	before, after *entry
 	update        bool // same state, only the stamp changed
@@ -86,7 +86,7 @@ func (s *scan) run() (done Scanned, err error) {
 	return s.result(), os.Chtimes(s.tree.index(), s.began, s.began)
 }
 
-// walk compares one root with the index.
+// walk compares the files below a root with the index.
 func (s *scan) walk(root string) error {
 	rules := files.RulesAbove(s.ctx, files.Local, root)
 	top, err := files.Local.OpenDir(s.ctx, root)
@@ -131,8 +131,8 @@ func (s *scan) walk(root string) error {
 	return w.Walk(top, "", rules, 1)
 }
 
-// visit compares the next path of the walk with the index. For a link, it reads the target from the entry name of the
-// folder dir.
+// visit compares the next path of the walk with the index. If the path is a link, visit reads its target through dir,
+// the folder in which it is called name.
 func (s *scan) visit(path string, st *unix.Stat_t, dir files.Folder, name string) {
 	mode := files.ModeOf(st)
 	now := entry{stamp: stampOf(st), State: State{Perm: mode.Perm()}}
@@ -168,7 +168,8 @@ func (s *scan) visit(path string, st *unix.Stat_t, dir files.Folder, name string
 	s.diffs = append(s.diffs, diff{before: was, after: new(now)})
 }
 
-// same reports whether the next record of the index still describes the path, so that the path needs no second look.
+// same reports whether the next record of the index still describes the path, so that the path need not be examined
+// further.
 func (s *scan) same(now *entry) bool {
 	was := s.ahead
 	if was.kind() == Folder {
@@ -181,7 +182,7 @@ func (s *scan) same(now *entry) bool {
 	return was.kind() != File || was.hasSum() || size > s.tree.o.Limits.File || s.bytes+size > s.tree.o.Limits.Folder
 }
 
-// count counts a record that stays as it is.
+// count adds the size of a record that stays in the index to the total, or counts it as a file without stored content.
 func (s *scan) count(r *record) {
 	switch {
 	case r.hasSum():
@@ -191,7 +192,7 @@ func (s *scan) count(r *record) {
 	}
 }
 
-// gone handles the next record of the index if the walk has not found its path.
+// gone handles the next record of the index, whose path the walk has not found.
 func (s *scan) gone() {
 	was := s.ahead.entry()
 	var st unix.Stat_t
@@ -206,16 +207,16 @@ func (s *scan) gone() {
 	s.ahead = s.old.next()
 }
 
-// throughLink reports whether a folder of a path is a symbolic link.
+// throughLink reports whether a symbolic link is among the folders of a path.
 func throughLink(path string) bool {
 	dir := filepath.Dir(path)
 	real, err := filepath.EvalSymlinks(dir)
 	return err != nil || real != dir
 }
 
-// classify finds new paths that are older than the last scan: a rule that excluded them has gone, or they were moved or
-// linked from outside. They are recorded but do not count as changes, because an undo would remove what the command did
-// not make.
+// classify finds paths that are new in the index but older than the last scan: a rule that excluded them was removed,
+// or they were moved or linked into the tree. They are recorded, but do not count as changes, because an undo would
+// delete files that the command did not create.
 func (s *scan) classify() {
 	moved := make(map[[2]uint64]bool)
 	for _, d := range s.diffs {
@@ -264,7 +265,8 @@ func (s *scan) keep() {
 	}
 }
 
-// compare finds entries whose state is the same, although the stamp has changed or the content was not kept.
+// compare marks paths as unchanged if only the stamp has changed, or if the content is unknown and the stamp is the
+// same.
 func (s *scan) compare() {
 	for i := range s.diffs {
 		d := &s.diffs[i]
@@ -274,7 +276,7 @@ func (s *scan) compare() {
 	}
 }
 
-// read stores the content of a file, and updates its size if it has changed meanwhile.
+// read stores the content of a file. If the file's size has changed since the walk, read updates it in e.
 func (s *scan) read(e *entry) (string, error) {
 	f, err := files.Local.Open(s.ctx, e.path)
 	if err != nil {
@@ -289,7 +291,7 @@ func (s *scan) read(e *entry) (string, error) {
 	return sum, err
 }
 
-// write writes the new index: the old one with the differences.
+// write writes the new index: the old one with the differences applied.
 func (s *scan) write(from string) error {
 	old, err := openIndex(from)
 	if err != nil {
@@ -327,7 +329,7 @@ func (s *scan) write(from string) error {
 	return w.end(errors.Join(err, old.err))
 }
 
-// result returns the changes for the caller.
+// result returns what Scan returns.
 func (s *scan) result() Scanned {
 	done := Scanned{Files: s.seen, Bytes: s.bytes, Missing: s.lacks, Store: s.store}
 	for _, d := range s.diffs {

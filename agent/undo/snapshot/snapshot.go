@@ -33,10 +33,11 @@ import (
 	files "buddy/tools/fs"
 )
 
-// Kind names what a path leads to.
+// Kind says what is at a path.
 type Kind string
 
-// The kinds. Other is anything that is not recorded, such as a device, or a path that leads through a link.
+// The kinds. None means that nothing is there. Other stands for what is not recorded, such as a device, or a path that
+// leads through a link.
 const (
 	None   Kind = ""
 	File   Kind = "file"
@@ -54,11 +55,11 @@ type State struct {
 	Link string      `json:"link,omitempty"` // target of a link
 }
 
-// Kept reports whether the state can be restored.
+// Kept reports whether the state was recorded completely, so that it can be restored.
 func (s State) Kept() bool { return s.Kind != Other && (s.Kind != File || s.Sum != "") }
 
-// Same reports whether two states have the same content and permissions. A shorter sum is compared as far as it goes:
-// file tools record half of it, and no permissions.
+// Same reports whether two states have the same content and permissions. File tools record only the first half of the
+// sum, and no permissions; then only that half is compared.
 func (s State) Same(o State) bool {
 	if s.Kind != o.Kind || s.Link != o.Link || s.Kind == Other {
 		return false
@@ -75,7 +76,7 @@ func (s State) Same(o State) bool {
 	return strings.HasPrefix(s.Sum, o.Sum) || strings.HasPrefix(o.Sum, s.Sum)
 }
 
-// Words describes the state for a person, without the content of a file.
+// Words describes the state for the user, without the content of a file.
 func (s State) Words() string {
 	switch s.Kind {
 	case None:
@@ -138,7 +139,7 @@ type jsonChange struct {
 	After  State  `json:"after"`
 }
 
-// Limits bounds what is kept. Zeros are the defaults.
+// Limits bounds what is stored. A zero field means the default.
 type Limits struct {
 	File   int64 // bytes of a file; the content of a larger one is not kept
 	Folder int64 // bytes of all current contents of a tree; the smallest files are kept first
@@ -158,13 +159,14 @@ const (
 	maxScan    = time.Second // for looking at all paths of a tree
 )
 
-// ErrTooLarge is returned for folders in which looking at all paths takes too long. The tree stays off.
+// ErrTooLarge is returned if a scan of the folders takes too long. The tree then records nothing.
 var ErrTooLarge = errors.New("the folder has more than 100,000 files, or looking at them takes more than a second")
 
-// ErrStillLarge wraps ErrTooLarge if an earlier session found the folder too large, at most a day ago.
+// ErrStillLarge wraps ErrTooLarge. It is returned without a scan if an earlier session found the folders too large, at
+// most a day ago.
 var ErrStillLarge = fmt.Errorf("found before: %w", ErrTooLarge)
 
-// retryLarge is the time after which a folder that was too large is tried again.
+// retryLarge is the time after which folders that were too large are scanned again.
 const retryLarge = 24 * time.Hour
 
 // Options configure a Tree.
@@ -177,7 +179,7 @@ type Options struct {
 	Recovery files.Recovery // old bytes of files that are written in place
 }
 
-// Tree is the recorded state of some folders. It is safe for concurrent use.
+// Tree records the state of some folders. It is safe for concurrent use.
 type Tree struct {
 	o Options
 
@@ -188,7 +190,7 @@ type Tree struct {
 	lists atomic.Int64 // number of the last list of changes
 }
 
-// Open returns a tree. It reads and writes nothing yet.
+// Open returns a tree. It does not access files yet.
 func Open(o Options) *Tree {
 	if o.Limits.File == 0 {
 		o.Limits.File = DefaultFile
@@ -202,8 +204,8 @@ func Open(o Options) *Tree {
 	return &Tree{o: o}
 }
 
-// Restores reports whether everything at and below a path is recorded with its content, so that its deletion can be
-// undone: nothing is excluded by a rule, too large, or changed since the last scan.
+// Restores reports whether the deletion of a path with everything below it could be undone: all of it is recorded with
+// its content, so nothing is excluded by a rule, too large, or new since the last scan.
 func (t *Tree) Restores(path string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -251,8 +253,8 @@ type Scanned struct {
 // being copied, the remaining ones are not kept, which is no error.
 func (t *Tree) Scan(ctx context.Context) (Scanned, error) { return t.ScanSince(ctx, time.Time{}) }
 
-// ScanSince does what Scan does, after a command that made its files elsewhere and moved them here, such as a tried
-// command. Files created at the given time or later count as made by the command, even if they are older than the last
+// ScanSince is Scan after a command that created its files elsewhere and moved them here, such as a command that was
+// tried. Files created at the given time or later count as made by the command, even if they are older than the last
 // scan.
 func (t *Tree) ScanSince(ctx context.Context, since time.Time) (Scanned, error) {
 	t.mu.Lock()
@@ -276,7 +278,7 @@ func (t *Tree) ScanSince(ctx context.Context, since time.Time) (Scanned, error) 
 	return done, err
 }
 
-// mark returns the path of the file whose existence means that the folders were too large.
+// mark returns the path of a file that exists if the folders were found to be too large.
 func (t *Tree) mark() string { return filepath.Join(t.o.Store, "too-large") }
 
 // Started reports whether an earlier scan of the session was recorded.
@@ -285,7 +287,7 @@ func (t *Tree) Started() bool {
 	return err == nil
 }
 
-// index returns the path of the index of the session's last scan; base returns that of the last scan of the previous
-// session in the same folders.
+// index returns the path of this session's index. base returns the path of the index that the previous session in the
+// same folders left.
 func (t *Tree) index() string { return filepath.Join(t.o.State, "index") }
 func (t *Tree) base() string  { return filepath.Join(t.o.Store, "index") }

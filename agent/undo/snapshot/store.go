@@ -16,12 +16,12 @@ import (
 	files "buddy/tools/fs"
 )
 
-// object returns the path of a content in the store.
+// object returns the path of a stored content.
 func (t *Tree) object(sum string) string {
 	return filepath.Join(t.o.Store, "objects", sum[:2], sum[2:])
 }
 
-// Content returns a stored content. It fails if the content was removed or does not match its sum.
+// Content returns the stored content of a state. It fails if the content was removed or does not match its sum.
 func (t *Tree) Content(s State) ([]byte, error) {
 	if len(s.Sum) != wholeSum {
 		return nil, errNotKept
@@ -45,7 +45,7 @@ func sumOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Add stores a content and returns its sum.
+// Add stores data and returns its sum.
 func (t *Tree) Add(data []byte) (sum string, err error) {
 	sum = sumOf(data)
 	path := t.object(sum)
@@ -72,7 +72,8 @@ func (t *Tree) Add(data []byte) (sum string, err error) {
 
 var errStore = errors.New("copies of files can't be stored")
 
-// keep stores the content of an open file. buf is reused between calls. The sum is "" if the file grew over the limit.
+// keep stores the content of an open file and returns its sum, or "" if the file has grown over the limit. buf is
+// reused between calls.
 func (t *Tree) keep(f io.Reader, size int64, buf *[]byte) (sum string, err error) {
 	if int64(cap(*buf)) <= size {
 		*buf = make([]byte, size+size/4+512)
@@ -103,9 +104,9 @@ func (t *Tree) keep(f io.Reader, size int64, buf *[]byte) (sum string, err error
 	return t.Add(b[:n])
 }
 
-// Sweep makes the index of the session the base of the next one, and removes the oldest contents while the store is
-// over its limit. Contents of the present files and of the session's lists stay; if another session uses the store, all
-// contents stay. Call it at the end of a session.
+// Sweep must be called at the end of a session. It makes the session's index the base for the next session, and removes
+// the oldest contents while the store is over its limit. It keeps the contents of the present files and of the
+// session's lists of changes. While another session uses the store, nothing is removed.
 func (t *Tree) Sweep() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -159,7 +160,7 @@ func (t *Tree) Sweep() error {
 	return nil
 }
 
-// share marks the store as used by a session, until Sweep or the end of the process.
+// share marks the store as in use by this session, until Sweep is called or the process ends.
 func (t *Tree) share() error {
 	if t.lock != nil {
 		return nil
@@ -191,7 +192,7 @@ func (t *Tree) Used() (total int64) {
 	return total
 }
 
-// needed returns the files of contents that the index and the lists of the session name.
+// needed returns the paths of the stored contents to which the session's index and lists refer.
 func (t *Tree) needed() (map[string]bool, error) {
 	all := make(map[string]bool)
 	old, err := openIndex(t.index())
@@ -227,7 +228,7 @@ func (t *Tree) needed() (map[string]bool, error) {
 	return all, nil
 }
 
-// copyFile replaces a file atomically by a copy of another.
+// copyFile atomically replaces a file by a copy of another one.
 func copyFile(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
