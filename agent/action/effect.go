@@ -32,7 +32,7 @@ func (e Effect) Text() string {
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }
 
-// names returns the text that lists e.Names after the effect: ": a.go, b.go and 3 more"; "" if there are none.
+// names returns e.Names as the end of the text: ": a.go, b.go and 3 more".
 func (e Effect) names() string {
 	if len(e.Names) == 0 {
 		return ""

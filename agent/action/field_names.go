@@ -228,7 +228,7 @@ func pathSpec(r *Rule, spec string) error {
 	return nil
 }
 
-// pathBegin converts a pattern of other agents, whose start decides what it is relative to, to the form of Rule.Path.
+// pathBegin converts the start of another agent's pattern to the form of Rule.Path.
 func pathBegin(path string) (string, error) {
 	switch {
 	case strings.HasPrefix(path, "//"):

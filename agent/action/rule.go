@@ -194,8 +194,8 @@ type ApprovalContext struct {
 	Alternatives []string `json:"alternatives,omitempty"`
 	Kept         []string `json:"kept,omitempty"`    // how commands are restricted, before and after approval
 	Outside      bool     `json:"outside,omitempty"` // if approved, it runs outside the sandbox of auto mode
-	// Unseen lists files that were changed without the user's approval. It is set only if the command runs outside the
-	// sandbox and there are such files.
+	// Unseen lists files that were changed without approval, for a command that runs outside the sandbox; nil if there
+	// are none.
 	Unseen  *Unseen  `json:"unseen,omitempty"`
 	Rule    string   `json:"rule,omitempty"`    // the rule that decided
 	Similar string   `json:"similar,omitempty"` // the rule that "allow similar" would add

@@ -171,7 +171,6 @@ func Certainty(b *Broker, act action.Action, most action.Mode) (confidence strin
 	return policy.Certainty(p, act, mode)
 }
 
-// context returns the details of an action for its approval dialog.
 func (b *Broker) context(act action.Action, most action.Mode) action.ApprovalContext {
 	p, mode := b.rules(most)
 	return p.Context(act, mode)
@@ -264,7 +263,6 @@ func (b *Broker) Interactive() bool {
 	return b.interactive
 }
 
-// add opens a request unless the broker is closed. It publishes the event before anyone can settle the request.
 func (b *Broker) add(id string, q *ask, e event.ApprovalAsked) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -368,9 +366,9 @@ func (b *Broker) tooLate(c event.AnswerApproval) {
 	b.stream.Reject("the answer %q came too late: the approval was already answered, or its task has ended", c.Decision)
 }
 
-// remembers returns the scope in which to remember the reason of a denial, "" if it is not to be remembered, or
-// [event.RememberNothing] if the user chose that. A scope that the request did not offer, and a decision without a
-// reason, are rejected; the denial itself stays valid.
+// remembers returns the scope in which to remember the reason of a denial, [event.RememberNothing] if the user chose
+// that, or "". It rejects a missing reason and a scope that the request did not offer; the denial itself is valid in
+// any case.
 func (b *Broker) remembers(c event.AnswerApproval) string {
 	b.mu.Lock()
 	q := b.open[c.ID]
@@ -408,9 +406,8 @@ func (b *Broker) isOpen(id string) bool {
 	return b.open[id] != nil
 }
 
-// addSimilar carries out "allow similar": it adds the rules that an open request offers for the rest of the session. If
-// only a hook requires the approval, it instead runs Hook.Pass, the hook's own form of that choice. It reports whether
-// the request offered the choice.
+// addSimilar adds the rules that "allow similar" offers for an open request, for the rest of the session. If only a
+// hook requires the approval, it runs Hook.Pass instead. It reports whether the choice was offered.
 func (b *Broker) addSimilar(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -86,9 +86,9 @@ func Suspend(b *Broker, task int) {
 	}
 }
 
-// BeginUnseen must be called before a call that may change the workspace without the user's approval: a command in the
-// sandbox, or a tool that writes files. It marks the workspace, so that the changes can be listed later. After an error
-// the call must not run; otherwise the caller must call end after the call. most is as in Judge.
+// BeginUnseen marks the workspace before a call that may change it without the user's approval: a command in the
+// sandbox, or a tool that writes files. After an error the call must not run; otherwise the caller must call end after
+// the call. most is as in Judge.
 func BeginUnseen(b *Broker, act action.Action, fenced bool, most action.Mode) (end func(), err error) {
 	p, mode := b.rules(most)
 	if !fenced && (act.Kind != action.FileWrite && act.Kind != action.FileDelete || policy.Elsewhere(p, act)) {

@@ -36,9 +36,8 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration, screen string) {
 	b.reviewMode(m)
 }
 
-// turnTo changes the mode on behalf of a task (0 for none) and publishes the change. It remembers the old mode as the
-// one that plan mode returns to, if the old mode was in use long enough, see counts. If plan mode is already on,
-// entering it again publishes no second PlanEntered. The caller holds b.mu.
+// turnTo changes the mode on behalf of a task (0 for none) and publishes the change. If the old mode counts, plan mode
+// will return to that. The caller holds b.mu.
 func (b *Broker) turnTo(task int, to modeFor) {
 	now, planned := b.now(), b.mode == action.ModePlan
 	was := b.follows(b.modeFor)
@@ -59,7 +58,6 @@ func (b *Broker) turnTo(task int, to modeFor) {
 	b.stream.Publish(task, 0, event.ModeChanged{Mode: to.mode, Until: millis(to.until), Screen: to.screen})
 }
 
-// millis converts a time for events; the zero time is 0.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -140,7 +138,7 @@ func (b *Broker) ApprovedPlan() string {
 	return b.approved
 }
 
-// Replay reads from a stored event whether plan mode is on and which plan was approved.
+// Replay follows plan mode through stored events.
 func (b *Broker) Replay(e event.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -176,8 +174,8 @@ func (b *Broker) Begin() {
 	b.stream.Publish(0, 0, event.ModeChanged{Mode: b.mode})
 }
 
-// stricter returns the mode that a restored plan mode returns to: the stricter of the mode before plan mode and this
-// process's first mode. If the process starts in plan mode, ask mode counts as its first mode.
+// stricter returns the mode for restored plan mode to return to: the stricter of the mode before plan mode and this
+// process's first mode, for which ask replaces plan.
 func stricter(plan *event.PlanEntered, first action.Mode) modeFor {
 	if first == action.ModePlan {
 		first = action.ModeAsk

@@ -38,7 +38,7 @@ func NewQuestions(s *stream.Stream, r *redact.Redactor) *Questions {
 	return &Questions{stream: s, redact: r, open: make(map[string]openQuestion), stored: make(map[string]Answered)}
 }
 
-// Replay collects the questions and answers of an earlier process whose calls have no result yet.
+// Replay collects an earlier process's questions and answers, for calls without a result.
 func (q *Questions) Replay(e event.Event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -90,7 +90,6 @@ func (q *Questions) Ask(ctx context.Context, task, turn int, e event.QuestionAsk
 	}
 }
 
-// settle answers a question and reports whether it was open.
 func (q *Questions) settle(task int, a event.QuestionAnswered) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

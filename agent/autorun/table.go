@@ -109,8 +109,7 @@ func Reason(name string) string {
 	return by + " runs " + matched + ": " + what
 }
 
-// fold returns a name in lower case. It converts to upper case first, which turns the long s (ſ) into an ordinary s, as
-// file systems do that ignore case.
+// fold returns a name in lower case. Converting to upper case first also turns the long s (ſ) into s.
 func fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
 // find returns the index of the first path element that the pattern matches, or -1.

@@ -12,7 +12,6 @@ const (
 	maxDecoded = 32      // runs decoded per text
 )
 
-// encoded finds prompt injections written in base64.
 func (p *plainText) encoded() []Finding {
 	var found []Finding
 	tries := 0
@@ -41,7 +40,6 @@ func (p *plainText) encoded() []Finding {
 	return found
 }
 
-// base64Bytes is the set of base64 characters, including the URL variant.
 var base64Bytes = func() (set [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
 		set[c] = true

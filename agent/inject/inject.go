@@ -123,7 +123,6 @@ func raise(found []Finding) {
 	}
 }
 
-// instructs reports whether findings of the kind are instructions.
 func (k Kind) instructs() bool {
 	return k == Override || k == Command || k == Secrecy || k == Exfil || k == Approval
 }

@@ -74,7 +74,6 @@ func fold(c rune) rune {
 	return c
 }
 
-// foldAll folds a phrase or a word of a rule.
 func foldAll(s string) string {
 	return strings.Map(func(c rune) rune {
 		if c < 0x80 {

@@ -8,7 +8,7 @@ import (
 	"buddy/texts"
 )
 
-// Regular expressions for the markers of roles, turns and calls in the formats that models are trained on.
+// Regular expressions for the markers of roles, turns and calls that models know.
 const (
 	roleNames = `\|[a-z_▁]{2,30}\||｜[^｜<>]{2,40}｜|<sys>|</sys>|start_of_turn|end_of_turn|/?system[-_]reminder|/?system[-_]prompt|/?system|/?assistant|/?important_instructions`
 	callNames = `/?function_calls|/?tool_calls?|/?tool_results?|/?tool_use|/?tool_response|/?antml:[a-z_]+`
@@ -21,7 +21,6 @@ var (
 	anyMarker = texts.Regexp(`(?i)<(` + roleNames + `|` + callNames + `)>|\[(/?inst|/?tool_calls)\]|<((?:invoke|parameter) name ?=|function=)|\[(buddy:)`)
 )
 
-// markers finds the markers in a plain text.
 func (p *plainText) markers() []Finding {
 	var found []Finding
 	for i := 0; len(found) < maxFindings; i++ {

@@ -19,7 +19,6 @@ type plainText struct {
 	tried    map[*rule]int // where wide phrases were last tried
 }
 
-// quoted reports whether an offset is between quotes.
 func (p *plainText) quoted(at int) bool { return within(p.quotes, at) }
 
 // within reports whether an offset is in one of the sorted ranges.
@@ -178,8 +177,8 @@ func (r *reader) letter(c byte) {
 // digitLetters maps digits to the letters that they resemble, as in 1gn0re.
 var digitLetters = map[byte]byte{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't'}
 
-// spellDigits replaces a single digit before a letter by the letter that it resembles. Longer runs of digits are real
-// numbers, as in base64 or ed25519.
+// spellDigits replaces a single digit before a letter by the letter that it resembles. Longer runs are real numbers:
+// base64, ed25519.
 func spellDigits(word []byte) {
 	for i := 0; i+1 < len(word); i++ {
 		l := digitLetters[word[i]]
@@ -230,7 +229,7 @@ func (r *reader) endWord() {
 	r.word, r.begins = -1, false
 }
 
-// spell ends a run of one-letter words, such as "i g n o r e", and reports a finding if they spell an order.
+// spell ends a run of one-letter words and reports the order that they spell, such as "i g n o r e".
 func (r *reader) spell() {
 	if loc := spelledOut().FindIndex(r.spelled); loc != nil {
 		r.p.hidden = append(r.p.hidden, Finding{
@@ -341,14 +340,14 @@ func (r *reader) hide(c rune) {
 	}
 }
 
-// Numbers of invisible characters that are no accident: in a row, in a row and spelling ASCII, and in the whole text.
+// Numbers of invisible characters that are no accident: in a row, spelling ASCII, and in the whole text.
 const (
 	hiddenRun  = 8
 	hiddenTags = 4
 	hiddenAll  = 12
 )
 
-// shown ends a run of invisible characters, and reports a finding if there are too many.
+// shown ends a run of invisible characters and reports it if it is too long.
 func (r *reader) shown() {
 	f := Finding{Kind: Hidden, Severity: High, at: len(r.p.text), Excerpt: strconv.Itoa(r.unseen) + " invisible characters"}
 	switch {

@@ -27,8 +27,8 @@ type rule struct {
 	claim    bool     // a statement: does not match after "if" or "when"
 }
 
-// apart is the minimal distance, in bytes, between two attempts to match a rule whose phrase allows any text between
-// its words. One attempt already searches the text after the first word.
+// apart is the minimal distance, in bytes, between two attempts to match a wide phrase, which allows any text between
+// its words: one attempt already covers the text after it.
 const apart = 100
 
 // reach is the maximal length of a phrase, in bytes after its first word.

@@ -15,7 +15,6 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 	return p.context(a, p.strictest(a, mode))
 }
 
-// context is Context for an action that was already judged.
 func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext {
 	everywhere := p
 	p, a, v, report := j.on, j.action, j.verdict, j.report

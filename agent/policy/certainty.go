@@ -27,7 +27,6 @@ func Certainty(p Policy, a action.Action, mode action.Mode) (confidence string, 
 	return sureness(j.action, j.report), c.Alternatives
 }
 
-// sureness returns the confidence part of Certainty.
 func sureness(a action.Action, report shell.Report) string {
 	switch a.Kind {
 	case action.FileRead, action.FileWrite, action.FileDelete, action.Network, action.Connect, action.EnterPlan, action.PlanFile, action.Internal:

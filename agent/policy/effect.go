@@ -82,7 +82,6 @@ var deleting = map[string]bool{"rm": true, "rmdir": true, "unlink": true, "shred
 // final lists commands that can't be undone, in addition to those that delete something or change another machine.
 var final = map[string]bool{"systemctl restart": true, "systemctl kill": true, "service restart": true, "git push": true, "docker push": true}
 
-// commandEffect returns the effect of one command.
 func commandEffect(p Policy, c shell.Command) action.Effect {
 	names := operands(c)
 	two := strings.TrimSpace(c.Name() + " " + strings.Join(names[:min(len(names), 1)], ""))
@@ -106,7 +105,6 @@ func commandEffect(p Policy, c shell.Command) action.Effect {
 	return e
 }
 
-// operands returns the words of a command that are not flags.
 func operands(c shell.Command) []string {
 	var all []string
 	dashes := false

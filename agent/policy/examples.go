@@ -8,9 +8,8 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// examples returns at most two actions that r would allow and one that it would not, each as a user would type it. r is
-// the rule that "allow similar" would add for a. Every example is checked by judging it under r. A rule about files has
-// no examples, because its text already names the files.
+// examples returns at most two actions that r would allow and one that it would not, as a user would type them. r is
+// what "allow similar" would add for a. A rule about files has no examples, because its text already names the files.
 func examples(p Policy, r action.Rule, a action.Action, report shell.Report) (passes []string, stops string) {
 	with := p.With(r)
 	allowed := func(e example) bool {
@@ -30,7 +29,6 @@ func examples(p Policy, r action.Rule, a action.Action, report shell.Report) (pa
 	return passes, stops
 }
 
-// example is an action and the text that stands for it in the approval dialog.
 type example struct {
 	act  action.Action
 	text string

@@ -79,7 +79,6 @@ func (e Explanation) asked() string {
 	return sb.String()
 }
 
-// visible escapes characters that a terminal would interpret.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) {

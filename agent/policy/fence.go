@@ -35,7 +35,6 @@ func CanFence(p Policy, target string) error {
 
 var errNoFence = errors.New("the sandbox works on this machine only; on other targets use edits mode (/approve edits), where buddy asks before it runs commands")
 
-// fenced reports whether auto mode can run commands in the sandbox.
 func fenced(p Policy) bool { return p.Fence != nil && p.Fence() == nil }
 
 // Fences reports whether an approved command runs in the sandbox: in auto mode, unless it asks to run outside.
@@ -63,7 +62,6 @@ func inAuto(p Policy, a action.Action, base, v action.Verdict) action.Verdict {
 	return v
 }
 
-// commandInAuto returns the verdict on a command in auto mode.
 func commandInAuto(a action.Action, base, v action.Verdict) action.Verdict {
 	free, ruled := base.Decision == action.Allow, v != base
 	switch {
@@ -147,7 +145,6 @@ func leaves(p Policy, a action.Action, mode action.Mode) bool {
 // Elsewhere reports whether an action runs on another machine, which does not have the workspace.
 func Elsewhere(p Policy, a action.Action) bool { return p.on(a).elsewhere }
 
-// guardUnseen requires approval for an allowed command if [Unseen] reports true.
 func guardUnseen(p Policy, a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
 	held := v.Rule == ReadOnly || v.Rule == LiteralCore || v.Rule == InFence
 	if v.Decision != action.Allow || held || !Unseen(p, a, mode) {

@@ -39,9 +39,9 @@ func acts(report shell.Report) []*shell.GitAct {
 	return append(bad, other...)
 }
 
-// losses returns the work that an action's git commands would lose, one effect per command and target. report is the
-// analysis for an action with a single target; it is not used for others. losses queries git for at most a second in
-// total; if a query fails, the effect says that the loss is unknown.
+// losses returns the work that an action's git commands would lose, one effect per command and target. report is used
+// only for an action with one target. losses queries git for at most a second in total; if a query fails, the effect
+// says that the loss is unknown.
 func (p Policy) losses(a action.Action, report shell.Report) []action.Effect {
 	ctx, cancel := context.WithTimeout(context.Background(), lossTime)
 	defer cancel()
@@ -83,7 +83,6 @@ func (p Policy) lossesOf(ctx context.Context, report shell.Report) []action.Effe
 	return all
 }
 
-// loss returns the work that one command would lose.
 func (p Policy) loss(ctx context.Context, act *shell.GitAct) action.Effect {
 	e := action.Effect{Subject: visible(act.Name)}
 	switch {

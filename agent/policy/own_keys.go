@@ -33,7 +33,6 @@ func readsFolders(c shell.Command, word shell.Arg) bool {
 	})
 }
 
-// searchesHere reports whether a command searches its current folder.
 func searchesHere(c shell.Command) bool {
 	words := 0
 	for _, w := range c.Argv[1:] {
@@ -55,8 +54,8 @@ type Own struct {
 	// Given lists paths that buddy has given to the model. Tools may read these and pass them to programs: the
 	// session's outputs and plan, the project's memory, skills.
 	Given []string
-	// Program reports whether word, in a command that runs in dir ("" is unknown), names this program, even if its file
-	// was renamed. If the function is nil, only the usual name is recognized.
+	// Program reports whether a word of a command in dir ("" is unknown) is this program, even under another name. A
+	// nil function recognizes only the usual name.
 	Program func(word, dir string) bool
 }
 
@@ -68,7 +67,6 @@ type ownKeys struct {
 	resolve func(path string) string // as [Policy.Resolve]
 }
 
-// keysOf returns an ownKeys for a command in cwd.
 func keysOf(p Policy, cwd string) ownKeys {
 	return ownKeys{p.Own, p.Home, cmp.Or(cwd, p.Workspace), p.Resolve}
 }

@@ -84,8 +84,8 @@ type Policy struct {
 	// Boxed means that approved commands run in the sandbox of the settings.
 	Boxed bool
 	// Fence returns nil if commands can run in the workspace sandbox, otherwise an error with the reason and the next
-	// step. The first call may take some milliseconds. A nil function means that the target has no such sandbox, so
-	// auto mode asks the user there, just as ask mode does.
+	// step. The first call may take some milliseconds. A nil function means that the target has no such sandbox; auto
+	// mode then asks the user, just as ask mode does.
 	Fence func() error
 	// Tries returns nil if the user can try commands on the target, otherwise the reason as a clause. The first call
 	// may take some milliseconds. A nil function means that nobody could decide about keeping the changes, so trying is
@@ -191,7 +191,6 @@ func (p Policy) strictest(a action.Action, mode action.Mode) judgement {
 	return worst
 }
 
-// judgeOne judges an action on the target of p.
 func (p Policy) judgeOne(a action.Action, mode action.Mode) judgement {
 	var report shell.Report
 	if isCommand(a.Kind) {
@@ -225,14 +224,13 @@ func (p Policy) judgeFiles(a action.Action, report shell.Report, mode action.Mod
 	return v
 }
 
-// stricter reports whether a permits less than b.
 func stricter(a, b action.Decision) bool {
 	return later([]action.Decision{action.Allow, action.Ask, action.Deny}, a, b)
 }
 
 func later[T comparable](list []T, a, b T) bool { return slices.Index(list, a) > slices.Index(list, b) }
 
-// judge returns the verdict on an action, as far as files are concerned only on the one in a.Path.
+// judge returns the verdict on an action with only one file, a.Path.
 func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) action.Verdict {
 	if v, ok := p.denied(a, report); ok {
 		return v

@@ -73,9 +73,8 @@ func meantFor(r action.Rule, a action.Action) bool {
 	return !a.Local || r.Host != "" // a rule for web pages does not cover the local network
 }
 
-// allowed returns an allow rule if rules and the literal core together cover every command in an action. The action
-// then runs outside the read-only sandbox. ok is false if the action has parts that are not commands, such as a
-// redirection or an assignment.
+// allowed returns an allow rule if rules and the literal core cover every part of an action, which then runs outside
+// the read-only sandbox. They never cover parts that are not commands (a redirection, an assignment).
 func (p Policy) allowed(a action.Action, report shell.Report) (action.Rule, bool) {
 	if a.Kind == action.PaneKeys || len(report.Other) > 0 || len(report.Commands) == 0 || a.Privesc {
 		return action.Rule{}, false
@@ -250,7 +249,6 @@ func (p Policy) pathMatches(pattern, path string) bool {
 	return err == nil && ok
 }
 
-// absolute returns the absolute form of a rule's pattern.
 func absolute(p Policy, pattern string) string {
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok && p.Home != "" {
 		pattern = filepath.Join(literal(p.Home), rest)

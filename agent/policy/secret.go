@@ -2,7 +2,7 @@ package policy
 
 import "buddy/texts/secretfile"
 
-// Secret returns the part of a path that suggests that the file holds secrets, or "".
+// Secret returns the part of a path that suggests secrets, or "".
 func Secret(path string) string {
 	part, _ := secretfile.Find(path)
 	return part

@@ -95,7 +95,6 @@ func random(v string) bool {
 	return len(v) >= 12 && changes >= max(3, len(v)/5)
 }
 
-// placeholders lists texts that stand for a secret in examples.
 var placeholders = []string{
 	Mark, "${", "$(", "{{", "#{", "<%", "%(", "...", "xxxx", "****", "your_", "your-", "yoursecret", "yourtoken", "yourpass", "_here", "-here",
 	"changeme", "placeholder", "getenv", "environ", "env.", "secrets.", "var.",

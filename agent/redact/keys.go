@@ -55,8 +55,8 @@ func (k *Keys) Text(s string) string {
 	return s
 }
 
-// Restore puts keys back into a text that a user edited while they were hidden. original is the text before the keys
-// were replaced; only keys that it contains are put back.
+// Restore puts keys back into a text that a user edited while they were hidden. Only keys in the original text are put
+// back.
 func (k *Keys) Restore(text, original string) string {
 	if k == nil || !Masked(text) {
 		return text
@@ -111,7 +111,6 @@ func (k *Keys) in(v reflect.Value) bool {
 	return false
 }
 
-// inList is in for slices and arrays.
 func (k *Keys) inList(v reflect.Value) bool {
 	for i := 0; i < v.Len() && v.Type().Elem().Kind() != reflect.Uint8; i++ {
 		if k.in(v.Index(i)) {

@@ -20,8 +20,8 @@ func (named) hints() []string {
 	return []string{"passw", "passphrase", "passcode", "_pass", "-pass", "pass=", "pass:", "pwd", "secret", "token", "key", "credential", "creds", "auth", "jwt", "session", "identified by", "password by", " sid="}
 }
 
-// Parts of names that announce a secret, in lower case and without separators. Those in passwords and tokens match the
-// end of a name; those in passwordWords and tokenWords must be the name's last word or the whole name.
+// Parts of names that announce a secret, in lower case and without separators. passwords and tokens match the end of a
+// name; passwordWords and tokenWords match the name's last word or the whole name.
 var (
 	passwords     = []string{"password", "passwd", "passphrase", "passcode", "passwort", "identifiedby", "passwordby"}
 	passwordWords = []string{"pass", "pwd"}
@@ -108,7 +108,6 @@ func classAt(s string, b, e int) class {
 
 func inName(c byte) bool { return dashed[c] || c == '.' }
 
-// classify returns the class of the secret that a name announces.
 func classify(name string) class {
 	if is := classOf(name); is != noSecret {
 		return is

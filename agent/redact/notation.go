@@ -30,7 +30,6 @@ func (p *notation) open() match {
 	return undecided(p.hold)
 }
 
-// byte returns the next byte, or 0 at the end.
 func (p *notation) byte() byte {
 	if p.i < len(p.s) {
 		return p.s[p.i]
@@ -48,8 +47,8 @@ func (p *notation) skip(set string) bool {
 
 const quotes = "\"'`"
 
-// separate skips the separator after the name, the spaces after that and the value's opening quote. It returns false if
-// no value follows.
+// separate skips the separator after the name, spaces, and the value's opening quote, and reports whether a value
+// follows.
 func (p *notation) separate() bool {
 	name := p.i
 	quoted := p.skip(`"'` + "`\\]})")
@@ -78,8 +77,8 @@ func (p *notation) separate() bool {
 	return p.unquote()
 }
 
-// unsigned parses the text between a name and its value if there is no sign such as = or :. It accepts the comma
-// between arguments of a call, a space after an option or in ~/.netrc, and a space before a quoted text, as in SQL.
+// unsigned parses the text between a name and a value without a sign such as = or :. It accepts the comma between
+// arguments, the space after an option and in ~/.netrc, and the space before a quoted text, as in SQL.
 func (p *notation) unsigned(name string, quoted, blank bool) bool {
 	line := p.s[max(0, p.name-before):p.name]
 	switch quote := strings.IndexByte(quotes, p.byte()) >= 0; {
@@ -143,7 +142,7 @@ func (p *notation) unquote() bool {
 	return true
 }
 
-// value advances to the end of the value. It returns false if the value is not complete.
+// value advances to the end of the value, and reports whether the value is complete.
 func (p *notation) value() bool {
 	from := p.i
 	stop := " \t\r\n\"'`,;&<>)]}|\\\x1b"
@@ -188,8 +187,7 @@ func (p *notation) closes(from int) bool {
 	return n == p.slash || p.slash == 0 && n%2 == 0
 }
 
-// ends reports whether an unquoted value is the last thing on its line. If more follows, it is probably code or a
-// sentence.
+// ends reports whether an unquoted value is the last of its line; otherwise it is probably code.
 func (p *notation) ends() bool {
 	at := p.i
 	p.skip(" \t")

@@ -47,7 +47,6 @@ func pemLine(s string, i int) (end int, private, whole bool) {
 	return len(s), false, false
 }
 
-// lead returns the text before s[i] in the same line.
 func lead(s string, i int) string {
 	line := s[max(0, i-before):i]
 	line = line[strings.LastIndexAny(line, "\n\"")+1:] // or from the start of a JSON string
@@ -84,8 +83,7 @@ func pemBody(s, first string, b int, end bool) match {
 	return pemSoFar(s, b, e, bytes, !end && e-b < maxPEM)
 }
 
-// pemSoFar matches a key of which s[b:e] was read, with the given number of bytes of base64. open means that more may
-// follow.
+// pemSoFar matches the key s[b:e] with bytes characters of base64. open means that more may follow.
 func pemSoFar(s string, b, e, bytes int, open bool) match {
 	if open && bytes < 16 {
 		return undecided(b)
@@ -127,8 +125,8 @@ func cutLine(s string) (line string, next int, whole bool) {
 	return s[:n], next + 1, true
 }
 
-// keyLine returns a line of a key without its prefix and suffix, "" if it is a header such as DEK-Info. ok is false if
-// the line does not belong to a key. first is the prefix of the key's first line.
+// keyLine returns a line of a key without prefix and suffix, or "" for a header such as DEK-Info. ok is false if the
+// line is not part of a key. first is the first line's prefix.
 func keyLine(line, first string) (body string, ok bool) {
 	line = strings.TrimRight(plainText(line), "\r$^M\"'`,;)+ \t")
 	body = line[sameLead(line, plainText(first)):]

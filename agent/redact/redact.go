@@ -78,8 +78,8 @@ type kind interface {
 // match is the result of examining a hint. The zero match means that there is no secret.
 type match struct {
 	from, to int // the secret without its visible prefix
-	// is means that there is a secret, whatever text follows. more means that the match reaches the end of the text, so
-	// that later text may make it a secret or extend it. If the text is complete, more is never set.
+	// is means that there is a secret, whatever text follows. more means that the match reaches the end of the text,
+	// and that later text may make it a secret or extend it. It is never set if the text is complete.
 	is, more bool
 }
 
@@ -107,7 +107,6 @@ type hinted struct {
 	next uint16 // next hint with the same hash, as in heads
 }
 
-// begins reports whether s starts with the hint.
 func (h *hinted) begins(s string) bool {
 	n := len(h.hint)
 	if len(s) < n || s[:3] != h.hint[:3] {
@@ -135,7 +134,7 @@ func (f *finder) add(k kind) {
 	}
 }
 
-// cases returns a text in all combinations of upper and lower case if fold is set, otherwise the text alone.
+// cases returns a text or, if fold is set, all its variants in upper and lower case.
 func cases(s string, fold bool) []string {
 	all := []string{s}
 	for i := 0; fold && i < len(s); i++ {
@@ -196,7 +195,6 @@ func unite(a, b match) match {
 	return all
 }
 
-// value finds a value passed to New.
 type value struct{ text string }
 
 func (v value) hints() []string { return []string{v.text} }

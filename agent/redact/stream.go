@@ -129,7 +129,6 @@ func (s *Stream) mark(b *strings.Builder, m match) {
 	s.out, s.marked = m.to, m.to
 }
 
-// show writes the text up to an index.
 func (s *Stream) show(b *strings.Builder, to int) {
 	if to > s.out {
 		b.WriteString(s.text[s.out:to])
@@ -140,7 +139,6 @@ func (s *Stream) show(b *strings.Builder, to int) {
 // before limits how far back from an index a match there may look, in bytes.
 const before = 160
 
-// forget drops text that is no longer needed.
 func (s *Stream) forget() {
 	if drop := min(s.scan-before, s.out); drop > 4*before {
 		s.text = s.text[drop:]

@@ -32,8 +32,8 @@ func (c *Commands) Cover(t *snapshot.Tree, target string, settle func(context.Co
 // Covered reports whether the changes of commands are recorded.
 func (c *Commands) Covered() bool { return c.tree != nil }
 
-// Settle records the changes so far of commands that are still running, so that an undo or a comparison includes them.
-// It returns the numbers of the tasks to which these commands belong; their later changes are not known yet.
+// Settle records the changes so far of commands that are still running, before an undo or a comparison. It returns the
+// numbers of these commands' tasks, whose later changes are not known yet.
 func (c *Commands) Settle(ctx context.Context) (background []int) {
 	if c.settle == nil {
 		return nil
@@ -202,7 +202,6 @@ func (u *Undo) putBackTree(on Files, force bool) error {
 	return err
 }
 
-// treeWanted returns the changes that the undo takes back.
 func (u *Undo) treeWanted() ([]snapshot.Change, error) {
 	l := u.log
 	l.mu.Lock()
@@ -213,8 +212,8 @@ func (u *Undo) treeWanted() ([]snapshot.Change, error) {
 	return l.Commands.changes(u.steps)
 }
 
-// announceTree stores the list of changes that will be restored, and announces the restore. If an earlier undo was
-// interrupted, the list also keeps what that undo restored.
+// announceTree stores the list of changes that will be restored, and announces it. The list also keeps what an
+// interrupted undo has restored.
 func (u *Undo) announceTree(changes []snapshot.Change) error {
 	l := u.log
 	l.mu.Lock()

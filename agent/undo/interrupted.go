@@ -62,8 +62,8 @@ func (i *interrupted) forget(l *Log) {
 	}
 }
 
-// replaced returns the state that a file had before an interrupted undo restored it. ok is false if no interrupted undo
-// restored the file, or if it has changed since. The caller holds l.mu.
+// replaced returns the state that a file had before an interrupted undo restored it. ok is false if none did, or if the
+// file has changed since. The caller holds l.mu.
 func (l *Log) replaced(target string, now tools.Before) (event.KeptFile, bool) {
 	if !l.half.undo() || l.half.target != target || now.Lost {
 		return event.KeptFile{}, false

@@ -53,9 +53,9 @@ func (e *LaterError) Error() string {
 
 var errNothing = errors.New("nothing to undo: neither file tools nor commands have changed a file")
 
-// Begin prepares to undo the changes of the newest n prompts that changed files. If n is 0, it prepares to undo the
-// newest one only, and fails with a [LaterError] if other prompts came after that. The Undo is under way until
-// [Undo.End]. The wait for the target ends early by ctx, [Log.Cancel] or a time limit.
+// Begin prepares to undo the changes of the newest n prompts that changed files. 0 means only the newest one, and then
+// fails with a [LaterError] if other prompts came after it. The Undo is under way until [Undo.End]. ctx, [Log.Cancel]
+// and a time limit end the wait for the target.
 func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,8 +89,7 @@ func (l *Log) newestPrompt() int {
 	return n
 }
 
-// begin prepares an undo of steps. If these are only a part of an interrupted undo, it takes all steps of that undo.
-// The caller holds l.mu.
+// begin prepares an undo of steps, extended to all steps of an interrupted undo. The caller holds l.mu.
 func (l *Log) begin(ctx context.Context, steps []step) *Undo {
 	if n := len(steps); l.half.undo() && n > 0 && n < len(l.half.steps) {
 		steps = slices.Clone(l.half.steps)
@@ -101,8 +100,8 @@ func (l *Log) begin(ctx context.Context, steps []step) *Undo {
 	return u
 }
 
-// BeginSince prepares to undo all changes since a prompt of the main conversation. again is the command that the user
-// can type to restore files despite newer changes. If nothing was changed since the prompt, the Undo does nothing.
+// BeginSince prepares to undo all changes since a prompt of the main conversation, which may be none. again is the
+// command with which the user can overwrite newer changes.
 func (l *Log) BeginSince(ctx context.Context, prompt int, again string) *Undo {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,7 +110,6 @@ func (l *Log) BeginSince(ctx context.Context, prompt int, again string) *Undo {
 	return u
 }
 
-// since returns the steps since a prompt. The caller holds l.mu.
 func (l *Log) since(prompt int) []step {
 	i := slices.IndexFunc(l.steps, func(s step) bool { return s.prompted.last >= prompt })
 	if i < 0 {
@@ -201,7 +199,6 @@ func (u *Undo) putBack(force bool) error {
 	return err
 }
 
-// wanted returns the contents to restore, by target.
 func (u *Undo) wanted() ([]filesOn, error) {
 	if u.redo == nil {
 		return filesBefore(u.steps)
@@ -286,7 +283,6 @@ func (u *Undo) Finish(rewind bool) (e event.FileRestored) {
 	return e
 }
 
-// event returns the event of the completed undo.
 func (u *Undo) event() event.FileRestored {
 	e := event.FileRestored{Calls: callsOf(u.steps), Steps: len(u.steps), Target: u.on.target, Kept: u.kept, List: u.tree.list, Redo: u.redo != nil}
 	for _, s := range u.steps {

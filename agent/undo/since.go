@@ -50,7 +50,6 @@ func (l *Log) Since(ctx context.Context) ([]Change, error) {
 	return all, nil
 }
 
-// prompts returns the prompts with changes, oldest first.
 func (l *Log) prompts() (all []int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +64,6 @@ func (l *Log) prompts() (all []int) {
 // mark precedes each line of a diff that names a file. No text contains a zero byte, so such lines are unmistakable.
 const mark = "\x00"
 
-// count sets the numbers of lines that a diff adds and removes.
 func (c *Change) count(diff string) {
 	body := false
 	for line := range strings.Lines(diff) {

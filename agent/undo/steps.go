@@ -148,7 +148,6 @@ func filesBefore(steps []step) ([]filesOn, error) {
 	return all, nil
 }
 
-// add records another change of a file.
 func (on *filesOn) add(f event.KeptFile) error {
 	if i := slices.IndexFunc(on.files, func(b tools.Before) bool { return b.Path == f.Path }); i >= 0 {
 		on.files[i].After = f.After
@@ -159,7 +158,6 @@ func (on *filesOn) add(f event.KeptFile) error {
 	return err
 }
 
-// readCopy returns the earlier state of a file from its copy.
 func readCopy(f event.KeptFile) (tools.Before, error) {
 	b := tools.Before{Path: f.Path, Existed: f.Existed, Perm: fs.FileMode(f.Perm).Perm(), After: f.After, Lost: f.Existed && f.Copy == ""}
 	if f.Copy == "" {

@@ -89,7 +89,7 @@ func New(s *stream.Stream, files func(ctx context.Context, target string) (Files
 	return l
 }
 
-// agent describes a subagent: the task that called it, and its name.
+// agent is a subagent, with the task that called it.
 type agent struct {
 	parent int
 	name   string // for display
@@ -254,7 +254,6 @@ func (l *Log) Cancel() {
 	}
 }
 
-// elsewhere reports whether a target is not the first one.
 func (l *Log) elsewhere(target string) bool {
 	return target != "" && l.first != "" && target != l.first
 }

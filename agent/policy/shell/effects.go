@@ -1,7 +1,7 @@
 package shell
 
-// effects describes the effects of well-known commands, for the reason that the user sees. It never makes a command run
-// without approval: a command that is missing here is just "not known to be read-only".
+// effects describes well-known commands, for the reason that the user sees. All of them need approval, as do commands
+// that are missing: those are "not known to be read-only".
 var effects = map[string]effect{
 	"sudo": {Privileged, "runs a command with elevated privileges"}, "doas": {Privileged, "runs a command with elevated privileges"},
 	"pkexec": {Privileged, "runs a command with elevated privileges"}, "run0": {Privileged, "runs a command with elevated privileges"},

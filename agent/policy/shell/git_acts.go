@@ -120,7 +120,6 @@ var gitEffects = map[GitKind]Effect{
 	GitRecords: Writes, GitPublishes: Network, GitRewrites: Writes, GitRuns: RunsCode, GitLoses: Deletes, GitReplaces: Remote,
 }
 
-// redirectsGit reports whether a variable may make git use another repository.
 func redirectsGit(name string) bool {
 	_, harmless := harmlessEnv[name]
 	return strings.HasPrefix(name, "GIT_") && !harmless
@@ -199,7 +198,6 @@ func (g *gitCall) globals(words []arg) (at int, odd, ok bool) {
 	return len(words), odd, true
 }
 
-// enter changes the folder as git -C does.
 func (g *gitCall) enter(w arg) {
 	switch dir, known := w.lit(); {
 	case !known:
@@ -211,8 +209,8 @@ func (g *gitCall) enter(w arg) {
 	}
 }
 
-// gitRows returns the rows of gitActs for a subcommand, and the subcommand's name and number of words. If the second
-// word is computed, it returns the rows of the worst subcommand that it could be.
+// gitRows returns the rows for a subcommand, with its name and number of words. If the second word is computed, it
+// returns the rows of the worst possible subcommand.
 func gitRows(words []arg) (rows []gitRow, name string, n int) {
 	first, known := words[0].lit()
 	if !known {
@@ -293,7 +291,6 @@ func (g *gitCall) long(words []arg, valued []string) int {
 	return 0
 }
 
-// fits reports whether a row applies to the call.
 func (g *gitCall) fits(r gitRow) bool {
 	switch {
 	case r.less && (g.unsure || slices.ContainsFunc(g.flags, func(f string) bool { return strings.HasPrefix(f, "--no-") })):
@@ -355,7 +352,6 @@ func (g *gitCall) lost(act *GitAct) {
 	}
 }
 
-// whole returns the value of [GitAct].Whole.
 func (g *gitCall) whole(act *GitAct) bool {
 	has := func(flags ...string) bool {
 		return slices.ContainsFunc(g.flags, func(f string) bool { return slices.Contains(flags, f) })

@@ -84,7 +84,6 @@ func namesDisk(d *folders, words []arg) bool {
 	})
 }
 
-// stopsMachine records commands that stop the machine.
 func stopsMachine(r *Report, name string, words []arg) {
 	c := Command{Argv: public(words)}
 	stops := slices.Contains(stoppers, name) && !given(words, "--help --version --list") && (len(words) != 2 || !given(words, "-c"))
@@ -107,8 +106,8 @@ var killRegexp = texts.Regexp(`\bkill\s*\(?\s*(-1\s*,|['"]?\w+['"]?\s*,\s*-1\b)`
 var eraseRegexp = texts.Regexp(`(rmtree|rm_rf|rm_r|remove_tree|rmSync|rmdirSync|rimraf|removeSync|remove_dir_all|remove_entry_secure)\W[^;\n]{0,40}?` +
 	`(["']([^"']*)["']|homedir\(\)|Path\.home\(\)|ENV\[.HOME.\]|environ|Dir\.home|\$ENV\{HOME\}|process\.env\.HOME)`)
 
-// programHarm returns the harm that code in a programming language would do, or "". It looks for folders that the code
-// deletes, and for commands that it passes to a shell.
+// programHarm returns the harm that code for an interpreter would do, or "": through folders that it deletes, or
+// commands that it passes to a shell.
 func programHarm(a *analyser, text string) string {
 	if forkRegexp().MatchString(text) {
 		return "starts itself endlessly: a fork bomb"
@@ -264,7 +263,6 @@ func (d *folders) vital(p string) bool {
 	return slices.ContainsFunc(vital, func(v string) bool { return matches(p, v) }) || home != "" && matches(p, home)
 }
 
-// matches reports whether a pattern matches a path.
 func matches(pattern, name string) bool {
 	ok, err := path.Match(pattern, name)
 	return ok && err == nil
@@ -336,7 +334,6 @@ func (d *folders) within(f func()) {
 	d.at = at
 }
 
-// public converts words to the Args of a report.
 func public(words []arg) []Arg {
 	out := make([]Arg, len(words))
 	for i, w := range words {

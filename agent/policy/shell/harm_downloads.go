@@ -29,7 +29,7 @@ func (c Command) readsProgram() bool {
 	return shell && slices.Contains(c.Via, "xargs") || c.readsInput(shell)
 }
 
-// readsInput reports whether an interpreter reads its program from its standard input. shell means that it is a shell.
+// readsInput reports whether an interpreter (shell: a shell) reads its program from its standard input.
 func (c Command) readsInput(shell bool) bool {
 	for i := 1; i < len(c.Argv); i++ {
 		s := c.Argv[i].Text
@@ -185,9 +185,9 @@ func savedTo(s, next, letter string) (file string, used int, ok bool) {
 	return "", 0, false
 }
 
-// pipes records the harm that commands on the right side of a pipe do with the output of the left side: run a download
-// or a written-out text, or destroy the files that the output names. The recorded commands from before to middle are
-// the left side.
+// pipes records the harm that the right side of a pipe does with the output of the left side: it runs a download or a
+// written-out text, or destroys the files that the output names. The commands recorded from before to middle are the
+// left side.
 func pipes(a *analyser, right *syntax.Stmt, before, middle int) {
 	all := a.rep.Commands
 	producers := slices.Clone(all[min(before, len(all)):min(middle, len(all))])
@@ -212,7 +212,8 @@ func pipes(a *analyser, right *syntax.Stmt, before, middle int) {
 	}
 }
 
-// fetchedInto records that c executes the download that it reads (harm), or into which files it saves it.
+// fetchedInto records the harm of a command that executes the download that it reads, or the files into which it saves
+// it.
 func fetchedInto(a *analyser, c Command) {
 	switch name := c.Name(); {
 	case c.readsProgram(), name == "", name == "eval" && slices.ContainsFunc(c.Argv, func(w Arg) bool { return w.Dynamic }):
@@ -240,8 +241,7 @@ func arguments(c Command) []arg {
 	return out
 }
 
-// printed returns the output of a pipe if it is known: one echo or printf of known words, followed only by filters that
-// pass on all of their input.
+// printed returns the output of a pipe if it is known: one echo or printf, and filters that pass on all of their input.
 func printed(producers []Command) (string, bool) {
 	text, n := "", 0
 	for _, c := range producers {
@@ -268,7 +268,7 @@ func printed(producers []Command) (string, bool) {
 	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(text), n == 1
 }
 
-// formatted returns the words of printf after %s was replaced in the format, as one word.
+// formatted returns the output of printf as one word, with %s replaced.
 func formatted(given []arg) []arg {
 	if len(given) < 2 || slices.ContainsFunc(given, arg.dynamic) {
 		return given
@@ -283,8 +283,7 @@ func formatted(given []arg) []arg {
 	return []arg{literalArg(text)}
 }
 
-// givesNames records the harm of c, run by xargs or the like, if it destroys the files or processes that the left side
-// of the pipe lists.
+// givesNames records the harm of c if it destroys the files or processes that the left side of the pipe lists.
 func givesNames(a *analyser, producers []Command, c Command) {
 	if c.Name() == "kill" && listsAll(producers) {
 		a.rep.harm("kill ends all processes", doItByHand)

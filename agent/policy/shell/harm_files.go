@@ -13,7 +13,6 @@ func isFlag(w arg) bool {
 	return ok && len(s) > 1 && s[0] == '-'
 }
 
-// operandsOf returns the words after the name that are not flags.
 func operandsOf(words []arg) []arg {
 	var out []arg
 	for i, w := range words[1:] {
@@ -140,7 +139,7 @@ func destinations(name string, words, list []arg) (into, rest []arg) {
 	return list[len(list)-1:], list[:len(list)-1]
 }
 
-// cutPrefix returns w without a prefix, as a list of one word. The list is empty if no value of w has the prefix.
+// cutPrefix returns w without a prefix, or nothing if no value of w has the prefix.
 func cutPrefix(w arg, prefix string) []arg {
 	out := w
 	out.vals, out.src = nil, strings.TrimPrefix(w.src, prefix)
@@ -156,7 +155,6 @@ func cutPrefix(w arg, prefix string) []arg {
 	return []arg{out}
 }
 
-// overwritten returns the harm of overwriting a file, or "".
 func overwritten(d *folders, name string, w arg) string {
 	for _, p := range d.places(w) {
 		switch p = unescape(p); {

@@ -94,7 +94,6 @@ func listsAll(left []Command) bool {
 	return true
 }
 
-// killed returns the arguments of kill without the signal.
 func killed(words []arg) []string {
 	all := make([]string, 0, len(words))
 	for _, w := range words[1:] {

@@ -10,7 +10,6 @@ import (
 	"buddy/texts"
 )
 
-// textRunner is a row of textRunners.
 type textRunner struct {
 	name string // one or more
 	flag string // the text is the value of one of these flags; "" means every word with a space
@@ -40,8 +39,8 @@ var textRunners = []textRunner{
 	{name: "npm npx", flag: "-c --call"},
 }
 
-// value returns the text in word that the program runs: the value of the row's flag, which may be attached. before is
-// the previous word. ok is false if word holds no such value.
+// value returns the text in word that the program runs, such as the value of the row's flag. before is the previous
+// word. ok is false if there is none.
 func (r textRunner) value(word, before string) (text string, ok bool) {
 	if r.flag == "" {
 		return word, true
@@ -81,8 +80,7 @@ func runsTexts(a *analyser, name string, words []arg) {
 	}
 }
 
-// run analyses the texts in words that a program of the row passes to a shell, and a command that follows as separate
-// words.
+// run analyses the words of a program that the row lists: texts for a shell, and a command as separate words.
 func (r textRunner) run(a *analyser, name string, words []arg) {
 	if r.words && len(words) > 2 {
 		a.guess(words[2:], []string{name}, false)

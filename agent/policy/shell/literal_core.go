@@ -50,7 +50,7 @@ func coreStmt(text string, s *syntax.Stmt, piped bool) string {
 	return "it is not a plain command"
 }
 
-// coreRedirect reports whether a redirection is allowed in the literal core: 2>&1, or output to /dev/null.
+// coreRedirect reports whether a redirection is 2>&1 or output to /dev/null.
 func coreRedirect(text string, r *syntax.Redirect) bool {
 	if r.N != nil && r.N.Value != "1" && r.N.Value != "2" || r.Hdoc != nil {
 		return false
@@ -116,7 +116,7 @@ func coreWords(words []arg, piped bool) string {
 	return ""
 }
 
-// InCore reports whether the literal core contains a command when it is judged on its own, not as part of a script.
+// InCore reports whether a command on its own, not its script, is in the literal core.
 func (c Command) InCore() bool {
 	words := make([]arg, 0, len(c.Argv))
 	for _, w := range c.Argv {

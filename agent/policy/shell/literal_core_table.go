@@ -66,7 +66,7 @@ var coreTools = sync.OnceValue(func() map[string]*spec {
 
 const systemctlCore = "-alqr -t: -n: -p: --all --full --no-pager --no-legend --plain --type: --state: --failed --user --lines: --property: --value --quiet"
 
-// coreFolder refuses a command without exactly one folder.
+// coreFolder refuses a cd unless it names one known folder.
 func coreFolder(c *call) string {
 	if s, ok := literals(c.rest); !ok || len(s) != 1 || s[0] == "-" {
 		return "cd to a folder that is known only when it runs"

@@ -107,7 +107,6 @@ func shortTime(words []arg) bool {
 	})
 }
 
-// printsVersion reports whether a command only prints a version.
 func printsVersion(name string, words []arg) bool {
 	if len(words) != 2 || !slices.Contains(versioned, name) {
 		return false
@@ -182,8 +181,7 @@ func gitLists(name string, words []arg) bool {
 	return false
 }
 
-// gitConfig returns why a git config command needs approval: it may do no more than read one setting that is not a
-// secret.
+// gitConfig refuses everything except reading one setting that is not a secret.
 func gitConfig(words []arg) string {
 	list := operandsOf(words)
 	if s, ok := literals(list); ok && len(s) == 2 && s[0] == "get" {
@@ -269,9 +267,8 @@ var (
 	textAfter = strings.Fields("-e -S -G -g --grep --author --committer --since --until --after --before --format --pretty --regexp --glob --include --exclude --exclude-dir -name -iname -path -ipath -regex -iregex --date")
 )
 
-// opens returns why a file that a command names needs approval, or "". A reason is a name that suggests secrets or is
-// outside the allowed folders; for a glob pattern, the names that match now count. The kernel guards against computed
-// names.
+// opens returns why a file named by a command needs approval, or "": its name, or that of a current match of a pattern,
+// suggests secrets or is outside the allowed folders. The kernel guards against computed names.
 func (a *analyser) opens(name string, words []arg, piped bool) string {
 	d := &a.folders
 	if slices.Contains(noFiles, name) || printsVersion(name, words) {
@@ -291,7 +288,6 @@ func (a *analyser) opens(name string, words []arg, piped bool) string {
 	return ""
 }
 
-// fileWords returns the words that may be file names.
 func fileWords(name string, words []arg) (list []arg) {
 	if s := coreTools()[name]; s != nil && !s.raw {
 		if c, why := s.sort(words); why == "" {
@@ -329,7 +325,7 @@ func takesText(name string, words []arg) bool {
 	})
 }
 
-// opens returns why one possible value of a word needs approval as the name of a file, or "".
+// opens returns why a possible value of a word needs approval as a file name, or "".
 func (d *folders) opens(v val, onlyNames bool) string {
 	switch {
 	case v.kind == dynamic && strings.HasPrefix(v.text, "/dev/"): // /dev/tcp/$host
@@ -344,8 +340,8 @@ func (d *folders) opens(v val, onlyNames bool) string {
 	return cmp.Or(d.outside(v), d.matches(v, onlyNames))
 }
 
-// matches returns why one of the files that match a pattern now needs approval, or "". If they can't be listed, it
-// judges what the pattern could match, and leaves files outside the allowed folders to the kernel.
+// matches returns why one of the files that now match a pattern needs approval, or "". If they can't be listed, it
+// judges what the pattern could match; the kernel prevents access outside the allowed folders.
 func (d *folders) matches(v val, onlyNames bool) string {
 	source := fixedSource(v.text)
 	for _, full := range d.fulls(cmp.Or(fixed(v.text), ".")) {

@@ -88,7 +88,7 @@ func (d *folders) border(full string) string {
 	return ""
 }
 
-// fixed returns the folder of a pattern before its first wildcard, or the root if .. follows a wildcard and so can lead
+// fixed returns the folder of a pattern before its first wildcard, or the root if .. after a wildcard can lead
 // anywhere.
 func fixed(pattern string) string {
 	source := fixedSource(pattern)
@@ -103,7 +103,7 @@ var sourceRegexp = texts.Regexp(`^([^*?\[\\]|\\.)*/`)
 
 func fixedSource(pattern string) string { return sourceRegexp().FindString(pattern) }
 
-// secret returns why a value needs approval as the path of a file with secrets or of a device, or "".
+// secret returns why reading a path needs approval, because of secrets or a device, or "".
 func (d *folders) secret(v val) string {
 	glob := v.kind == pattern
 	if why := device(v.text, glob); why != "" {

@@ -20,7 +20,6 @@ const (
 	Yes
 )
 
-// programNamed returns the rows of programs by name.
 var programNamed = sync.OnceValue(func() map[string]*program {
 	m := make(map[string]*program, 200)
 	for i := range programs {
@@ -265,8 +264,8 @@ func isOption(word string, names []string) bool {
 	})
 }
 
-// follows reports whether words start with the words of a prefix when options are skipped. An unknown option may or may
-// not take the next word as its value; both are tried.
+// follows reports whether words start with the words of a prefix when options are skipped. An unknown option is tried
+// both with and without a value.
 func follows(p *program, words []Arg, prefix []string) Match {
 	at, best := map[int]bool{0: true}, No // possible indexes of the next word of the prefix
 	for _, want := range prefix {

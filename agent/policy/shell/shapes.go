@@ -41,8 +41,8 @@ var shapes = sync.OnceValue(func() map[string]*shape {
 	return m
 })
 
-// readers lists programs whose read-only commands all have a closed shape, because the programs read no settings from
-// the folder. They come in addition to those of the literal core.
+// readers lists programs that, like those of the literal core, have a closed shape whenever they only read: they read
+// no settings from the folder.
 var readers = strings.Fields("kubectl gh loginctl hostnamectl timedatectl systemd-analyze launchctl snap flatpak nvidia-smi rev tac nl column fold paste comm join tree file strings sha1sum sha512sum cksum b2sum lsblk lscpu lsmod lsof pgrep netstat ip sysctl getent dpkg rpm pacman apt-cache")
 
 // Shape describes a group of harmless commands, a closed shape. A rule that allows one of them covers the others.

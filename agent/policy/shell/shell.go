@@ -43,8 +43,8 @@ type Env struct {
 	// Border returns why reading the file at a path needs approval, or "". The path is absolute unless the current
 	// folder is unknown, and its links are resolved if possible. A nil function never requires approval.
 	Border func(path string) string
-	// Resolve follows the symbolic links of an absolute path; the last names of the path need not exist. In the path,
-	// .. means the parent of what the name before it links to. A nil function follows no links.
+	// Resolve follows the symbolic links of an absolute path, whose last names need not exist. .. in it means the
+	// parent of what the name before it links to. A nil function follows no links.
 	Resolve func(path string) string
 	// Match returns the files in a folder that match a pattern now, as absolute paths. ok is false if there are too
 	// many files. A nil function means that folders can't be read.
@@ -308,7 +308,6 @@ func parseError(err error) string {
 	return strings.ToValidUTF8(texts.ClipBytes(s, 120), "?")
 }
 
-// finish derives the report's summary fields from the findings, and returns the report.
 func (r *Report) finish() Report {
 	switch {
 	case r.Harm != "":
@@ -341,7 +340,6 @@ func (r *Report) finish() Report {
 	return *r
 }
 
-// whole returns all words of a command, converted back to args.
 func whole(c Command) []arg { return append([]arg{literalArg(c.Name())}, arguments(c)...) }
 
 // Outside returns the report for a run outside the read-only sandbox. There a program such as awk does not count as

@@ -11,9 +11,9 @@ import (
 type spec struct {
 	// name is the program, followed by a subcommand if there is one. Alternatives are separated by |: docker ps|images.
 	name string
-	// flags lists every flag that keeps the command read-only. -abc lists single letters that can be combined; -n:
-	// takes a value, -U? only an attached one. -abn: combines these. --word: takes a value, --word? only one after =.
-	// !word has one dash, as in Go programs.
+	// flags lists every flag that keeps the command read-only: -abc (letters that combine), -n: (takes a value), -U?
+	// (only an attached value), -abn: (letters, the last with a value), --word, --word: (takes a value), --word? (only
+	// after =), !word (one dash, as in Go).
 	flags string
 	raw   bool   // the command has no flags, or check judges them
 	max   int    // largest number of operands; 0 is any number, -1 none
@@ -47,12 +47,10 @@ type flag struct {
 	vals []arg
 }
 
-// has reports whether one of the flags is given.
 func (c *call) has(names ...string) bool {
 	return slices.ContainsFunc(c.flags, func(f flag) bool { return slices.Contains(names, f.name) })
 }
 
-// values returns the values given to the flags.
 func (c *call) values(names ...string) []arg {
 	var out []arg
 	for _, f := range c.flags {
@@ -98,7 +96,6 @@ func variants(name string) []string {
 	return all
 }
 
-// compile parses the list of flags.
 func (s *spec) compile() {
 	s.parsed = make(map[string]arity)
 	for f := range strings.FieldsSeq(s.flags) {
@@ -239,8 +236,8 @@ func (s *spec) refuse(text string) string {
 	return s.name + " " + texts.ClipBytes(text, 60) + " is not known to be read-only"
 }
 
-// afterDashes refuses words after -- that start with a dash: some programs don't know -- and would read them as flags.
-// Files with such names can be written as ./-x.
+// afterDashes refuses words after -- that start with a dash: programs that don't know -- would read them as flags, and
+// such files can be written as ./-x.
 func (c *call) afterDashes() string {
 	if c.from < 0 || c.spec.name == "grep" {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// tooMuch returns why a text is too large to be parsed, or "".
+// tooMuch returns why a text is too large or too nested to be parsed, or "".
 func tooMuch(text string) string {
 	if len(text) > maxText || strings.Count(text, " ")+strings.Count(text, "\n")+strings.Count(text, ";") > maxWords {
 		return "the command is too long to check"

@@ -237,7 +237,6 @@ func (b *builder) folder(name string) bool {
 	return true
 }
 
-// substitution appends the output of $(…).
 func (b *builder) substitution(p *syntax.CmdSubst, quoted bool) {
 	a := b.a
 	a.visited++
@@ -248,7 +247,6 @@ func (b *builder) substitution(p *syntax.CmdSubst, quoted bool) {
 	b.computed(val{kind: dynamic})
 }
 
-// process appends the file name of <(…).
 func (b *builder) process(p *syntax.ProcSubst) {
 	a := b.a
 	a.visited++

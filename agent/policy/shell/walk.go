@@ -220,7 +220,6 @@ func (a *analyser) list(c *syntax.BinaryCmd, piped bool) {
 	a.folders.cwds = seen
 }
 
-// isCd reports whether a statement only changes the folder.
 func isCd(s *syntax.Stmt) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && !s.Negated && !s.Background && len(s.Redirs) == 0 && len(c.Assigns) == 0 && len(c.Args) == 2 && c.Args[0].Lit() == "cd"

@@ -61,7 +61,6 @@ func (w arg) dash() bool {
 	return false
 }
 
-// public converts w to a word of the report.
 func (w arg) public() Arg {
 	if s, ok := w.lit(); ok {
 		return Arg{Text: s}
@@ -107,7 +106,6 @@ func (a *analyser) braces(w *syntax.Word) []arg {
 	return out
 }
 
-// word evaluates one word and visits the commands in it.
 func (a *analyser) word(w *syntax.Word) arg {
 	if w == nil {
 		return literalArg("")
@@ -131,7 +129,6 @@ func (a *analyser) word(w *syntax.Word) arg {
 	return b.arg
 }
 
-// source returns the source of a word in one line.
 func source(w *syntax.Word) string {
 	if len(w.Parts) == 1 {
 		if l, ok := w.Parts[0].(*syntax.Lit); ok {
@@ -294,7 +291,6 @@ func (b *builder) computed(add val) {
 	}
 }
 
-// alternatives appends one of several values.
 func (b *builder) alternatives(values []val) {
 	if len(b.vals)*len(values) > maxValues {
 		b.computed(val{kind: dynamic})

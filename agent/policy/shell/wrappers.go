@@ -158,7 +158,6 @@ func isAssignment(s string) bool {
 	return ok && syntax.ValidName(name)
 }
 
-// envAssign judges an assignment before the command of env.
 func (a *analyser) envAssign(w arg) {
 	name, _, _ := strings.Cut(w.src, "=")
 	a.folders.adrift = a.folders.adrift || redirectsGit(name)
@@ -286,7 +285,7 @@ func wrapSSH(a *analyser, _ string, words []arg, via []string, _ bool) bool {
 // xargsFlags lists flags of xargs that only affect how the input is split.
 var xargsFlags = specs([]spec{{name: "xargs", flags: "-0rtx -n: -L: -I: -P: -d: -s: -E: -a: --arg-file: --null --no-run-if-empty --max-args: --max-procs: --max-lines: --delimiter: --verbose --replace?"}})["xargs"]
 
-// wrapXargs judges the command that xargs runs, whose last words come from the input.
+// wrapXargs judges the command that xargs runs on words from its input.
 func wrapXargs(a *analyser, name string, words []arg, via []string, piped bool) bool {
 	c, n, why := xargsFlags.leading(words[1:])
 	if why != "" {
@@ -313,9 +312,8 @@ func wrapXargs(a *analyser, name string, words []arg, via []string, piped bool) 
 	return true
 }
 
-// xargsMark returns the placeholder in the command that xargs replaces, or "" if xargs appends the words. The last
-// placeholder wins. If both a placeholder and a count are given, versions of xargs differ in which one they use, so why
-// says that the result is uncertain.
+// xargsMark returns the placeholder that xargs replaces in the command, or "" if xargs appends the words. The last
+// placeholder wins. why is set if there is also a count, because versions of xargs differ in which one they use.
 func xargsMark(c *call) (mark, why string) {
 	counts := false
 	for _, f := range c.flags {

@@ -62,7 +62,7 @@ type indexReader struct {
 	err  error
 }
 
-// record is an entry in an indexReader's buffers, valid only until the next one is read.
+// record is an entry whose memory the next record reuses.
 type record struct {
 	path, link []byte
 	stamp      stamp
@@ -75,7 +75,6 @@ func (r *record) kind() Kind   { return kinds[r.flags&kindMask] }
 func (r *record) fresh() bool  { return r.flags&freshFlag != 0 }
 func (r *record) hasSum() bool { return r.flags&sumFlag != 0 }
 
-// entry returns a copy of the record, or nil if r is nil.
 func (r *record) entry() *entry {
 	if r == nil {
 		return nil

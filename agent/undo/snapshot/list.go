@@ -54,8 +54,8 @@ func Read(list string) (changes []Change, err error) {
 	}
 }
 
-// Merge combines lists of changes, the oldest first, into one change per path: from its state before the first change
-// to its state after the last. It leaves out a path whose state is the same at the end.
+// Merge combines lists of changes, the oldest first, into one change per path. It leaves out a path whose last state
+// equals its first.
 func Merge(lists ...[]Change) (all []Change) {
 	at := make(map[string]int)
 	for _, changes := range lists {

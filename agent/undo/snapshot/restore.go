@@ -63,7 +63,6 @@ func (t *Tree) Present(ctx context.Context, path string) (State, error) {
 	return r.present(path)
 }
 
-// restore holds the state of one call of Restore.
 type restore struct {
 	tree *Tree
 	ctx  context.Context
@@ -72,7 +71,7 @@ type restore struct {
 	buf  []byte
 }
 
-// plan decides what to do about a change, by comparing the path's present state with those before and after the change.
+// plan decides what to do about a change, by the path's present state.
 func (r *restore) plan(c Change) error {
 	now, err := r.present(c.Path)
 	if err != nil {
@@ -99,7 +98,6 @@ func (r *restore) plan(c Change) error {
 	return nil
 }
 
-// has reports whether a state can be restored.
 func (r *restore) has(s State) bool {
 	if s.Kind != File {
 		return s.Kind != Other
@@ -251,7 +249,6 @@ func (r *restore) apply(changes []Change) error {
 	return nil
 }
 
-// put gives one path its new state.
 func (r *restore) put(c Change) error {
 	switch c.After.Kind {
 	case Folder:
@@ -269,8 +266,7 @@ func (r *restore) put(c Change) error {
 	return nil
 }
 
-// many reports whether so many files are restored that they are synced to disk together: one by one, thousands would
-// take minutes.
+// many reports whether to sync restored files to disk together: one by one, thousands would take minutes.
 func (r *restore) many() bool { return len(r.done.Changes) > 50 }
 
 // write writes a file. An existing file keeps its other attributes.

@@ -21,7 +21,6 @@ const granularity = 100 * time.Millisecond
 // tick is the most by which the timestamps of a new file can lag behind the clock.
 const tick = 20 * time.Millisecond
 
-// scan holds the state of one scan.
 type scan struct {
 	tree  *Tree
 	ctx   context.Context
@@ -182,7 +181,7 @@ func (s *scan) same(now *entry) bool {
 	return was.kind() != File || was.hasSum() || size > s.tree.o.Limits.File || s.bytes+size > s.tree.o.Limits.Folder
 }
 
-// count adds the size of a record that stays in the index to the total, or counts it as a file without stored content.
+// count counts a record that stays in the index: its content, or that it has none.
 func (s *scan) count(r *record) {
 	switch {
 	case r.hasSum():
@@ -329,7 +328,6 @@ func (s *scan) write(from string) error {
 	return w.end(errors.Join(err, old.err))
 }
 
-// result returns what Scan returns.
 func (s *scan) result() Scanned {
 	done := Scanned{Files: s.seen, Bytes: s.bytes, Missing: s.lacks, Store: s.store}
 	for _, d := range s.diffs {

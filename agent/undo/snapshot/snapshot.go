@@ -55,7 +55,7 @@ type State struct {
 	Link string      `json:"link,omitempty"` // target of a link
 }
 
-// Kept reports whether the state was recorded completely, so that it can be restored.
+// Kept reports whether the state can be restored.
 func (s State) Kept() bool { return s.Kind != Other && (s.Kind != File || s.Sum != "") }
 
 // Same reports whether two states have the same content and permissions. File tools record only the first half of the
@@ -162,8 +162,7 @@ const (
 // ErrTooLarge is returned if a scan of the folders takes too long. The tree then records nothing.
 var ErrTooLarge = errors.New("the folder has more than 100,000 files, or looking at them takes more than a second")
 
-// ErrStillLarge wraps ErrTooLarge. It is returned without a scan if an earlier session found the folders too large, at
-// most a day ago.
+// ErrStillLarge wraps ErrTooLarge, if an earlier session found the folders too large at most a day ago.
 var ErrStillLarge = fmt.Errorf("found before: %w", ErrTooLarge)
 
 // retryLarge is the time after which folders that were too large are scanned again.
@@ -235,7 +234,6 @@ func (t *Tree) Restores(path string) bool {
 // maxDeleted limits the paths that Restores compares.
 const maxDeleted = 20_000
 
-// below reports whether a path is in a folder.
 func below(path, dir string) bool {
 	return strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
