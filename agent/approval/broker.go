@@ -74,7 +74,7 @@ type modeFor struct {
 	stood  bool      // the mode counts, however briefly it applied
 }
 
-// standing is how long a mode must have been set before plan mode may return to it.
+// standing holds how long a mode must have been set before plan mode may return to it.
 const standing = 3 * time.Second
 
 // counts reports whether plan mode may return to the mode. Modes that the user only passed through don't count:

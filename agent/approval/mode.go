@@ -92,9 +92,9 @@ func (b *Broker) AfterPlan() action.Mode {
 }
 
 // EndPlan publishes e, ends plan mode and returns the new mode. That is edits if the user chose it; otherwise the mode
-// before plan mode, or the session's first mode if the time limit of that is over. The approval dialog named the mode
-// most, so the new mode is never looser than that, unless the user chose edits. If the user has already left plan mode,
-// the current mode stays. If an earlier process has already ended plan mode with this plan, nothing is published.
+// before plan mode or, if its time limit is over, the session's first mode. The approval dialog named the mode most, so
+// the new mode is never looser than most, unless the user chose edits. If the user has already left plan mode, the
+// current mode stays. If an earlier process has already ended plan mode with this plan, nothing is published.
 func (b *Broker) EndPlan(task int, e event.PlanExited, most action.Mode) action.Mode {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -174,8 +174,8 @@ func (b *Broker) Begin() {
 	b.stream.Publish(0, 0, event.ModeChanged{Mode: b.mode})
 }
 
-// stricter returns the mode for restored plan mode to return to: the stricter of the mode before plan mode and this
-// process's first mode, for which ask replaces plan.
+// stricter returns the mode that restored plan mode returns to: the stricter of the mode before plan mode and this
+// process's first mode (ask if that is plan).
 func stricter(plan *event.PlanEntered, first action.Mode) modeFor {
 	if first == action.ModePlan {
 		first = action.ModeAsk

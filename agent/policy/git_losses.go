@@ -117,7 +117,7 @@ var lossWords = map[shell.GitLoss]struct{ verb, unit, none string }{
 	shell.LosesWorktree: {"deletes a worktree with changes in", "file", "no changes in the worktree to delete"},
 }
 
-// published describes which commits a push would remove: "of" and the branches and tags of the other repository.
+// published returns the branches and tags from which a push would remove commits, as a phrase: "of origin/main".
 func published(act *shell.GitAct) string {
 	if act.Unsure || len(act.Paths) < 2 {
 		return "of the other repository"

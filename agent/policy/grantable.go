@@ -9,7 +9,7 @@ import (
 )
 
 // Grantable reports whether a program of the user, such as a hook, may approve an action in the user's place. It may
-// only if the action needs approval for want of a rule or table that covers it. The user must decide if a rule or a
+// do so only if the action needs approval because no rule or table covers it. The user must decide if a rule or a
 // mode asks, and about production, secrets, files that other programs execute, elevated privileges, changes to git
 // history, and commands that would leave the sandbox after unseen changes.
 func (p Policy) Grantable(a action.Action, mode action.Mode) bool {

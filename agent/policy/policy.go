@@ -30,8 +30,8 @@ const (
 	// Such a command runs outside the sandbox, but with the initial environment: of earlier commands, it only keeps the
 	// current folder.
 	LiteralCore = "read-only commands, written out"
-	// GitActs is the rule for a command that changes history, publishes it or loses uncommitted work. Only all mode and
-	// rules in the settings that name the command allow it.
+	// GitActs is the rule for a command that changes history, publishes it or loses uncommitted work. Only all mode, or
+	// a rule in the settings that names the command, allows it.
 	GitActs = "git: history and uncommitted work"
 	// ChangedTool is the rule for an MCP tool whose definition changed since its approval. It needs approval in every
 	// mode, whatever other rules allow.
@@ -143,7 +143,7 @@ func (p Policy) on(a action.Action) Policy {
 	return p
 }
 
-// PlaceOf returns the tracker of unapproved changes to the workspace of an action's target.
+// PlaceOf returns what tracks unapproved changes to the workspace on an action's target.
 func PlaceOf(p Policy, a action.Action) unseen.Place { return p.on(a).Unseen }
 
 // With returns a copy of p with an additional rule.
@@ -230,7 +230,7 @@ func stricter(a, b action.Decision) bool {
 
 func later[T comparable](list []T, a, b T) bool { return slices.Index(list, a) > slices.Index(list, b) }
 
-// judge returns the verdict on an action with only one file, a.Path.
+// judge returns the verdict on an action as if a.Path were its only file.
 func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) action.Verdict {
 	if v, ok := p.denied(a, report); ok {
 		return v

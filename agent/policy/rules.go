@@ -301,8 +301,8 @@ func (p Policy) names(pattern string, a action.Action, report shell.Report) bool
 	return false
 }
 
-// pathsIn returns the parts of a word that may name a file: the whole word, and what follows an option's name, an @, or
-// a host and a colon.
+// pathsIn returns the parts of a word that may name a file: the whole word, and the parts after an option's name or @
+// and around a colon.
 func pathsIn(word string) []string {
 	all := []string{word}
 	for i, r := range word {

@@ -9,8 +9,8 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// unreached lists programs that act through another process or device, in addition to those in the analysis's Talks.
-// From the sandbox of a try, they can't reach it.
+// unreached lists programs that act through another process or device, which they can't reach from the sandbox of a
+// try. It omits those that the analysis reports in Talks.
 var unreached = map[string]string{
 	"screen": "the screen server", "at": "the folder of scheduled jobs", "batch": "the folder of scheduled jobs",
 	"dbus-send": "a service", "busctl": "a service", "gdbus": "a service", "machinectl": "systemd", "shutdown": "systemd", "reboot": "systemd",

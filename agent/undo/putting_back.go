@@ -100,8 +100,8 @@ func (l *Log) begin(ctx context.Context, steps []step) *Undo {
 	return u
 }
 
-// BeginSince prepares to undo all changes since a prompt of the main conversation, which may be none. again is the
-// command with which the user can overwrite newer changes.
+// BeginSince prepares to undo all changes, if any, since a prompt of the main conversation. again is the command with
+// which the user can overwrite newer changes.
 func (l *Log) BeginSince(ctx context.Context, prompt int, again string) *Undo {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -46,8 +46,8 @@ func (a *analyser) command(words []arg, via []string, piped bool) {
 	c.spec, c.beyond = row, a.searches(name, words)
 }
 
-// row returns the table name of a read-only command: the program, followed by the subcommand if only certain
-// subcommands are read-only.
+// row returns the name under which the tables list a read-only command: the program, followed by the subcommand if only
+// some of its subcommands are read-only.
 func row(name string, words []arg) string {
 	if s, _ := lookup(name, words); talkers[name] != "" && s != nil {
 		return s.name
@@ -58,8 +58,8 @@ func row(name string, words []arg) string {
 	return name
 }
 
-// searches returns why a recursive grep is not in the literal core, or "". It is not if a searched folder holds a file
-// with secrets: only the sandbox would hide it.
+// searches returns why a recursive grep is not in the literal core, or "": a searched folder may hold a file with
+// secrets, which only the sandbox would hide.
 func (a *analyser) searches(name string, words []arg) string {
 	d := &a.folders
 	if name != "grep" || d.env.Holds == nil || !given(words, "-r -R --recursive") {
@@ -86,8 +86,8 @@ func (a *analyser) searches(name string, words []arg) string {
 	return ""
 }
 
-// reading returns why a command needs approval, or "" if it only reads. Clients of services are judged by their flags
-// as well, other programs only by name, flags that write, and files.
+// reading returns why a command needs approval, or "" if it only reads. A command that queries a service is judged by
+// all its flags; any other, by its name, flags that write, and files.
 func (a *analyser) reading(name string, words []arg, piped bool) string {
 	if name == "cd" || name == "pushd" {
 		return cdCheck(a, words)

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// fetched reports whether one of the commands recorded so far, except the first before, downloads something.
+// fetched reports whether one of the recorded commands from index before on downloads something.
 func (r *Report) fetched(before int) bool {
 	return slices.ContainsFunc(r.Commands[min(before, len(r.Commands)):], func(c Command) bool {
 		return slices.Contains(fetchers, c.Name())
@@ -309,7 +309,7 @@ func givesNames(a *analyser, producers []Command, c Command) {
 	}
 }
 
-// listsVital returns the vital folder that an ls lists so that another command can destroy what is in it, or "".
+// listsVital returns the vital folder that ls lists in a form in which another command can destroy its files, or "".
 func listsVital(d *folders, words []arg) string {
 	for _, w := range orHere(operandsOf(words)) {
 		if d.isVital(w) && (given(words, "-d --directory") || d.at != "" && d.vital(escape(d.at))) {

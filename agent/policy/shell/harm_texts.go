@@ -40,7 +40,7 @@ var textRunners = []textRunner{
 }
 
 // value returns the text in word that the program runs, such as the value of the row's flag. before is the previous
-// word. ok is false if there is none.
+// word. ok is false if word holds no such text.
 func (r textRunner) value(word, before string) (text string, ok bool) {
 	if r.flag == "" {
 		return word, true

@@ -116,7 +116,7 @@ func coreWords(words []arg, piped bool) string {
 	return ""
 }
 
-// InCore reports whether a command on its own, not its script, is in the literal core.
+// InCore reports whether a command, taken by itself, is in the literal core.
 func (c Command) InCore() bool {
 	words := make([]arg, 0, len(c.Argv))
 	for _, w := range c.Argv {
@@ -239,7 +239,7 @@ func certain(re *regexps.Regexp) int {
 // obeyed matches escape sequences, as a command spells them, that make a terminal do more than show colours.
 var obeyed = texts.Regexp(`(?i)\\(033|e|x1b|u001b|u1b|0033)[]p_^xc\\]`)
 
-// escapes refuses arguments that would send such a sequence to the terminal.
+// escapes refuses arguments that contain a terminal control sequence.
 func escapes(c *call) string {
 	if slices.ContainsFunc(c.words, func(w arg) bool { return obeyed().MatchString(w.src) }) {
 		return c.spec.name + " with a terminal control sequence"

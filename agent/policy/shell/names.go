@@ -55,8 +55,8 @@ var versioned = strings.Fields(`
 	git git-lfs svn hg tmux screen vim nvim emacs nano code curl wget ssh rsync zip openssl gpg fzf systemctl nginx apache2 psql mysql sqlite3 redis-cli redis-server mongod postgres
 	swift dotnet elixir erl ghc nix brew apt apt-get dnf yum snap flatpak zig lua R julia env timeout nice xargs buddy sudo`)
 
-// versionFlags lists flags that print a version. An exception is Python's -v, which starts the interpreter, but in the
-// sandbox that ends at once.
+// versionFlags lists flags that print a version. Python's -v is an exception: it starts the interpreter, which ends at
+// once in the sandbox.
 var versionFlags = []string{"--version", "-version", "-V", "-v", "-dumpversion", "-dumpmachine", "version"}
 
 // writing lists flags that make a program write. A command with such a flag needs approval right away, so that it does

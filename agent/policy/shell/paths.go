@@ -34,7 +34,7 @@ func (d *folders) reads(w arg) string {
 	return ""
 }
 
-// outside returns why reading the path v needs approval from one of the possible current folders, or "".
+// outside returns why reading the path v, relative to one of the possible current folders, needs approval, or "".
 func (d *folders) outside(v val) string {
 	if d.env.Border == nil || safeDevice().MatchString(v.text) {
 		return ""

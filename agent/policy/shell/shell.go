@@ -1,6 +1,6 @@
-// Package shell analyses what a shell command would do, without running it. It parses the command as bash, and visits
-// every program call in it, even inside wrappers such as sudo. It reports whether all of them only read or, if not,
-// which one does more and why.
+// Package shell analyses what a shell command would do, without running it. It parses the command, which may be a whole
+// script, as bash, and visits every program call in it, even inside wrappers such as sudo. It reports whether all of
+// them only read or, if not, which one does more and why.
 //
 //	r := shell.Analyse("git log | tee log.txt", shell.Env{Cwd: "/w", Secret: secretIn})
 //	r.ReadOnly // false
@@ -103,7 +103,7 @@ func (c Command) String() string {
 	return texts.Join(c.Argv, " ", func(a Arg) string { return a.Text })
 }
 
-// NotKnown is what Does returns for a command that no table lists.
+// NotKnown describes a command that no table lists, as the result of Does.
 const NotKnown = "is not known to be read-only"
 
 // Does returns c.Reason without the command's name, such as "deletes files", or "" if Reason does not start with the

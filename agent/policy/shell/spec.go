@@ -216,8 +216,8 @@ func (s *spec) leading(words []arg) (c *call, n int, why string) {
 	return c, n, ""
 }
 
-// takeValue records the word after a flag as its value. It refuses a value that looks like a flag: in a version of the
-// command in which the flag takes no value, it would be one.
+// takeValue records the word after a flag as its value. It refuses a value that looks like a flag, because it would be
+// one if the command expected no value here.
 func (s *spec) takeValue(c *call, name string, next []arg) (int, string) {
 	if len(next) == 0 {
 		return 0, s.name + " " + name + " has no value"
