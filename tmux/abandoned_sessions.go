@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ErrNoSession means that [Session.AbandonedSessions] does not return this name: the session does not exist, is not
-// ours, or is in use. The message lists the abandoned sessions.
+// ErrNoSession means that the named tmux session is not abandoned: it does not exist, is in use, or buddy did not
+// create it. The message lists the abandoned sessions.
 var ErrNoSession = errors.New("no such abandoned session")
 
 // Open creates the session and its shared pane if they are missing, without waiting for the first command to do so. It
@@ -30,8 +30,8 @@ func (s *Session) Open(ctx context.Context) (Pane, bool, error) {
 	return p, !was && err == nil, err
 }
 
-// AbandonedSessions returns the names of the tmux sessions that our programs created and to which no client is
-// attached. Commands of an earlier program may still run in them.
+// AbandonedSessions returns the names of the tmux sessions that buddy created and to which no client is attached.
+// Commands of an earlier process may still run in them.
 func (s *Session) AbandonedSessions(ctx context.Context) ([]string, error) {
 	if s.srv == nil {
 		return nil, fmt.Errorf("%w: commands run without panes here", ErrUnavailable)
@@ -57,7 +57,7 @@ func (s *server) abandonedSessions(ctx context.Context, ctl *control) ([]string,
 	return names, nil
 }
 
-// KillSession closes one of the AbandonedSessions and ends its programs. It refuses to close this program's own
+// KillSession closes the named abandoned session and ends the programs in it. It refuses to close this process's own
 // session.
 func (s *Session) KillSession(ctx context.Context, name string) error {
 	if name == "" || name == "default" || name == s.Name() {

@@ -11,8 +11,8 @@ import (
 	"buddy/texts/searchpath"
 )
 
-// LoadBuffer copies text to the paste buffer of the tmux server that the user runs this program in, and to the
-// clipboard of the terminal around it. It fails if $TMUX, which names the server, is not set.
+// LoadBuffer copies text to the paste buffer of the user's own tmux server, in which this program runs, and to the
+// clipboard of the terminal around it. It fails if $TMUX, which names that server, is not set.
 func LoadBuffer(ctx context.Context, text string) error {
 	if os.Getenv("TMUX") == "" { // without it tmux would use any running server
 		return errors.New("tmux load-buffer: this program does not run in tmux ($TMUX is not set)")

@@ -19,10 +19,10 @@ import (
 	"buddy/texts"
 )
 
-// MaxPanes limits the panes of a session, the shared one included.
+// MaxPanes limits the number of panes in a session, including the shared pane.
 const MaxPanes = 5
 
-// ErrPanes means that the session has MaxPanes panes already. The message lists them.
+// ErrPanes means that the session already has MaxPanes panes. The message lists them.
 var ErrPanes = errors.New("no room for another pane")
 
 const (
@@ -32,28 +32,29 @@ const (
 	closeLimit = 20 * time.Second // for closing a pane after its command
 )
 
-// commandPanes holds the panes that belong to one command each.
+// commandPanes holds the panes that run a single command each.
 type commandPanes struct {
 	mu    sync.Mutex              // guards the fields below
 	panes map[string]*commandPane // by key
 	work  sync.WaitGroup          // closing panes of ended commands
 }
 
-// commandPane is a pane that belongs to one command or, without tmux, a separate shell.
+// commandPane is a pane for a single command. Without tmux, it is a separate shell.
 type commandPane struct {
 	runner runner
 	title  string
 	ended  bool // the command has ended; a remaining job may keep the pane open
 }
 
-// ownKey derives the name of a command's pane from the command's folder. It is the same in every process.
+// ownKey returns the key of a command's pane, a hash of the command's folder, so that every process finds the same
+// pane.
 func ownKey(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return hex.EncodeToString(sum[:4])
 }
 
-// cleanTitle turns any text into a pane title: one line of at most 40 characters. It replaces "#", because tmux would
-// expand a format after it, and formats can run commands.
+// cleanTitle turns any text into a pane title: one line of at most 40 characters. It replaces "#", which would start a
+// tmux format, because formats can run commands.
 func cleanTitle(s string) string {
 	s = texts.OneLine(s)
 	s = strings.Map(func(r rune) rune {
@@ -68,8 +69,8 @@ func cleanTitle(s string) string {
 	return cmp.Or(texts.Clip(s, 40), "command")
 }
 
-// claim reserves one of the session's panes for the command whose folder is dir. It returns a key that identifies the
-// pane. The error is ErrPanes if the session has no room.
+// claim reserves a pane for the command whose folder is dir, and returns the pane's key. The error is ErrPanes if the
+// session has no room for another pane.
 func (s *Session) claim(ctx context.Context, dir, title string) (string, *commandPane, error) {
 	s.reap(ctx)
 	key := ownKey(dir)
@@ -122,7 +123,7 @@ func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running
 	return s.keep(key, own, dir, job, spec.Output), nil
 }
 
-// keep follows a command in its own pane, and closes the pane when the command has ended.
+// keep follows a command in its own pane and closes the pane when the command ends.
 func (s *Session) keep(key string, own *commandPane, dir string, job job, output Output) *Running {
 	run := s.follow(own.runner, dir, job, output)
 	s.own.work.Go(func() {
@@ -135,7 +136,7 @@ func (s *Session) keep(key string, own *commandPane, dir string, job job, output
 	return run
 }
 
-// errShared means that a command ran in the shared pane.
+// errShared means that a command ran in the shared pane, not in its own.
 var errShared = errors.New("the command has no pane of its own")
 
 // reattachOwn follows a command that an earlier process started in a pane of its own. For any other command it returns
@@ -165,8 +166,8 @@ func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*
 }
 
 // retireSoon closes the pane of a command that has ended. It tries for about three seconds, because the command's
-// output may end a little later than the command. If a job keeps the pane open longer, reap closes it before the next
-// pane opens.
+// output may end a little later than the command. A pane that a background job keeps open for longer is closed by reap
+// before the next pane opens.
 func (s *Session) retireSoon(key string, own *commandPane) {
 	for wait := 100 * time.Millisecond; !s.retire(key, own) && wait < 2*time.Second; wait *= 2 {
 		select {
@@ -177,7 +178,8 @@ func (s *Session) retireSoon(key string, own *commandPane) {
 	}
 }
 
-// retire closes the pane of a command that has ended. It returns false while a job of the command keeps the pane open.
+// retire closes the pane of a command that has ended. It returns false while a background job of the command keeps the
+// pane open.
 func (s *Session) retire(key string, own *commandPane) bool {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(s.ctx), closeLimit)
 	defer stop()
@@ -192,7 +194,7 @@ func (s *Session) retire(key string, own *commandPane) bool {
 	return closed
 }
 
-// reap closes the panes of ended commands that no job keeps open.
+// reap closes the panes of ended commands, unless a background job keeps them open.
 func (s *Session) reap(ctx context.Context) {
 	s.adopt(ctx)
 	s.own.mu.Lock()
@@ -227,8 +229,8 @@ func (s *Session) adopt(ctx context.Context) {
 	}
 }
 
-// closeOwns closes the panes of single commands. A pane in which a program still runs stays; kept then holds the name
-// of the tmux session, once for each such pane.
+// closeOwns closes the panes of single commands, except those in which a program still runs. For each remaining pane,
+// kept holds the name of the tmux session once.
 func (s *Session) closeOwns(ctx context.Context) (kept []string, err error) {
 	s.own.work.Wait()
 	s.own.mu.Lock()

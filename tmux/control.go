@@ -45,8 +45,8 @@ var errEnded = errors.New("tmux: the control client ended")
 
 // question is a command that tmux has not answered yet.
 type question struct {
-	// fence, if set, is a line that an additional command prints after the answer. It shows where the answer ends, even
-	// if the answer holds text of a pane that imitates tmux's own end line.
+	// fence, if set, is a line that an additional command prints after the answer. It marks the end of the answer even
+	// if the answer is a pane's text that imitates tmux's own end line.
 	fence  string
 	answer chan answer // buffers one value
 }
@@ -57,8 +57,9 @@ type answer struct {
 }
 
 // startControl starts cmd, a `tmux -C attach`, and waits until it is attached, five seconds at most. Without the wait,
-// tmux could refuse commands about the client, and would then never report the output of panes. The reader calls
-// printed when a pane has new output, joined when a client attaches, and ended when cmd has ended.
+// tmux could refuse commands about the client, and would then never report the output of panes. From then on, a
+// goroutine reads tmux's output. It calls printed when a pane has new output, joined when any client attaches, and
+// ended when cmd has ended.
 func startControl(ctx context.Context, cmd *exec.Cmd, printed func(string), joined, ended func()) (*control, error) {
 	c, err := launch(cmd, printed, joined, ended)
 	if err != nil {
@@ -296,9 +297,9 @@ func (c *control) collect(in *bufio.Reader, guard string, q *question) error {
 	return nil
 }
 
-// readAnswer reads lines up to the line that ends the answer with this guard or, with a fence, up to the answer of the
-// command that prints the fence. end is the index of the line that ends the answer. With a fence, this is the last line
-// that looks like an end: earlier ones may be part of a pane's text.
+// readAnswer reads the lines of an answer. Without a fence, the answer ends at the first end line with this guard. With
+// a fence, it ends at the last such line before the fence, because a pane's text may contain lines that look like an
+// end; readAnswer then also reads the answer of the command that printed the fence. end is the index of the end line.
 func readAnswer(in *bufio.Reader, guard, fence string) (lines []string, end int, err error) {
 	size := 0
 	end = -1

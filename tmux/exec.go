@@ -48,7 +48,7 @@ func (s *local) check(ctx context.Context) error {
 	return err
 }
 
-// gate rejects a tmux that is too old, judged by the output of `tmux -V`.
+// gate returns an error if tmux is too old, judging by the output of `tmux -V`.
 func gate(version string) error {
 	if !recent(version) {
 		return fmt.Errorf("%w: %q is too old (need 3.2 or newer)", ErrUnavailable, strings.TrimSpace(version))
@@ -56,7 +56,8 @@ func gate(version string) error {
 	return nil
 }
 
-// recent reports whether the output of `tmux -V` names 3.2 or newer. Versions without a number are development builds.
+// recent reports whether the output of `tmux -V` names version 3.2 or later. An output without a number is that of a
+// development build, which counts as recent.
 func recent(version string) bool {
 	i := strings.IndexAny(version, "0123456789")
 	if i < 0 {
@@ -85,12 +86,12 @@ func ServerSocket(getenv func(string) string, socket string) string {
 	return filepath.Join(cmp.Or(getenv("TMUX_TMPDIR"), "/tmp"), "tmux-"+strconv.Itoa(os.Getuid()), socket)
 }
 
-// attachArgs returns the command that attaches a person's terminal on the same machine to our session.
+// attachArgs returns the command with which the user attaches a terminal on the same machine to our session.
 func attachArgs(o Options) []string {
 	return append(append([]string{"tmux"}, socketArgs(o)...), "attach", "-t", o.tmuxName())
 }
 
-// removeArgs returns the command that ends our session with all that runs in it.
+// removeArgs returns the command that ends our session and all programs in it.
 func removeArgs(o Options) []string {
 	return append(append([]string{"tmux"}, socketArgs(o)...), "kill-session", "-t", "="+o.tmuxName())
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// TypeMax limits the bytes typed at once.
+// TypeMax limits the bytes that [Session.Type] accepts.
 const TypeMax = 16 << 10
 
 // typeStep limits the bytes that one tmux command types.
@@ -49,10 +49,10 @@ func (s *Session) Type(ctx context.Context, pane string, p []byte) error {
 	return err
 }
 
-// PasteMax limits the bytes pasted at once.
+// PasteMax limits the bytes that [Session.Paste] accepts.
 const PasteMax = 1 << 20
 
-// pasteStep limits the bytes that one tmux command takes.
+// pasteStep limits the bytes that one tmux command adds to the paste buffer.
 const pasteStep = 16 << 10
 
 // pasteBuffer names the tmux buffer through which text is pasted; it is deleted afterwards.

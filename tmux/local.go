@@ -19,7 +19,7 @@ import (
 	"buddy/tmux/pane"
 )
 
-// local is the supervisor on this machine: this program, reached over a socket.
+// local is a supervisor on this machine. It runs in another process of this program and is reached over a socket.
 type local struct {
 	opt  Options
 	name string // of its directory
@@ -63,8 +63,8 @@ func (s *local) prepare(context.Context) error {
 	return nil
 }
 
-// makeDir makes the directory, with the configuration of the tmux server. It tries again if an earlier supervisor,
-// which is ending, removes the directory meanwhile.
+// makeDir makes the supervisor's directory and writes tmux's configuration into it. It tries again if an earlier
+// supervisor, which is ending, meanwhile removes the directory.
 func (s *local) makeDir() (dir string, err error) {
 	for end := time.Now().Add(startLimit); ; {
 		if dir, err = pane.MakeDir(texts.Lookup(s.env), s.name); err != nil {
@@ -162,7 +162,7 @@ func (s *local) attach(_ context.Context, dir string) (job, error) {
 	return over(s.dial, func(c net.Conn) (*pane.Job, error) { return pane.Attach(c, dir) })
 }
 
-// over requests a job from a supervisor over a new connection. The job owns the connection.
+// over opens a connection to a supervisor and requests a job over it. The job owns the connection.
 func over(dial func() (net.Conn, error), ask func(net.Conn) (*pane.Job, error)) (job, error) {
 	c, err := dial()
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *local) drop() {
 	}
 }
 
-// leftMark names the file that marks a supervisor whose client left for good.
+// leftMark names the file that records that a supervisor's client left for good.
 const leftMark = "left"
 
 func (s *local) leave(context.Context) error {
@@ -220,8 +220,8 @@ func (s *local) abandoned(context.Context) bool {
 	return err == nil && !info.Busy
 }
 
-// remove deletes the directory. The supervisor, which is ending, may still write there; if files appear meanwhile,
-// remove tries again until startLimit has passed.
+// remove deletes the supervisor's directory. The supervisor, which is ending, may still create files there; remove then
+// tries again until startLimit has passed.
 func (s *local) remove(ctx context.Context) error {
 	dir := s.directory()
 	err := os.RemoveAll(dir)

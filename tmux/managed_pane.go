@@ -41,7 +41,7 @@ func (s *managedPane) run(ctx context.Context, dir string, mode Mode, within pan
 	}, dir, mode, within)
 }
 
-// runOn starts a command under a supervisor; ensure starts the supervisor if necessary.
+// runOn starts a command under a supervisor, after ensure has started the supervisor if necessary.
 func runOn(ctx context.Context, sup supervisor, ensure func() error, dir string, mode Mode, within pane.Sandboxed) (job, error) {
 	if sup.linked() {
 		j, err := sup.run(ctx, dir, mode, within)
@@ -280,7 +280,7 @@ func (s *managedPane) end(ctx context.Context) error {
 	return s.sup.remove(ctx)
 }
 
-// killPane ends only our pane: the session ends with its last pane, and a person's own panes stay.
+// killPane ends only our pane: the session ends with its last pane, so panes that the user added keep it alive.
 func (s *managedPane) killPane(ctx context.Context, id string) error {
 	defer s.sup.lockServer(ctx)()
 	if ctl := s.srv.live(); ctl != nil && s.base == nil {

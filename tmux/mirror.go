@@ -46,7 +46,7 @@ func readTicket(dir string) (t ticket, err error) {
 	return t, err
 }
 
-// mirror follows a command on a target and writes the same files on this machine that a local command has.
+// mirror follows a command on a target and records it on this machine, in the same files as a local command.
 type mirror struct {
 	remote   *remote
 	dir      string
@@ -98,8 +98,8 @@ func (m *mirror) submission() (string, error) {
 	return libOf(m.ticket.Dir, "submit", strconv.Itoa(m.ticket.ID), string(m.ticket.Mode), m.ticket.Token, string(text), shown, free, set), nil
 }
 
-// start follows the command and returns when the supervisor has accepted it. submit is the
-// script that starts it, "" if it has already started.
+// start follows the command and returns when the supervisor has accepted it. submit is the script that submits the
+// command, "" if it has already started.
 func (m *mirror) start(ctx context.Context, submit string) error {
 	go m.follow(submit)
 	var limit <-chan time.Time
@@ -139,7 +139,7 @@ func (m *mirror) withdrawScript() string {
 	return libOf(m.ticket.Dir, "withdraw", strconv.Itoa(m.ticket.ID))
 }
 
-// follow records the command's output and its end here.
+// follow records the command's output and end on this machine.
 func (m *mirror) follow(submit string) {
 	exit, err := m.track(submit)
 	taken := m.isTaken()
@@ -184,7 +184,7 @@ func (m *mirror) unconfirmed(err error) error {
 	return fmt.Errorf("%w: %w", ErrUnconfirmed, err)
 }
 
-// conclude ends the streams and completes the exit with their lengths.
+// conclude ends the streams, and adds their lengths to the exit.
 func (m *mirror) conclude(exit pane.Exit) pane.Exit {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -244,8 +244,8 @@ func (m *mirror) isTaken() bool {
 	return m.taken
 }
 
-// script returns a call of a shell function on the target. The function passes on the part of the streams that has not
-// been received here yet.
+// script returns a line that calls a shell function on the target. The function sends the part of each stream that this
+// machine has not received yet.
 func (m *mirror) script(function, until string) string {
 	m.mu.Lock()
 	out, errs := m.out.got, m.errs.got
@@ -378,7 +378,8 @@ func (m *mirror) Cancel() error {
 	return err
 }
 
-// more fetches late output once and reports whether more may come. With hurry it does not wait for further output.
+// more makes one attempt to fetch late output, and reports whether more may come. With hurry, it does not wait for
+// output to appear.
 func (m *mirror) more(ctx context.Context, hurry bool) bool {
 	m.mu.Lock()
 	m.out.ack = true

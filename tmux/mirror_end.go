@@ -11,8 +11,8 @@ import (
 	"buddy/tmux/pane"
 )
 
-// finish returns the exit once the end of the output has arrived. With force it returns the exit with the output so
-// far.
+// finish returns the command's exit; ok is false while the end of the output is missing. With force, it returns the
+// exit with the output so far.
 func (m *mirror) finish(force bool) (exit pane.Exit, ok bool, err error) {
 	m.mu.Lock()
 	whole, none := m.out.own && m.errs.own, !m.out.own && !m.errs.own
@@ -106,7 +106,7 @@ func (m *mirror) end(s *stream) (streamEnd, error) {
 	return e, nil
 }
 
-// closed marks an exit as caused by the end of the pane.
+// closed returns the exit e or, if is is set, e with the fault that the pane was closed.
 func closed(e pane.Exit, is bool) pane.Exit {
 	if is {
 		e.Fault, e.Signal = "the pane was closed", max(e.Code-128, 0)

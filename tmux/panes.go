@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// ErrNoPane means that a pane does not exist or is not managed by buddy: only managed panes are read, typed into or
-// closed. The message lists the managed panes.
+// ErrNoPane means that a pane does not exist, or that buddy did not make it: buddy only reads, types into and closes
+// its own panes. The message lists these.
 var ErrNoPane = errors.New("no such pane")
 
 // Pane describes a managed pane of the session.
@@ -122,8 +122,9 @@ func (s *Session) find(ctx context.Context, id string) (*control, Pane, error) {
 
 // View selects the contents of a capture.
 type View struct {
-	// Start and End are the first and the last line: 0 is the top of the screen, -1 the newest line of the scrollback,
-	// "-" the first or last line in all. "" is the edge of the screen.
+	// Start and End are the first and the last line to capture: 0 is the top row of the screen, -1 the newest line of
+	// the scrollback. "-" means the first line of all as Start, the last one as End; "" means the first or last row of
+	// the screen.
 	Start, End string
 	Join       bool // joins wrapped lines
 	Escapes    bool // keeps colours, as SGR sequences
@@ -239,8 +240,9 @@ func (s *managedPane) kill(ctx context.Context, id string) error {
 	return s.end(ctx)
 }
 
-// Fit resizes a pane to a view, in cells, so that somebody can type into it; 0x0 restores the default size. It returns
-// false and does nothing while a person is attached, because the panes have the size of the person's terminal.
+// Fit resizes a pane to a view, in cells, so that the user can type into it; 0x0 restores the default size. While a
+// terminal of the user is attached, Fit returns false and does nothing, because the panes then have the size of that
+// terminal.
 func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) {
 	back := w == 0 && h == 0
 	if !back && (w < 2 || h < 2 || w > 1000 || h > 1000) {
@@ -270,13 +272,13 @@ func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) 
 	return true, nil
 }
 
-// attended reports whether a person is attached to the session.
+// attended reports whether a terminal of the user is attached to the session.
 func (s *server) attended(ctx context.Context, ctl *control) (bool, error) {
 	clients, err := ctl.do(ctx, "list-clients -t "+quote(s.opt.target())+` -F "#{client_control_mode}"`)
 	return slices.Contains(clients, "0"), err
 }
 
-// joined handles a client that attached to a session: panes fitted to a view follow a person's terminal again.
+// joined handles a client that attached to a session: panes fitted to a view follow the user's terminal again.
 func (s *server) joined() {
 	s.mu.Lock()
 	ctl, panes := s.ctl, s.fitted
@@ -347,7 +349,7 @@ func parseFound(line string) (foundPane, bool) {
 	return foundPane{id: f[4], role: f[5], identity: f[6], session: f[7], ours: f[0] == "1" && f[1] == owner && f[2] == "0", dead: f[3] == "1"}, true
 }
 
-// abandoned reports whether the supervisor in a pane of another of our sessions is no longer needed.
+// abandoned reports whether the supervisor in a pane of another buddy session is no longer needed.
 func (s *server) abandoned(ctx context.Context, identity, role string) bool {
 	o := s.opt
 	o.Session, o.name = identity, nil

@@ -268,8 +268,8 @@ func (r *remote) hold(ctx context.Context, waits waiter, lost func(string)) {
 	lost("its supervisor ended")
 }
 
-// stopWhenReachable queues the stop of a command until the target can be reached again. The command was cancelled, or
-// was given up before its start was confirmed.
+// stopWhenReachable records that a command must be stopped once the target can be reached again: it was cancelled, or
+// given up before its start was confirmed.
 func (r *remote) stopWhenReachable(m *mirror) {
 	m.mu.Lock()
 	var scripts []string
@@ -285,7 +285,7 @@ func (r *remote) stopWhenReachable(m *mirror) {
 	r.mu.Unlock()
 }
 
-// stopPending stops the queued commands.
+// stopPending stops the commands that stopWhenReachable recorded.
 func (r *remote) stopPending(ctx context.Context) {
 	r.mu.Lock()
 	doomed := r.pendingStops
@@ -402,8 +402,8 @@ func (r *remote) leave(ctx context.Context) error {
 }
 
 func (r *remote) abandoned(ctx context.Context) bool {
-	// The previous client has left for good, even if its process still exists. Without the file holder, which names
-	// that process, the watchdog can remove the supervisor's directory.
+	// The file holder names the client's process. That process may still exist although the client has left for good,
+	// so remove the file: otherwise the watchdog would not remove the supervisor's directory.
 	lines, err := r.ask(ctx, `D=${TMUX_TMPDIR:-/tmp}/buddy-$(id -u)/`+r.name+`; [ -e "$D/`+leftMark+`" ] && [ -r "$D/lib" ] || exit 1; . "$D/lib"; rm -f "$D/holder"; greet`)
 	if err != nil {
 		return false
@@ -451,7 +451,7 @@ func (r *remote) remove(ctx context.Context) error {
 	return err
 }
 
-// fetchLate continues to record a command that has ended while background jobs hold its output, then removes its files
+// fetchLate keeps recording the output of background jobs of a command that has ended, then removes the command's files
 // from the target.
 func (r *remote) fetchLate(m *mirror) {
 	r.mu.Lock()

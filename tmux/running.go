@@ -371,7 +371,8 @@ func result(dir string, e pane.Exit) Result {
 	}
 }
 
-// captured reads both ends of a stream of total bytes; gap of them were not recorded.
+// captured reads the start and the end of a recorded stream. The stream had total bytes, of which gap were not
+// recorded.
 func captured(path string, total, gap int64) Captured {
 	c := Captured{Total: total, Gap: gap, Path: path}
 	if total == 0 {

@@ -171,8 +171,8 @@ type duePane struct {
 	paused bool // its output is paused
 }
 
-// due returns the panes to capture now, or the time until the next round, and whether any pane is
-// watched.
+// due returns the panes to capture now. If there are none, wait is the time until the next round. wanted reports
+// whether any pane is watched.
 func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Duration, wanted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

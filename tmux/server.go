@@ -55,8 +55,8 @@ type supervisor interface {
 	// lost is called, unless drop has ended the connection.
 	greet(ctx context.Context, lost func(why string)) (info pane.Info, fresh bool, err error)
 	linked() bool
-	// begun reports whether a supervisor may need closing; busy reports whether anything runs under it, and the id of
-	// its pane.
+	// begun reports whether a supervisor may need closing. busy reports whether anything runs under it, and returns the
+	// id of its pane.
 	begun() bool
 	busy(ctx context.Context) (busy bool, pane string, err error)
 	// run starts the command in dir; attach follows a command that an earlier process started. errGone means that the
@@ -70,8 +70,9 @@ type supervisor interface {
 	leave(ctx context.Context) error
 	abandoned(ctx context.Context) bool
 
-	// tmux runs one tmux command; control builds a client; check rejects an old tmux. lockServer excludes our other
-	// programs while this one does what could crash the tmux server; the caller has prepared the directory.
+	// tmux runs one tmux command; control builds the command of a control client; check rejects an old tmux. lockServer
+	// keeps other buddy processes from starting or ending sessions and clients, which could crash the tmux server,
+	// until release is called; the caller has prepared the directory.
 	tmux(ctx context.Context, args ...string) (string, error)
 	control(args ...string) (*exec.Cmd, error)
 	lockServer(ctx context.Context) (release func())
@@ -267,6 +268,7 @@ func (s *server) detach(ctl *control) {
 // end ends a control client. The caller holds the lock of the server.
 func (s *server) end(ctl *control) {
 	ctl.close()
-	// tmux notifies its other clients when this one is gone. The answer to list-sessions comes after that.
+	// Wait until tmux has notified its other clients that this one is gone: the answer to list-sessions comes after
+	// that.
 	_, _ = s.sup.tmux(context.Background(), "list-sessions", "-F", "")
 }

@@ -52,7 +52,8 @@ func (r *remote) lockServer(ctx context.Context) (release func()) {
 	if errors.Join(inErr, outErr) != nil || cmd.Start() != nil {
 		return kill
 	}
-	// A login script may print something first. The lines end if the process has ended.
+	// A login script may print something before the line that confirms the lock. The loop also ends if the process
+	// ends.
 	lines := bufio.NewScanner(out)
 	for lines.Scan() && !strings.HasSuffix(lines.Text(), locked) {
 	}

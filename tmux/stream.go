@@ -20,8 +20,8 @@ type stream struct {
 	held []byte // possible part of the mark
 	code int    // of the command; valid with own
 	own  bool   // the command's own output is complete
-	// In mode Terminal the stream starts with earlier output of the terminal: before counts the bytes of it that have
-	// arrived; begins means that the start mark has not arrived yet.
+	// In mode Terminal, the stream starts with output of the terminal from before the command, up to the start mark.
+	// before counts the bytes of that output that have arrived; begins means that the mark has not arrived yet.
 	before int64
 	begins bool
 	ack    bool // the byte that confirms the start is still expected

@@ -144,7 +144,8 @@ func newSession(o Options, p runner) *Session {
 	return s
 }
 
-// newManagedPane returns the shared pane or, with the shared pane as base, the pane of one command.
+// newManagedPane returns the pane of one command; base is the shared pane. If base is nil, it returns the shared pane
+// itself.
 func newManagedPane(srv *server, base *managedPane, role, title string) *managedPane {
 	t := &managedPane{srv: srv, base: base, role: role, title: title}
 	name := dirName(srv.opt)
@@ -180,8 +181,8 @@ func Fences(o Options) error {
 	return fence.Available(*o.Fence, cleanEnv(o.Env))
 }
 
-// NewPlain returns a Session without tmux: commands run as children of this process with the
-// same records, limits and state, but end with it, and nobody can watch.
+// NewPlain returns a Session without tmux. Its commands run as children of this process and end with it, and nobody can
+// watch them; their records, limits and state are the same.
 func NewPlain(o Options) *Session {
 	o.Session = SessionName(o.Session)
 	name := "p" + dirName(o)
@@ -216,7 +217,7 @@ func SessionName(s string) string {
 	return owner + "-" + s[:min(len(s), 48)]
 }
 
-// AttachLine returns the shell command that attaches a person to the pane.
+// AttachLine returns the shell command with which the user attaches to the pane.
 func (s *Session) AttachLine() string {
 	if s.attach == nil {
 		return ""
@@ -248,8 +249,8 @@ func (s *Session) Prefer(known string) {
 // Pane returns tmux's id of the shared pane, or "" when there is none.
 func (s *Session) Pane() string { return s.runner.pane() }
 
-// Exported returns the variables that earlier commands in the shared pane left exported, as NAME=value; nil before the
-// first one, and on other machines.
+// Exported returns the variables that the last command in the shared pane left exported, as NAME=value; nil before the
+// first command, and on other machines.
 func (s *Session) Exported() ([]string, error) {
 	dir := ""
 	switch r := s.runner.(type) {
@@ -278,8 +279,8 @@ func (s *Session) FindPane(ctx context.Context) (found bool, err error) {
 	return shared.pane() != "", nil
 }
 
-// Watch sets the panes whose screens OnScreen receives; nil is none. It uses no processor time while nothing is watched
-// or nothing prints.
+// Watch sets the panes whose screens OnScreen receives; nil is none. Watching panes that print nothing uses no
+// processor time.
 func (s *Session) Watch(panes []string) {
 	if s.paint != nil {
 		s.paint.watch(panes)

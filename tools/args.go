@@ -15,7 +15,7 @@ import (
 // other arguments. No side effect has happened.
 var ErrArguments = errors.New("invalid arguments")
 
-// Invalid returns an ErrArguments with the given text about the problem.
+// Invalid returns an ErrArguments whose text describes the problem.
 func Invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrArguments, fmt.Sprintf(format, args...))
 }

@@ -64,7 +64,7 @@ func allowedSlips(bare, own string) int {
 	return maxSlip
 }
 
-// onlyReads reports whether the table of names marks one of our tools as read-only.
+// onlyReads reports whether the table dialects marks one of our tools as read-only.
 func onlyReads(own string) bool {
 	return slices.ContainsFunc(dialects, func(d dialect) bool { return d.tool == own && d.reads })
 }

@@ -36,12 +36,12 @@ const (
 
 // Source provides tools that other programs, such as MCP servers, add to a Deferred during a session.
 type Source interface {
-	// Pending returns a placeholder for a tool that is expected soon.
+	// Pending returns a placeholder for the named tool if the source expects to provide it soon.
 	Pending(name string) (Tool, bool)
 	// Await waits until the expected tools have arrived, ctx ends, or the wait takes too long.
 	Await(ctx context.Context)
-	// Note returns a text for the model that is added to the result of a search for words (in lower case), such as
-	// which servers are still missing; "" for none.
+	// Note returns a text for the model, "" for none. It is added to the result of a search for the given words, which
+	// are in lower case, and may name servers that are still missing.
 	Note(words []string) string
 }
 
@@ -252,8 +252,8 @@ type useTool struct {
 	Schema
 }
 
-// NewUseTool returns the tool use_tool, which calls tools of d. The plan, the run and the policy facts of its calls
-// come from the called tool.
+// NewUseTool returns the tool use_tool, which calls tools of d. The called tool plans and runs its calls, and the
+// policy judges them as calls of that tool.
 func NewUseTool(d *Deferred) Tool {
 	return &useTool{d, Define[useArgs](useName, useToolText)}
 }

@@ -51,8 +51,8 @@ func (f *foreign) knownMode() {
 	}
 }
 
-// commandOf returns a command line that runs the program words[0] with the other words as arguments. The script of a
-// shell becomes the command line itself.
+// commandOf returns a command line that runs the program words[0] with the other words as arguments. If that program is
+// a shell with a script, it returns the script.
 func commandOf(words []string) string {
 	if len(words) == 3 && slices.Contains(shells, words[0]) && (words[1] == "-c" || words[1] == "-lc") {
 		return words[2]
@@ -394,7 +394,7 @@ func labelsIn(raw json.RawMessage) []string {
 // blockTime is the wait of a blocking foreign call that gives no timeout.
 const blockTime = "30s"
 
-// convertTaskOutput translates a request to block, and its timeout, to the argument wait.
+// convertTaskOutput translates the foreign arguments for blocking and for its timeout to the argument wait.
 func convertTaskOutput(f *foreign) error {
 	block, ok := f.removeBool("block")
 	if wait, given := f.removeBoolWait(); given {

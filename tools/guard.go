@@ -7,7 +7,7 @@ import (
 	"buddy/agent/action"
 )
 
-// PlanSafely calls t.Plan. A panic becomes an error, and an action without a kind becomes a Generic one.
+// PlanSafely calls t.Plan. It turns a panic into an error, and an action without a kind into a Generic one.
 func PlanSafely(t Tool, c Call) (act action.Action, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -21,7 +21,7 @@ func PlanSafely(t Tool, c Call) (act action.Action, err error) {
 	return act, err
 }
 
-// RunSafely calls run for a call of a tool. A panic becomes a failed result.
+// RunSafely calls run for a call of the tool name. It turns a panic into a failed result.
 func RunSafely(name string, run func() Result) (res Result) {
 	defer func() {
 		if p := recover(); p != nil {

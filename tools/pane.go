@@ -12,7 +12,7 @@ type PaneRef struct {
 // paneMark separates the target from tmux's id in the name of a pane.
 const paneMark = ":"
 
-// ParsePane reads the text of a PaneRef. Other texts give a PaneRef without a Target.
+// ParsePane reads the text of a PaneRef. A text in another form becomes the ID of a PaneRef without a Target.
 func ParsePane(name string) PaneRef {
 	if target, id, ok := strings.Cut(name, paneMark); ok {
 		return PaneRef{target, id}
@@ -20,7 +20,7 @@ func ParsePane(name string) PaneRef {
 	return PaneRef{ID: name}
 }
 
-// PaneOf returns the text of an unknown pane of a target, from which [ParsePane] reads the target.
+// PaneOf returns a text that stands for an unknown pane of a target; [ParsePane] reads the target from it.
 func PaneOf(target string) string {
 	if target == "" {
 		return ""
@@ -43,7 +43,7 @@ type PaneTool interface {
 
 // PaneUse describes how a call uses a pane.
 type PaneUse struct {
-	// Pane has no ID when the call uses no pane, a pane that is not open yet, or a pane of its own.
+	// Pane has no ID if the call uses no pane, a pane that is not open yet, or a separate pane for the call.
 	Pane PaneRef
 	// Terminal means that the call owns the pane's screen: its live output is a terminal stream, not text to read.
 	Terminal bool

@@ -12,7 +12,7 @@ import (
 	"buddy/texts"
 )
 
-// Registry holds the tools that a model is offered. The zero value is empty.
+// Registry holds the tools that a session offers to the model. The zero value is empty.
 type Registry struct {
 	tools    []Tool
 	names    []string
@@ -21,7 +21,7 @@ type Registry struct {
 	deferred *Deferred         // the set behind use_tool, if use_tool is registered
 }
 
-// NewRegistry returns a registry of tools, offered in the order given.
+// NewRegistry returns a registry that offers the tools in the given order.
 func NewRegistry(all ...Tool) *Registry {
 	r := &Registry{tools: all}
 	for _, t := range all {
@@ -33,7 +33,7 @@ func NewRegistry(all ...Tool) *Registry {
 	return r
 }
 
-// Without returns a registry in which the named tools stay callable but are missing from Definitions.
+// Without returns a registry that does not offer the named tools, but still accepts calls of them.
 func (r *Registry) Without(names ...string) *Registry {
 	other := *r
 	other.unlisted = slices.Concat(r.unlisted, names)
@@ -41,7 +41,7 @@ func (r *Registry) Without(names ...string) *Registry {
 }
 
 // Off returns a registry in which the named tools can't be called, not even through use_tool; the error names the
-// setting that switches them off. use_tool is removed when its set is empty and has no source.
+// setting that switches them off. use_tool is removed if no tool is left for it and none can arrive later.
 func (r *Registry) Off(setting string, names ...string) *Registry {
 	if len(names) == 0 {
 		return r
@@ -135,8 +135,8 @@ func (r *Registry) Lookup(name string) (Tool, error) {
 	return nil, fmt.Errorf("unknown tool: %s (have: %s)", texts.ClipBytes(name, 60), strings.Join(r.names, ", "))
 }
 
-// Resolve returns the tool that a call means, and the call with our names, so that the planned, displayed and recorded
-// call is the one that runs. The call's Notes list the ignored arguments. The text of the error goes to the model.
+// Resolve returns the tool that a call means, and the call with our names, so that buddy plans, displays and records
+// the same call that it runs. The call's Notes list the ignored arguments. The text of the error goes to the model.
 func (r *Registry) Resolve(call Call) (Tool, Call, error) {
 	call, err := r.reroute(r.correct(call))
 	if err != nil {
@@ -177,8 +177,8 @@ func (r *Registry) reroute(call Call) (Call, error) {
 	return call, nil
 }
 
-// reroutePatch rewrites a command that only applies a patch into a call of apply_patch, if the shell is in the folder
-// that patches are relative to.
+// reroutePatch rewrites a command that only applies a patch into a call of apply_patch, if the patch's relative paths
+// start in the shell's folder.
 func (r *Registry) reroutePatch(call Call) (Call, error) {
 	patch, folder, ok := patchIn(call.Arguments)
 	if !ok {
@@ -195,7 +195,8 @@ func (r *Registry) reroutePatch(call Call) (Call, error) {
 	return call, nil
 }
 
-// shellDirsOf returns where a command would start; the zero value for a tool that is no shell.
+// shellDirsOf returns the folders of the shell in which a call would run a command, or the zero value if t is not a
+// shell.
 func shellDirsOf(t Tool, call Call) ShellDirs {
 	if s, ok := t.(ShellTool); ok {
 		return s.ShellDirs(call)

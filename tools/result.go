@@ -23,13 +23,13 @@ const TailLimit = 64 << 10
 // OutputBytes is the approximate size limit of a listing or search result, in bytes.
 const OutputBytes = 20_000
 
-// Success returns the result of a successful run. remarks are notes about the text; the non-empty ones follow the text
-// in one line, in brackets.
+// Success returns the result of a successful run. The non-empty remarks about the text follow it in one line, in
+// brackets.
 func Success(text string, remarks ...string) Result { return Streams(text, "", remarks...) }
 
 // Streams is like Success for a program that wrote to two streams. If both have text, a line [stderr] starts the second
-// one. If the output has a line that looks like a remark, or starts like an error, the remarks state its number of
-// lines, so that the model can see where our text starts.
+// one. If the output could be mistaken for a remark or an error of buddy, the remarks state its number of lines, so
+// that the model can see where it ends.
 func Streams(stdout, stderr string, remarks ...string) Result {
 	both, counted := stdout != "" && stderr != "", texts.Plural(lines(stdout+stderr), "line")
 	r := Result{Content: stdout + stderr, Tail: End(stdout + stderr)}
@@ -52,7 +52,8 @@ func Streams(stdout, stderr string, remarks ...string) Result {
 // lineCount matches a remark that consists of the number of lines only.
 var lineCount = texts.Regexp(`\n\[\d+ lines?\]\s*$`)
 
-// Uncounted removes the number of lines from the content of a result, for a display that has a frame around it.
+// Uncounted removes the remark with the number of lines from the content of a result. A display that puts a frame
+// around the output does not need it.
 func Uncounted(content string) string { return lineCount().ReplaceAllLiteralString(content, "") }
 
 // poses reports whether a text has a line that looks like a remark, or starts like an error.
@@ -87,7 +88,7 @@ func End(text string) string {
 	return text[cut:]
 }
 
-// Failure returns a result whose one sentence tells the model why a run failed.
+// Failure returns a failed result. It tells the model in one sentence why the run failed.
 func Failure(err error) Result {
 	r := Problem(Failed(err).Error())
 	r.Missing = Missing(err)
@@ -124,13 +125,13 @@ func Why(r Result) string {
 	return strings.TrimPrefix(strings.TrimPrefix(text, failure), ErrExecution.Error()+": ")
 }
 
-// Missing reports whether err means that a file does not exist, or can't exist under its name.
+// Missing reports whether err means that a file does not exist, or that no file can have that name.
 func Missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }
 
-// Failed marks err as an ErrExecution unless it already is one or an ErrArguments. Plan uses
-// it too, because its errors also go to the model.
+// Failed marks err as an ErrExecution, unless it already is an ErrExecution or an ErrArguments. Plan uses it too,
+// because its errors also go to the model.
 func Failed(err error) error {
 	if err == nil || errors.Is(err, ErrArguments) || errors.Is(err, ErrExecution) {
 		return err
@@ -174,5 +175,5 @@ func JoinNotes(notes ...string) string {
 	return strings.Join(kept, "; ")
 }
 
-// Interrupted is the start of the result of a call whose outcome is unknown.
+// Interrupted starts the result of a call whose outcome is unknown.
 const Interrupted = "interrupted: outcome unknown, check before repeating"

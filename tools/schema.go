@@ -42,8 +42,8 @@ type field struct {
 
 var anyValue = reflect.TypeFor[json.RawMessage]()
 
-// fieldsOf reads the tags of a struct. It panics on an unknown type or tag: that is a mistake
-// in a tool, which every test of the tool finds.
+// fieldsOf reads the tags of a struct. It panics on an unknown type or tag, which is a mistake in the tool and shows in
+// any test of it.
 func fieldsOf(t reflect.Type) []field {
 	fields := make([]field, 0, t.NumField())
 	for i := range t.NumField() {
@@ -143,15 +143,15 @@ func ArgumentsOf(all ...Tool) map[string][]model.Argument {
 	return known
 }
 
-// AsText returns a copy of the schema for a protocol in which a call may be free text: the text is the value of
-// argument, constrained by grammar (see [model.FreeText]).
+// AsText returns a copy of the schema for protocols in which a call may be free text instead of JSON. The text is then
+// the value of argument and follows grammar (see [model.FreeText]).
 func (s Schema) AsText(argument, grammar string) Schema {
 	s.def.Free = &model.FreeText{Argument: argument, Grammar: grammar}
 	return s
 }
 
 // With returns the tool's definition with the fields of the struct extra appended as arguments. Its calls are never
-// free text, which has room for one argument only.
+// free text, because that could hold only one argument.
 func (s Schema) With(extra any) model.ToolDef {
 	def := s.def
 	def.Free = nil

@@ -27,8 +27,8 @@ import (
 type Tool interface {
 	// Definition returns the definition for the model; it never changes during a session.
 	Definition() model.ToolDef
-	// Plan describes the effects of Run, with real paths. It has no side effects. An error means that the arguments do
-	// not fit; its text goes to the model.
+	// Plan describes the effects of Run, with real paths. It has no side effects. An error means that the call can't be
+	// carried out with these arguments; its text goes to the model.
 	Plan(call Call) (action.Action, error)
 	// Run executes the call. It returns when the work is done or ctx ends.
 	Run(ctx context.Context, call Call) Result
@@ -54,7 +54,7 @@ type Beside interface {
 	Beside(call Call) bool
 }
 
-// Patient is a Tool with calls that have no general time limit, because they wait for a person or have limits of their
+// Patient is a Tool with calls that have no general time limit, because they wait for the user or have limits of their
 // own.
 type Patient interface {
 	// Patient reports whether this call has no general time limit; call.Planned is set.
@@ -94,53 +94,54 @@ type Call struct {
 	// Output receives live output for the screen. It may be called from any goroutine until Run returns, and never
 	// blocks for long.
 	Output func(Chunk)
-	// Ask puts a question to the person and returns the answer, one of its choices or free text.
-	// It is nil, or returns ErrNobody, where nobody can be asked.
+	// Ask asks the user a question and returns the answer: one of the question's choices, or free text. Where nobody
+	// can be asked, Ask is nil or returns ErrNobody.
 	Ask func(ctx context.Context, q Question) (answer string, err error)
-	// Reach decides whether a command of the call, which runs in the sandbox, may connect to a host that the settings
-	// do not name: nil allows it. It may wait for a person, until ctx ends. The error is ErrNobody where nobody was
+	// Reach decides whether a sandboxed command of the call may connect to a host that the settings do not name; it
+	// returns nil to allow it. It may wait for the user, until ctx ends. The error is ErrNobody if nobody could be
 	// asked. A nil Reach refuses all such hosts.
 	Reach func(ctx context.Context, host, port string) error
-	// Begin registers work that continues after the call as a task of the session and returns its number. It is nil
-	// where there are no tasks.
+	// Begin registers work that continues after the call as a task of the session, and returns the task's number. It is
+	// nil where there are no tasks.
 	Begin func(Task) (id int)
-	// Release is closed when a person sends the call to the background: a [Releasable] tool then registers its work as
-	// a task with Begin, and returns. It is nil where nobody can do that.
+	// Release is closed when the user sends the call to the background: a [Releasable] tool then registers its work as
+	// a task with Begin, and returns. It is nil where that is not possible.
 	Release <-chan struct{}
-	// Skill returns the text of a skill, called with args. It may run commands, after asking the person. It is nil
-	// where there are no skills.
+	// Skill returns the text of a skill that is called with args. The text may contain commands, which Skill runs after
+	// asking the user. It is nil where there are no skills.
 	Skill func(ctx context.Context, name, args string) (text string, err error)
-	// Remember proposes to the user a lesson for later sessions, and returns the id of the proposal. It is nil where
+	// Remember proposes a lesson for later sessions to the user, and returns the id of the proposal. It is nil where
 	// there is no memory.
 	Remember func(ctx context.Context, l Lesson) (id string, err error)
 	// Agent runs a subagent for the call and returns its result. It is nil where no subagents run.
 	Agent func(ctx context.Context, call Call, s Subagent) Result
 	// Plan enters and leaves plan mode. It is nil where plan mode does not exist.
 	Plan PlanMode
-	// Keep stores files before the call changes them, so that a person can undo the change. After an error the call
+	// Keep stores files before the call changes them, so that the user can undo the changes. If Keep fails, the call
 	// must change nothing. It is nil where no files are stored.
 	Keep func([]Before) error
 	// Page limits the part of a file or a web page that the model gets, in bytes; 0 is
 	// [MinPage].
 	Page int
-	// Reader identifies the conversation whose knowledge of files counts: 0 is the main one, others are branches.
+	// Reader identifies the conversation that makes the call, because each conversation has its own knowledge of files:
+	// 0 is the main one, others are branches.
 	Reader int
 	// OwnPane is the title of a separate pane for the call's command; "" means the shared pane.
 	OwnPane string
-	// Planning ends when nobody waits for the call's plan any longer, so that Plan stops connecting to a target. A nil
+	// Planning ends when nobody waits for the call's plan any longer. Plan then stops connecting to a target. A nil
 	// Planning never ends.
 	Planning context.Context
 	// Planned is the approved plan; the runtime sets it before Run. A tool does exactly the planned work or fails.
 	Planned action.Action
-	// Free means that nobody was asked, because the call only reads. State that earlier calls left must not change the
-	// meaning of such a call.
+	// Free means that the call runs without approval, because it only reads. The state that earlier calls left must not
+	// change the meaning of such a call.
 	Free bool
 	// Confined means that the call is allowed only because it will run in the read-only sandbox.
 	Confined bool
 	// Fenced means that the call is allowed only because it will run in the workspace sandbox.
 	Fenced bool
-	// Spent is the time that the call ran in the read-only sandbox before the sandbox stopped it; 0 means that it did
-	// not run there. The second run starts in the same folder, and its wait is shorter by this time.
+	// Spent is the time that the call's command ran in the read-only sandbox before the sandbox stopped it; 0 means
+	// that it did not run there. The second run starts in the same folder, and its wait is shorter by this time.
 	Spent time.Duration
 }
 
@@ -166,11 +167,11 @@ type Subagent struct {
 type PlanMode interface {
 	// Enter switches plan mode on.
 	Enter() (text string, err error)
-	// Exit shows the plan to the person, waits for the decision or the end of ctx, and returns the decision.
+	// Exit shows the plan to the user, waits for the decision or the end of ctx, and returns the decision.
 	Exit(ctx context.Context) (PlanDecision, error)
 }
 
-// PlanDecision holds the person's decision about a plan.
+// PlanDecision holds the user's decision about a plan.
 type PlanDecision struct {
 	Decision string // approved, keep planning, discarded, or shown
 	Remark   string
@@ -179,7 +180,7 @@ type PlanDecision struct {
 	Note     string
 }
 
-// Question holds a question of a call to the person. Its texts are untrusted.
+// Question holds a question that a call asks the user. Its texts are untrusted.
 type Question struct {
 	From    string // the asking program, "" for the model
 	Text    string
@@ -204,7 +205,7 @@ func (c Call) PageBytes() int {
 	return MinPage
 }
 
-// Resource holds a text of another program that a prompt names with an @.
+// Resource holds a text that another program provides, and that a prompt names with an @.
 type Resource struct {
 	Name   string // as the prompt names it, without the @
 	Text   string // untrusted
@@ -218,21 +219,21 @@ type Stream string
 const (
 	Stdout Stream = "stdout"
 	Stderr Stream = "stderr"
-	// Keys carries no output: the last byte of a chunk is 1 when the command starts to wait for keys, 0 when it stops
-	// waiting.
+	// Keys is no output stream: the last byte of its chunk is 1 when the command starts to wait for keys, and 0 when it
+	// stops waiting.
 	Keys Stream = "keys"
 )
 
-// Chunk is a piece of live output. Text may hold any bytes, escape sequences too, and is only
-// valid during the call. Total counts the stream's bytes so far, including this chunk.
+// Chunk is a piece of live output. Text may hold any bytes, even escape sequences, and is only valid during the call of
+// Output. Total counts the stream's bytes so far, including this chunk.
 type Chunk struct {
 	Stream Stream
 	Text   []byte
 	Total  int64
 }
 
-// Result is the outcome of a run. Content is the text for the model: the output. If IsError is true, Content is a
-// sentence, perhaps followed by the output so far.
+// Result is the outcome of a run. Content is the text for the model: the output or, if IsError is true, a sentence
+// about the failure, perhaps followed by the output so far.
 type Result struct {
 	Content  string
 	Aside    string // the end of Content that is for the model alone; "" for none
@@ -248,7 +249,7 @@ type Result struct {
 	Full     *action.FullOutput // the whole output, if it is in a file
 	// Seen lists the files whose content the model now knows.
 	Seen []action.SeenFile
-	// Images are sent to models that accept images; for others Content describes them.
+	// Images are sent to models that accept images; for other models, Content describes them.
 	Images []model.Image
 	// Took is the duration of the work, if the tool measured it better than its caller can.
 	Took time.Duration
@@ -267,7 +268,7 @@ func PlanInternal(tool, why string) action.Action {
 	return action.Action{Kind: action.Internal, Tool: tool, Why: why, Risk: action.Low}
 }
 
-// ErrNobody is returned by Call.Ask and Call.Reach where nobody can be asked.
+// ErrNobody means that nobody can answer a question of Call.Ask or Call.Reach.
 var ErrNobody = errors.New("nobody is there to answer")
 
 // planTimeout limits the queries of one plan to a target.

@@ -36,9 +36,9 @@ func (l *limited) Write(p []byte) (int, error) {
 }
 
 // ReadDirs lists many folders in one round trip, each as [Host.ReadDir] does. top must be a path without symbolic
-// links, as [Host.RealPath] returns it; dirs are relative to top, "." for top itself. Folders that cannot be read are
-// missing from lists. more means that lists are not complete. If one of dirs has just been replaced by a link, the link
-// may be followed.
+// links, as [Host.RealPath] returns it; dirs are relative to top, "." for top itself. lists has no entry for a folder
+// that cannot be read. more means that the lists are incomplete. If one of dirs has just been replaced by a link,
+// ReadDirs may follow the link.
 func (h *Host) ReadDirs(ctx context.Context, top string, dirs []string) (lists map[string][]FileInfo, more bool, err error) {
 	call := []string{"lists", strconv.Itoa(manyMax), top}
 	lists = make(map[string][]FileInfo, len(dirs))
@@ -92,7 +92,7 @@ type FileData struct {
 }
 
 // ReadFiles reads many regular files in one round trip, at most limit bytes of each and 64 MiB in all. The paths must
-// be free of symbolic links, as [Host.RealPath] returns them. have selects files: the content of other files is not
+// be free of symbolic links, as [Host.RealPath] returns them. Only the content of files that have selects is
 // transferred.
 func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have Texts) ([]FileData, error) {
 	filter := ""
@@ -145,17 +145,18 @@ func parseFiles(out []byte, token string, paths []string) ([]FileData, error) {
 	return all, nil
 }
 
-// Remove removes the regular file at path, which must be real.
+// Remove removes the regular file at path, which must contain no symbolic links.
 func (h *Host) Remove(ctx context.Context, path string) error {
 	return h.change(ctx, "remove", path, "remove", path)
 }
 
-// Rename moves the regular file at path, which must be real, to another path. Missing folders are created.
+// Rename moves the regular file at path, which must contain no symbolic links, to another path. Missing folders are
+// created.
 func (h *Host) Rename(ctx context.Context, from, to string) error {
 	return h.change(ctx, "rename", from, "rename", from, to)
 }
 
-// Chmod sets the permissions of the regular file at path, which must be real.
+// Chmod sets the permissions of the regular file at path, which must contain no symbolic links.
 func (h *Host) Chmod(ctx context.Context, path string, perm fs.FileMode) error {
 	return h.change(ctx, "chmod", path, "mode", path, strconv.FormatUint(uint64(perm.Perm()), 8))
 }

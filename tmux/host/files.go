@@ -39,10 +39,10 @@ var causes = map[int]error{
 }
 
 var (
-	// ErrLoses means that a rename would lose attributes of the file that WriteFile was to replace. The file is
-	// unchanged.
+	// ErrLoses means that WriteFile, which replaces a file by renaming a new one, would lose attributes of the old
+	// file. The file is unchanged.
 	ErrLoses = errors.New("a rename would lose attributes of the file")
-	// ErrHalf means that the file that Overwrite was to write may be incomplete.
+	// ErrHalf means that Overwrite failed and could not restore the old content, so the file may be incomplete.
 	ErrHalf = errors.New("neither its new content nor the old one could be written")
 )
 
@@ -88,9 +88,9 @@ func pathError(op, path string, code int, message string, err error) error {
 	return &fs.PathError{Op: op, Path: path, Err: errors.New(lastLine(message))}
 }
 
-// Read copies at most count bytes from an offset of the regular file at path to w, in constant memory. path must be
-// real, as [Host.RealPath] returns it; Read fails if it contains a symbolic link. If the file ends before count bytes,
-// Read copies what there is, without an error.
+// Read copies at most count bytes from an offset of the regular file at path to w, in constant memory. path must be as
+// [Host.RealPath] returns it: Read fails if it contains a symbolic link. If fewer than count bytes remain, Read copies
+// those, without an error.
 func (h *Host) Read(ctx context.Context, path string, offset, count int64, w io.Writer) error {
 	return h.files(ctx, "read", path, w, "slice", path, strconv.FormatInt(offset, 10), strconv.FormatInt(count, 10))
 }
@@ -189,8 +189,8 @@ func (h *Host) RealPath(ctx context.Context, name string) (string, error) {
 	return path.Clean(strings.TrimSuffix(out.String(), ".")), nil
 }
 
-// ReadDir lists the folder at path, which must be real, in no particular order and without
-// following links. more means that the list is cut at [ListMax].
+// ReadDir lists the folder at path, which must contain no symbolic links, in no particular order and without following
+// links. more means that the list was cut after [ListMax] entries.
 func (h *Host) ReadDir(ctx context.Context, path string) (list []FileInfo, more bool, err error) {
 	var out bytes.Buffer
 	if err := h.files(ctx, "list", path, &out, "list", path, strconv.Itoa(ListMax)); err != nil {
@@ -222,8 +222,8 @@ func parseList(text string) ([]FileInfo, error) {
 }
 
 // WriteFile writes content, of exactly size bytes, to the file at path, completely or not at all. An existing file
-// keeps its mode and its owner; a new one gets perm. path must be real and its folder must exist. If the write would
-// lose attributes of the file, the error is [ErrLoses], unless anyway is set.
+// keeps its mode and its owner; a new one gets perm. path must contain no symbolic links, and its folder must exist. If
+// the write would lose attributes of the file, WriteFile fails with [ErrLoses], unless anyway is set.
 func (h *Host) WriteFile(ctx context.Context, path string, content io.Reader, size int64, perm fs.FileMode, anyway bool) error {
 	more := []string{strconv.FormatUint(uint64(perm.Perm()), 8)}
 	if anyway {
@@ -233,8 +233,8 @@ func (h *Host) WriteFile(ctx context.Context, path string, content io.Reader, si
 }
 
 // Overwrite writes content, of exactly size bytes, into the existing file at path, which keeps its attributes except
-// setuid and setgid. path must be real. The old bytes are copied first and restored if writing fails; after an
-// [ErrHalf] or [ErrUnknown] the file may be incomplete.
+// setuid and setgid. path must contain no symbolic links. The old bytes are copied first and restored if writing fails;
+// after an [ErrHalf] or [ErrUnknown] the file may be incomplete.
 func (h *Host) Overwrite(ctx context.Context, path string, content io.Reader, size int64) error {
 	return h.write(ctx, path, content, size, "overwrite")
 }
@@ -249,8 +249,8 @@ func (h *Host) write(ctx context.Context, path string, content io.Reader, size i
 	return changeError(op, path, code, message, err)
 }
 
-// changeError is pathError for an operation that changes the file. The result is unknown after a lost connection, a
-// signal, or an unexpected answer of the shell.
+// changeError converts an error of an operation that changes a file, as pathError does. The error matches [ErrUnknown]
+// after a lost connection, a signal, or an unexpected answer of the shell.
 func changeError(op, path string, code int, message string, err error) error {
 	failed := pathError(op, path, code, message, err)
 	if err != nil && !errors.Is(err, ErrNotSent) || code > unwanted {

@@ -36,10 +36,10 @@ const idleMax = 3
 // errClosed is the error of a Host after Close.
 var errClosed = errors.New("the host is closed")
 
-// ErrNotSent matches an error of [Host.Run] when nothing of the script was sent.
+// ErrNotSent matches an error of [Host.Run] if no part of the script was sent to the target.
 var ErrNotSent = errors.New("the script was not sent")
 
-// ErrUnknown matches an error of a file operation that may have been carried out.
+// ErrUnknown matches an error of a file operation if it is not known whether the operation was carried out.
 var ErrUnknown = errors.New("it is not known whether it was carried out")
 
 // unknownError marks an error as [ErrUnknown] without changing its text.
@@ -87,7 +87,7 @@ type transport interface {
 	connect(ctx context.Context) error
 	// command returns the process on this machine that runs argv on the target.
 	command(ctx context.Context, argv []string) *exec.Cmd
-	// attach returns the shell command that runs argv on the target in a person's terminal.
+	// attach returns the shell command with which the user runs argv on the target in a terminal.
 	attach(argv []string) string
 	// explain makes an error from a failed process's last message and its Wait error.
 	explain(ctx context.Context, message string, err error) *DownError
@@ -98,7 +98,7 @@ func newHost(l transport) *Host {
 	return &Host{line: l, slots: make(chan struct{}, shellsMax), all: map[*shell]bool{}}
 }
 
-// Name returns the name shown to people: local, root@web-02 (ssh), web (container).
+// Name returns the target's name for display: local, root@web-02 (ssh), web (container).
 func (h *Host) Name() string { return h.line.name() }
 
 // Connect makes sure that the target can be reached. Every other method does so as well.
@@ -124,7 +124,7 @@ func (h *Host) Command(ctx context.Context, argv ...string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// Attach returns the shell command with which a person runs argv on the target in a terminal.
+// Attach returns the shell command with which the user runs argv on the target in a terminal.
 func (h *Host) Attach(argv ...string) string { return h.line.attach(argv) }
 
 // Run runs a script for sh and returns its exit code. The script's standard input is empty; its output goes to the two
@@ -280,7 +280,7 @@ func (h *Host) newShell(ctx context.Context) (*shell, error) {
 	return s, nil
 }
 
-// put returns a shell to the pool; a bad one is ended.
+// put returns a shell to the pool, or ends it if it can't be used again.
 func (h *Host) put(s *shell, good bool) {
 	defer func() { <-h.slots }()
 	h.mu.Lock()

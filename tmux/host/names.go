@@ -55,7 +55,7 @@ func SSHNames(file string) []string {
 	return r.names
 }
 
-// badDest reports whether dest cannot be a destination, or would be an option of ssh.
+// badDest reports whether dest cannot be an ssh destination, or ssh would take it for an option.
 func badDest(dest string) bool {
 	return dest == "" || strings.HasPrefix(dest, "-") || strings.ContainsAny(dest, " \t\n'\"\\$`;&|<>()")
 }

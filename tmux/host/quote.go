@@ -17,5 +17,5 @@ func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Line joins words to a shell command with exactly these words.
+// Line returns a shell command that consists of the given words, quoted where necessary.
 func Line(argv ...string) string { return texts.Join(argv, " ", Quote) }

@@ -308,7 +308,7 @@ func (s *ssh) close() error {
 	return nil
 }
 
-// explain turns ssh's message into one line with the next step for a person.
+// explain turns ssh's message into one line that also says what the user can do.
 func (s *ssh) explain(_ context.Context, message string, err error) *DownError {
 	e := &DownError{Host: s.name(), Why: lastLine(message)}
 	byHand := "try " + Line(s.argv(s.opt.Dest)...)

@@ -15,8 +15,8 @@ import (
 // commandMax limits the text of a command, in bytes.
 const commandMax = 16 << 20
 
-// adopted returns the file that shells read the command from. It is in the supervisor's own
-// directory, where nobody else can replace it.
+// adopted returns the path of the file from which shells read the command. It is in the supervisor's own directory,
+// where no other user can replace it.
 func (s *Shell) adopted() string { return filepath.Join(s.dir, "cmd") }
 
 // adopt returns the command in dir/cmd. Both dir and the file must belong to this user or root and be writable only by

@@ -14,7 +14,7 @@ import (
 )
 
 // reapAgain is the pause before another attempt to reap orphans. An ended child that os/exec has not waited for yet
-// hides them, because the kernel lists it first.
+// hides the orphans, because the kernel reports that child first.
 const reapAgain = 200 * time.Millisecond
 
 // Adopt makes this process the parent of the orphans of programs that it starts, so that an orphan can be traced to its

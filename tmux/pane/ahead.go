@@ -6,7 +6,7 @@ import (
 	"buddy/tmux/pane/confine"
 )
 
-// ahead holds the data of a Shell for starting the shell of the next command ahead of time.
+// ahead holds what a Shell needs to start the next command's shell in advance.
 type ahead struct {
 	allowed bool
 	waits   *waitingShell // for the next command; nil: none
@@ -14,13 +14,13 @@ type ahead struct {
 	alike   int           // number of consecutive last commands with that sandbox
 }
 
-// aheadAfter is the number of consecutive commands in the same sandbox before a shell is started ahead of time. One is
-// not enough, because a pane for a single command needs no second shell.
+// aheadAfter is the number of consecutive commands in the same sandbox after which the next shell is started in
+// advance. One is not enough, because a pane for a single command needs no second shell.
 const aheadAfter = 2
 
-// StartAhead allows starting the shell of the next command ahead of time, if the last two commands were approved, or
-// both ran in the read-only sandbox. While the model thinks, the shell then already starts and restricts itself or
-// loads its state. Call StartAhead before the first command, and only in a process that adopts orphans for its whole
+// StartAhead allows the Shell to start the next command's shell in advance, so that the shell restricts itself or loads
+// its state while the model thinks. The Shell does so if the last two commands were approved, or if both ran in the
+// read-only sandbox. Call StartAhead before the first command, and only in a process that adopts orphans for its whole
 // life, because it adopts them while such a shell waits.
 func (s *Shell) StartAhead() { s.ahead.allowed = true }
 
@@ -28,8 +28,8 @@ func (s *Shell) StartAhead() { s.ahead.allowed = true }
 type manner struct {
 	mode   Mode
 	within Sandboxed
-	// free means that only the folder is carried over from the shell's state; background means that nobody watches the
-	// command at first.
+	// free means that the command takes only the folder from the shell's state; background means that nobody watches
+	// the command at first.
 	free, background bool
 }
 
@@ -41,8 +41,8 @@ func (m manner) set() string {
 	return Exports(confine.Unattended)
 }
 
-// shellFor returns a started shell for a command: the one started ahead if it equals a new one in every respect, else a
-// new one.
+// shellFor returns a started shell for a command: the one that was started in advance, if a new one would equal it in
+// every respect, else a new one.
 func (s *Shell) shellFor(m manner) (*waitingShell, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +68,7 @@ func (s *Shell) shellFor(m manner) (*waitingShell, error) {
 	return h, h.start()
 }
 
-// finish closes done, after which the next command may start, and starts the next shell ahead.
+// finish closes done, after which the next command may start, and starts the next shell in advance.
 func (s *Shell) finish(done chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +84,7 @@ func (s *Shell) finish(done chan struct{}) {
 	s.ahead.waits = h
 }
 
-// dropWaiting ends the shell that was started ahead, if there is one. The caller holds mu, and no command runs.
+// dropWaiting ends the shell that was started in advance, if there is one. The caller holds mu, and no command runs.
 func (s *Shell) dropWaiting() {
 	if s.ahead.waits != nil {
 		s.ahead.waits.end()
@@ -92,7 +92,7 @@ func (s *Shell) dropWaiting() {
 	}
 }
 
-// describe returns the shell for the next command, not started yet. The caller holds mu.
+// describe returns a shell for the next command, which the caller has to start. The caller holds mu.
 func (s *Shell) describe(m manner) (*waitingShell, error) {
 	switch {
 	case s.env == nil:

@@ -40,7 +40,7 @@ type Command struct {
 	fault     string
 }
 
-// Start runs the command in dir/cmd; later changes of the file have no effect. A sandboxed command runs in its sandbox
+// Start runs the command in dir/cmd; later changes to the file have no effect. A sandboxed command runs in its sandbox
 // or not at all. Start returns when the command has started. After an error nothing runs, and dir must be removed
 // before it is used again. Start refuses files that another user could have written.
 func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error) {
@@ -98,7 +98,8 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 	return c, nil
 }
 
-// prepare writes the text of a command without a sandbox to the shell's file. It returns the line for that shell.
+// prepare copies the text of a command without a sandbox to the file from which shells read it. It returns the line
+// that tells the waiting shell the command's folder.
 func (c *Command) prepare(text string) (line string, err error) {
 	s := c.shell
 	if err := s.keep(text); err != nil {
@@ -280,8 +281,8 @@ func (c *Command) background() bool {
 	return false
 }
 
-// Cancel ends the command: SIGINT to the foreground group, as Ctrl-C does, two seconds later
-// SIGTERM to the whole group, two seconds later SIGKILL. It does not wait.
+// Cancel ends the command: it sends SIGINT to the foreground group, as Ctrl-C does, two seconds later SIGTERM to the
+// whole group, and after another two seconds SIGKILL. It does not wait.
 func (c *Command) Cancel() {
 	c.mu.Lock()
 	first := !c.cancelled && !c.boxed

@@ -65,9 +65,8 @@ func Bases(getenv func(string) string) (all []string) {
 	return all
 }
 
-// Confines returns nil when the commands of a supervisor whose directory comes from MakeDir
-// can run in the read-only sandbox on this machine, else the reason. The supervisor checks
-// again.
+// Confines returns nil if the commands of a supervisor in the directory that MakeDir makes can run in the read-only
+// sandbox on this machine, else the reason. The supervisor checks again.
 func Confines(getenv func(string) string, reach confine.Reach) error {
 	for _, base := range Bases(getenv) {
 		if err := reach.Check(base); err != nil {

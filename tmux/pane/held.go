@@ -19,8 +19,9 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
-// These scripts print the names of the processes that still run in the workspace sandbox, because the kernel ends them
-// with the shell. The shell has printed its folder before. The scripts are used inside single quotes.
+// These scripts print the names of the processes that still run in the workspace sandbox, just before the kernel ends
+// them together with the shell. Their output follows the shell's folder in the report. The scripts are used inside
+// single quotes.
 const (
 	leftInsideBash = `{ IFS= builtin read -r __buddy_n </proc/1/comm; [[ $__buddy_n != bwrap ]] || for __buddy_p in /proc/[0-9]*; do ` +
 		`[[ $__buddy_p == /proc/1 || $__buddy_p == /proc/$$ ]] || { IFS= builtin read -r -d "" __buddy_n <$__buddy_p/cmdline && builtin printf "\\0%s" "$__buddy_n"; }; done; } >&9 2>/dev/null`
@@ -31,7 +32,7 @@ const (
 // These scripts start the shell of a sandboxed command. As the last step before the command, the shell reads it from
 // descriptor 3. At the end it reports its final folder and the names of remaining processes on descriptor 9. The
 // arguments after the script are the shell's name, a folder that is gone ("" if none is), and for bash the variables
-// that it must not export. The scripts evaluate nothing that earlier commands set.
+// that it must not export. The scripts evaluate no text that earlier commands set.
 const (
 	confinedBash = `IFS= builtin read -r -d '' __buddy_cmd <&3; exec 3<&-; SECONDS=0; ` + goneFolder + `(($# == 1)) || builtin export -n -- "${@:2}"; builtin set --; builtin shopt -s expand_aliases; ` +
 		`builtin trap '[[ ${__buddy_done-} ]] || { builtin printf %s "$PWD" >&9; ` + leftInsideBash + `; }' EXIT; eval -- "$__buddy_cmd"; ` +
@@ -53,19 +54,19 @@ type sandbox interface {
 	Close()
 }
 
-// holding holds the data of a Shell for sandboxed commands.
+// holding holds what a Shell needs for sandboxed commands.
 type holding struct {
 	reach confine.Reach
 	fence *fence.Settings // nil: no workspace sandbox
 
-	// Sandboxes are created again after a command that may have changed their folders.
+	// A box and a fence are created again after a command that may have changed their folders.
 	box      *confine.Box
 	oldBox   bool
 	oldReach bool // box is for another reach
 	fenced   *fence.Fence
 	oldFence bool
 
-	// of is the state file that the variables were read from.
+	// of is the state file from which exported and plain were read.
 	of              string
 	exported, plain []string
 }
@@ -85,7 +86,7 @@ func impossible(within Sandboxed) error {
 	return confine.ErrImpossible
 }
 
-// held returns the shell for a sandboxed command, not started yet. The caller holds mu.
+// held returns a shell for a sandboxed command, which the caller has to start. The caller holds mu.
 func (s *Shell) held(mode Mode, within Sandboxed) (*waitingShell, error) {
 	switch {
 	case s.kind == kindZsh:
@@ -213,8 +214,9 @@ func (s *Shell) inherit() (err error) {
 	return nil
 }
 
-// Exported returns the variables that the last command under the supervisor in dir left exported, as NAME=value; nil
-// before the first command, and for zsh, whose state is not read. shell is the name of its shell.
+// Exported returns the variables that were exported after the last command of the supervisor in dir, as NAME=value. It
+// returns nil before the first command, and for zsh, whose state it can't read. shell is the name of the supervisor's
+// shell.
 func Exported(dir, shell string) ([]string, error) {
 	kind := KindOf(shell)
 	if dir == "" || kind == kindZsh {

@@ -14,7 +14,7 @@ import (
 const (
 	// hostWait limits how long a command's connection waits for a decision about its host. Clients answer earlier.
 	hostWait = 6 * time.Minute
-	// hostsMost limits the hosts that a person is asked about per command.
+	// hostsMost limits the hosts that the user is asked about per command.
 	hostsMost = 32
 )
 

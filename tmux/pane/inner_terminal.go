@@ -43,7 +43,7 @@ func (i *inner) fit() {
 	}
 }
 
-// control calls f with the master's descriptor unless that is closed.
+// control calls f with the descriptor of the terminal's master end, unless that is closed.
 func (i *inner) control(f func(fd int)) {
 	if raw, err := i.master.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { f(int(fd)) })

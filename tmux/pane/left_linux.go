@@ -26,7 +26,7 @@ func (o *orphans) leftBehind(before map[int]bool, group int) (all []Left) {
 	return all
 }
 
-// present returns the background processes so far.
+// present returns the pids of the current background processes.
 func (o *orphans) present() map[int]bool {
 	all := make(map[int]bool)
 	for _, pid := range o.tops(nil) {

@@ -58,7 +58,8 @@ func (o *orphans) wait(cmd *exec.Cmd) error {
 	return err
 }
 
-// reap reaps the ended orphans, up to the first ended command, whose waiter calls reap again.
+// reap reaps the ended orphans that the kernel reports before the first ended command. The goroutine that waits for
+// this command calls reap again.
 func (o *orphans) reap() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

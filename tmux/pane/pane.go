@@ -95,7 +95,7 @@ func Main(args []string) int {
 }
 
 func supervise(dir, name string) error {
-	// These signals are ignored, not handled, so that the shells inherit this. A supervisor in the background of its
+	// These signals are ignored, not handled, so that the shells inherit that. A supervisor in the background of its
 	// own terminal must be able to become the foreground group, and nobody could resume a stopped shell.
 	signal.Ignore(unix.SIGTTOU, unix.SIGTTIN, unix.SIGTSTP)
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
@@ -145,8 +145,8 @@ func supervise(dir, name string) error {
 }
 
 // removeOwn removes the directory of a supervisor that is no longer needed, so that the environment of its commands
-// does not stay on the disk. It leaves the directory of a successor: a client may have removed the old one and made a
-// new one meanwhile.
+// does not stay on the disk. If a client has meanwhile replaced the directory, removeOwn leaves the new one, which
+// belongs to another supervisor.
 func removeOwn(dir string, lock *os.File) error {
 	own, err := lock.Stat()
 	if err != nil {

@@ -52,7 +52,7 @@ func groupOf(pid int) int {
 
 // reads reports whether a process waits in read(2) of a terminal, or in select(2) of its standard input alone, if that
 // is a terminal. If keys is set, it may also wait for a terminal among other files, such as an editor's signals, but
-// without a timeout, because a wait with a timeout is not a prompt. See proc_pid_syscall(5).
+// then only without a timeout, because a program that prompts waits without one. See proc_pid_syscall(5).
 func reads(pid int, keys bool) bool {
 	call, ok := callOf(pid)
 	switch {
@@ -69,8 +69,8 @@ func reads(pid int, keys bool) bool {
 	return slices.ContainsFunc(files, func(fd uint64) bool { return isTerminal(pid, fd) }) && !serves(pid, files)
 }
 
-// serves reports whether one of the files is a listening port of the process, because a server that also reads keys
-// does not wait for them.
+// serves reports whether one of the files is a port on which the process listens. Such a process is a server: it may
+// read keys, but does not depend on them.
 func serves(pid int, files []uint64) bool {
 	process, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -220,7 +220,7 @@ const (
 	waitEpoll
 )
 
-// waits lists the calls of all architectures.
+// waits lists the calls that exist on all architectures.
 var waits = map[int]wait{unix.SYS_PPOLL: waitPpoll, unix.SYS_PSELECT6: waitSelect, unix.SYS_EPOLL_PWAIT: waitEpoll}
 
 // kindOfWait returns the kind of a call, 0 if it does not wait for files.

@@ -28,7 +28,7 @@ var runSh []byte
 //go:embed run.zsh
 var runZsh []byte
 
-// The shells start with these scripts, which restore the state, run the command, then save the state. The script for
+// These scripts start a command's shell: they restore the state, run the command, then save the state. The script for
 // bash is one line, so that bash counts the lines of the command from 1 in its messages, and does not show lines of the
 // script after `set -v`.
 const (
@@ -94,7 +94,7 @@ func NewShell(dir string, tty *os.File, name string) (*Shell, error) {
 	return s, makePrivate(filepath.Join(dir, "nowhere"))
 }
 
-// Greet sets the directory and the environment of the first command. Only the first call sets these, because later
+// Greet sets the directory and the environment of the first command. Later calls leave these alone, so that their
 // clients find the shell as the last command left it. Every call sets the Reach, the Fence and whether the pane is
 // attended.
 func (s *Shell) Greet(g Greeting) {
@@ -134,7 +134,7 @@ func (s *Shell) recorded() int64 {
 
 var errNoGreeting = errors.New("no environment: the client sent no greeting")
 
-// patience returns how long a command may wait for keys; 0 means without limit, because a person may type them.
+// patience returns how long a command may wait for keys; 0 means without limit, because the user may type them.
 func (s *Shell) patience() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,9 +144,9 @@ func (s *Shell) patience() time.Duration {
 // Exports returns a shell line that exports variables, whose values must have no single quotes.
 func Exports(env []string) string { return "export '" + strings.Join(env, "' '") + "'" }
 
-// unheld returns the shell for a command without a sandbox, not started yet. The shell of a free command starts in the
-// first environment, with a PATH without workspace folders, and takes only the folder from the shell's state. The
-// caller holds mu.
+// unheld returns a shell for a command without a sandbox, which the caller has to start. The shell of a free command
+// takes only the folder from the shell's state: it starts in the first environment, with a PATH without workspace
+// folders. The caller holds mu.
 func (s *Shell) unheld(m manner) *waitingShell {
 	args := []string{s.name, "-c"}
 	if s.kind == kindZsh {
@@ -185,19 +185,19 @@ func (s *Shell) unheld(m manner) *waitingShell {
 	return h
 }
 
-// detaches reports whether a command gets a separate session. This is so without a terminal, or without a person at the
+// detaches reports whether a command gets a separate session. It does if there is no terminal, or nobody at the
 // terminal, so that a program that prompts on /dev/tty fails instead of hanging.
 func (s *Shell) detaches(mode Mode) bool {
 	return s.tty == nil || s.alone > 0 && mode != Prompted && mode != Terminal
 }
 
-// CommandsMark is the end of $TMUX in commands that run in a pane. After the socket, tmux puts the server's process
-// there, which is never 0, and a session.
+// CommandsMark is the end of $TMUX in commands that run in a pane. It distinguishes them from programs in an ordinary
+// pane, where tmux writes the server's pid, which is never 0, and a session's number after the socket.
 const CommandsMark = ",0,0"
 
-// commandsTMUX returns $TMUX for the commands of the supervisor in dir. It points to a socket of the session, shared by
-// its panes, where no server runs until a command starts one. With the server of the pane, a `tmux kill-server` would
-// end all sessions; without $TMUX, commands would use the person's own server. sup.sh does the same on targets.
+// commandsTMUX returns $TMUX for the commands of the supervisor in dir. It names a socket that the panes of a session
+// share, and where no server runs until a command starts one. If it named the pane's own server, a `tmux kill-server`
+// would end all sessions; without $TMUX, commands would use the user's own server. sup.sh does the same on targets.
 func commandsTMUX(dir string) string {
 	session, _, _ := strings.Cut(filepath.Base(dir), "-") // panes of commands have a suffix
 	return filepath.Join(filepath.Dir(dir), "tmux-"+session) + CommandsMark
@@ -254,8 +254,8 @@ func newestState(dir, kind string) string {
 	return newest
 }
 
-// CopyState copies the state of a shell, if there is one, from its directory to the directory of another shell, which
-// does not exist yet.
+// CopyState copies the state of a shell, if there is one, from the shell's directory to the directory of a shell that
+// has not been created yet.
 func CopyState(from, to string) error {
 	if from == "" {
 		return nil
@@ -344,7 +344,8 @@ func KindOf(name string) string {
 	return kindSh
 }
 
-// FindShell returns the program of one of [Shells] or, for "", of the best one. BusyBox counts as ash.
+// FindShell returns the program of one of [Shells] or, for "", of the best one that is installed. BusyBox counts as
+// ash.
 func FindShell(name string) (string, error) {
 	wanted := []string{name}
 	switch name {

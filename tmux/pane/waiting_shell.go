@@ -25,8 +25,8 @@ type waitingShell struct {
 	err    error
 }
 
-// same reports whether h, which may be nil, waits for a command and equals other, which is not started, in every
-// respect.
+// same reports whether the started shell h can be used instead of other, which is not started: h, which may be nil,
+// still waits for its command and equals other in every respect.
 func (h *waitingShell) same(other *waitingShell) bool {
 	if h == nil || h.at == nil || other.at == nil {
 		return false

@@ -14,7 +14,7 @@ func Of(folders []string) (args []string) {
 	return args
 }
 
-// OfWhich returns the folders that the arguments of Of name in a command line.
+// OfWhich returns the folders named by those arguments of a command line that Of added.
 func OfWhich(args []string) (folders []string) {
 	for _, arg := range args {
 		if dir, ok := strings.CutPrefix(arg, ofFlag); ok {

@@ -51,12 +51,11 @@ type Greeting struct {
 	Cwd   string        `json:"cwd"`
 	Env   []string      `json:"env"`
 	Reach confine.Reach `json:"reach"` // of confined commands
-	// Fence is for commands in the workspace sandbox; nil: there are none.
+	// Fence configures the workspace sandbox; nil means that there is none.
 	Fence *fence.Settings `json:"fence,omitempty"`
 	// Whole limits the recorded bytes of an output stream, see [Record]; 0 means WholeMax.
 	Whole int64 `json:"whole,omitempty"`
-	// Unattended means that nobody types into the pane, and limits how long a command may wait for keys; 0 means that a
-	// person may type.
+	// Unattended, if not 0, means that nobody types into the pane, and limits how long a command may wait for keys.
 	Unattended time.Duration `json:"unattended,omitempty"`
 }
 
@@ -177,15 +176,15 @@ type Job struct {
 	hosts func(Host) error // nil: nobody is asked
 }
 
-// Run starts the command in dir/cmd and returns when it runs. It waits for its turn; ending ctx during the wait
-// withdraws the request, and cancels the command if it has just started. A [RefusedError] means that it did not start.
-// The Job owns conn.
+// Run starts the command in dir/cmd and returns when it runs. It waits while other commands run; if ctx ends meanwhile,
+// the request is withdrawn, and the command is cancelled if it has just started. A [RefusedError] means that the
+// command did not start. The Job owns conn.
 func Run(ctx context.Context, conn net.Conn, dir string, mode Mode, within Sandboxed) (*Job, error) {
 	return ask(ctx, conn, request{Op: "run", Version: protocol, Dir: dir, Mode: mode, Within: within})
 }
 
-// Attach returns the running command of dir. A [RefusedError] means that this supervisor knows
-// none. The Job owns conn.
+// Attach returns the running command of dir. A [RefusedError] means that the supervisor knows no such command. The Job
+// owns conn.
 func Attach(conn net.Conn, dir string) (*Job, error) {
 	return ask(context.Background(), conn, request{Op: "attach", Version: protocol, Dir: dir})
 }

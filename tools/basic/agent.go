@@ -25,13 +25,13 @@ type agent struct{ tools.Typed[agentArgs] }
 // NewAgent returns the tool agent, which delegates a part of the work to a subagent.
 func NewAgent() tools.Tool { return tools.New(&agent{}, tools.Agent, agentText) }
 
-// Patient returns true, because a subagent has its own limits.
+// Patient returns true: calls have no general time limit, because a subagent has limits of its own.
 func (*agent) Patient(tools.Call) bool { return true }
 
 // Beside returns true, because several subagents can work at the same time.
 func (*agent) Beside(tools.Call) bool { return true }
 
-// Recover returns an error for a call whose subagent was working when buddy ended, because subagents are not resumed.
+// Recover returns an error for a call that was running when buddy ended, because subagents are not resumed.
 func (*agent) Recover(context.Context, tools.Call) tools.Result {
 	return tools.Result{Content: "interrupted: buddy ended while the agent worked. What it did stays; look at it before you call an agent again.", IsError: true}
 }

@@ -27,13 +27,13 @@ type askArgs struct {
 
 type askUser struct{ tools.Typed[askArgs] }
 
-// NewAskUser returns the tool ask_user, which asks the person a question. If nobody can be asked, the result has a note
-// instead of an answer.
+// NewAskUser returns the tool ask_user, which asks the user a question. If nobody can be asked, the result says so
+// instead of holding an answer.
 func NewAskUser() tools.Tool {
 	return tools.New(&askUser{}, "ask_user", askUserText)
 }
 
-// Patient returns true: a person may take any time to answer.
+// Patient returns true: the user may take any time to answer.
 func (*askUser) Patient(tools.Call) bool { return true }
 
 func (t *askUser) PlanArgs(args askArgs) (action.Action, error) {
@@ -50,7 +50,7 @@ func (t *askUser) PlanArgs(args askArgs) (action.Action, error) {
 	return act, nil
 }
 
-// Recover asks again if the person had not answered when the earlier process ended.
+// Recover asks again if the user had not answered when the earlier process ended.
 func (t *askUser) Recover(ctx context.Context, call tools.Call) tools.Result { return t.Run(ctx, call) }
 
 func (t *askUser) RunArgs(ctx context.Context, call tools.Call, args askArgs) tools.Result {

@@ -23,7 +23,8 @@ type loadSkill struct{ tools.Typed[skillArgs] }
 // NewSkill returns the tool skill, which returns the text of a skill.
 func NewSkill() tools.Tool { return tools.New(&loadSkill{}, "skill", skillText) }
 
-// Patient returns true, because a command in the text of a skill may need approval.
+// Patient returns true: calls have no general time limit, because a command in the text of a skill may wait for
+// approval.
 func (*loadSkill) Patient(tools.Call) bool { return true }
 
 func (t *loadSkill) PlanArgs(args skillArgs) (action.Action, error) {

@@ -42,7 +42,7 @@ func NewApplyPatch(ws *Workspace) tools.Tool {
 
 func (t *applyPatch) PlanArgs(args patchArgs) (action.Action, error) { return t.PlanFor(0, args) }
 
-// PlanFor returns the plan of a patch. reader is as in [tools.Call].
+// PlanFor returns the plan of a patch by a reader (see [tools.Call]).
 func (t *applyPatch) PlanFor(reader int, args patchArgs) (action.Action, error) {
 	ctx, done := tools.PlanContext()
 	defer done()
@@ -136,7 +136,7 @@ func rightsOf(f patch.File, c change) fs.Rights {
 	}
 }
 
-// explain adds to err the part of the file that is most similar to what the patch expects.
+// explain adds to err the part of the file that is most similar to the text that the patch expects.
 func (t *applyPatch) explain(c change, err error) error {
 	name := t.ws.show(c.from)
 	m, ok := errors.AsType[*patch.Mismatch](err)

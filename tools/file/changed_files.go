@@ -30,8 +30,8 @@ type Change struct {
 	Seen action.SeenFile // the model's knowledge of the file after it has read about this change
 }
 
-// hold keeps the content of a file that the model knows, for a later diff. It drops the oldest contents over the limit.
-// The caller holds f.mu.
+// hold keeps the content of a file that the model knows, so that a later change can be shown as a diff. It drops the
+// oldest contents over the limit. The caller holds f.mu.
 func (f *seenFiles) hold(known *seenFile, s snapshot) {
 	f.held -= len(known.text)
 	known.text = nil
@@ -57,10 +57,10 @@ func (f *seenFiles) hold(known *seenFile, s snapshot) {
 }
 
 // Changed returns the files that the main conversation has read or written and that have changed or disappeared since,
-// sorted by path. Each change is reported once. A change with a diff then counts as known to the model; a file without
-// a diff must be read again, and is not reported before that. Files with unchanged size and time are not opened; a
-// target's times are in whole seconds. At most the 200 most recent files are checked; on a target only four, because
-// each check takes time.
+// sorted by path. Each change is reported once. After that, the model counts as knowing a change with a diff; a file
+// without a diff is not reported again until the model has read it. Files with the same size and time are not opened;
+// the times on a target are in whole seconds. At most the 200 most recent files are checked; on a target only four,
+// because each check takes time.
 func (w *Workspace) Changed(ctx context.Context) []Change {
 	var changed []Change
 	for _, s := range w.seen.by(0).watched(maxWatched / w.files.BatchSize()) { // each check costs time on a target
@@ -87,7 +87,8 @@ func (w *Workspace) Changed(ctx context.Context) []Change {
 	return changed
 }
 
-// watched returns the n most recent files, without those whose reported change the model has not read yet.
+// watched returns the n most recent files. It omits a file whose change was reported until the model has read the file
+// again.
 func (f *seenFiles) watched(n int) []State {
 	f.mu.Lock()
 	defer f.mu.Unlock()

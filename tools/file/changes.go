@@ -18,7 +18,7 @@ import (
 	"buddy/tools/fs"
 )
 
-// patchName is the tool in the plans of all changes of several files, so that rules and hooks for edits apply to them.
+// patchName is the tool name in the plan of any change of several files, so that rules and hooks for edits apply to it.
 const patchName = "apply_patch"
 
 // planChanges describes changes for the policy and the approval dialog.
@@ -32,8 +32,8 @@ func planChanges(w *Workspace, why string, changes []change) (action.Action, err
 	return act, nil
 }
 
-// makeChanges makes the changes that compute returns, all or none, if they are the planned ones. done starts the text
-// for the model, which lists the files.
+// makeChanges makes the changes that compute returns, all or none, if they are the planned ones. The text for the model
+// starts with done and lists the files.
 func makeChanges(ctx context.Context, w *Workspace, call tools.Call, done string, compute func() ([]change, error)) tools.Result {
 	if _, err := plannedPath(call); err != nil {
 		return tools.Failure(err)
@@ -90,7 +90,7 @@ type change struct {
 	unread   bool   // the caller does not know the old content, so it does not know the new one
 }
 
-// actionOf describes changes without a limit of their size.
+// actionOf describes changes, whatever their size.
 func actionOf(w *Workspace, changes []change) action.Action {
 	act := action.Action{Kind: action.FileWrite, Tool: patchName, Target: w.files.Name(), Mutation: true, Risk: action.Medium}
 	for _, c := range changes {
@@ -186,8 +186,8 @@ func summary(w *Workspace, done string, changes []change) string {
 	return strings.Join(lines, "\n")
 }
 
-// commit writes all changes or none: first each content to a temporary file in its folder, then the renames. When a
-// rename fails, the earlier ones are undone. notes list the attributes that files have lost by the writes.
+// commit writes all changes or none: it first writes each content to a temporary file in the file's folder, then
+// renames all of them. If a rename fails, the earlier ones are undone. notes list the attributes that files have lost.
 func (w *Workspace) commit(ctx context.Context, changes []change) (notes []string, err error) {
 	waiting := make([]fs.Staged, len(changes))
 	for i, c := range changes {
@@ -220,8 +220,8 @@ func (w *Workspace) commit(ctx context.Context, changes []change) (notes []strin
 	return notes, nil
 }
 
-// at returns the path to which the content is written. A renamed file is written at its earlier path, so that it keeps
-// its identity.
+// at returns the path to which the content is written. A file that is also renamed is written at its earlier path, so
+// that it keeps its identity.
 func (c change) at() string { return cmp.Or(c.from, c.to) }
 
 // writes reports whether the change writes content or permissions.
@@ -305,7 +305,7 @@ func (c change) rewriteOld(ctx context.Context, w *Workspace) error {
 	return err
 }
 
-// failed returns the error of a patch after a change failed with err and the earlier changes were undone, except for
+// failed returns the error of a patch in which one change failed with err. The earlier changes were undone, except for
 // those in left. others means that the patch has other files.
 func failed(err error, others bool, left error) error {
 	switch {

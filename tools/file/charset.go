@@ -163,7 +163,7 @@ func (c *charset) reader(from io.Reader) io.Reader {
 	return transform.NewReader(from, c.coded.NewDecoder())
 }
 
-// encode returns text in the charset, or an error that names the first character that the charset lacks.
+// encode returns text in the charset. If a character is not in the charset, the error names the first such character.
 func (c *charset) encode(text string) ([]byte, error) {
 	if c == nil {
 		return []byte(text), nil
@@ -203,7 +203,7 @@ func (c *charset) lacks(r rune) bool {
 	return err != nil
 }
 
-// in returns the charset as the end of a phrase, "" for UTF-8.
+// in returns a phrase that names the charset, for the end of a sentence; "" for UTF-8.
 func (c *charset) in() string {
 	if c == nil || c.coded == nil {
 		return ""

@@ -13,8 +13,8 @@ import (
 )
 
 // The detection compares, in bits, how likely the bytes of a file are in each encoding with how likely they are by
-// chance. Libraries are no alternative: source files have few words that are not ASCII, and libraries guess wrong there
-// with high confidence. wlynxg/chardet (1.0.5) takes a line with 中文注释 in GBK for KOI8-R (0.58), 日本語 in Shift-JIS for
+// chance. Libraries are no alternative: from the few words of a source file that are not ASCII, they guess wrong with
+// high confidence. wlynxg/chardet (1.0.5) takes a line with 中文注释 in GBK for KOI8-R (0.58), 日本語 in Shift-JIS for
 // Windows-1252 (0.73) and a German sentence for Turkish (0.67); gogs/chardet, an unmaintained port of ICU, takes them
 // for Shift-JIS, GB18030 and ISO-8859-1.
 
@@ -187,8 +187,8 @@ func (s *sum) add(bits float64) {
 	}
 }
 
-// total returns the sum, or impossible if the text has more odd characters, or fewer bits per character, than texts in
-// the encoding have: it is then in another encoding or language.
+// total returns the sum. It returns impossible if the text has too many odd characters, or too few bits per character,
+// for a text in the encoding: the text is then in another encoding or language.
 func (s *sum) total(mean float64) float64 {
 	if s.odd > s.n/33 || s.n > 100 && s.bits < mean*float64(s.n) {
 		return impossible
@@ -196,7 +196,7 @@ func (s *sum) total(mean float64) float64 {
 	return s.bits
 }
 
-// latinBits rates one character between two bytes for likelyLatin.
+// latinBits rates a character for likelyLatin, given the bytes before and after it.
 func latinBits(r rune, before, after byte) float64 {
 	high := before >= utf8.RuneSelf && after >= utf8.RuneSelf
 	switch {
@@ -269,7 +269,7 @@ func likelyCyrillic(data []byte, in *charmap.Charmap) float64 {
 	return s.total(1.7)
 }
 
-// cyrillicBits rates one character between two for likelyCyrillic.
+// cyrillicBits rates a character, given the characters before and after it.
 func cyrillicBits(r, before, after rune) float64 {
 	rank, ours := cyrillicRanks()[unicode.ToLower(r)]
 	upper := unicode.IsUpper(r)

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// eastern is an encoding with two-byte characters, and how likely these characters are.
+// eastern is an encoding with two-byte characters, with the frequencies of these characters.
 type eastern struct {
 	*charset
 	rows     []row
@@ -14,16 +14,16 @@ type eastern struct {
 	single   [2]byte // the range of first bytes that are characters by themselves, which are rare
 }
 
-// row is a range of characters by their first and second bytes, and how much likelier one of them is in a text in the
-// encoding than two bytes by chance, in bits. The first matching row counts.
+// row is a range of characters by their first and second bytes. Its bits say how much likelier one of the characters is
+// in a text in the encoding than two bytes by chance. The first matching row counts.
 type row struct {
 	from, to  byte
 	low, high byte // of the second byte
 	bits      float64
 }
 
-// easterns returns the encodings of eastern Asia. The rows of frequent characters come from the standards, whose level
-// 1 covers 19 of 20 characters of a usual text. The first rows are punctuation and kana.
+// easterns returns the encodings of eastern Asia. The rows of frequent characters follow the standards: their level 1
+// covers 19 of 20 characters of a usual text. The first rows are punctuation and kana.
 var easterns = sync.OnceValue(func() []eastern {
 	all := []eastern{
 		{charset: gbk, frequent: frequentSimplified, rows: []row{

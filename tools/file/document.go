@@ -10,8 +10,8 @@ import (
 	"buddy/texts"
 )
 
-// document is the content of a file with its text. Parts of the text can be changed while all other bytes stay the
-// same.
+// document is the content of a file and its decoded text. Parts of the text can be changed while all other bytes stay
+// the same.
 type document struct {
 	*charset
 	data []byte
@@ -30,8 +30,8 @@ type part struct {
 	text     string
 }
 
-// splice returns the document with parts, sorted by offset, replaced. Bytes outside the parts stay as they are. With
-// lossy, invalid bytes inside them may be replaced as well.
+// splice returns the document with parts, sorted by offset, replaced. Bytes outside the parts stay as they are. Invalid
+// bytes inside a part are an error, unless lossy allows replacing them.
 func (d document) splice(parts []part, lossy bool) (document, error) {
 	var text strings.Builder
 	var data []byte
@@ -59,7 +59,7 @@ func (d document) splice(parts []part, lossy bool) (document, error) {
 	return after, nil
 }
 
-// places returns the offsets in the data of the beginning and the end of each part.
+// places returns for each part the offsets in data of its beginning and its end.
 func (d document) places(parts []part) []int {
 	var wanted []int
 	for _, p := range parts {
@@ -85,8 +85,8 @@ func (d document) places(parts []part) []int {
 	return places
 }
 
-// become returns the document with another text. Only the parts of lines that differ are written. With lossy, invalid
-// bytes may be replaced as well.
+// become returns the document with another text. Only the parts of lines that differ are written. Invalid bytes in
+// these parts are an error, unless lossy allows replacing them.
 func (d document) become(text string, lossy bool) (document, error) {
 	if d.charset == nil {
 		return document{nil, []byte(text), text}, nil

@@ -33,7 +33,7 @@ type edit struct {
 	ReplaceAll bool   `json:"replace_all,omitempty" schema:"-"`
 }
 
-// list returns all edits of a call, beginning with the edit outside the list.
+// list returns all edits of a call: the one that the call's own arguments describe, then those in the argument edits.
 func (a editArgs) list() ([]edit, error) {
 	edits := a.Edits
 	switch {
@@ -59,7 +59,7 @@ func (a editArgs) list() ([]edit, error) {
 	return edits, nil
 }
 
-// editName names the edit that caused an error, when there are several.
+// editName returns words that tell which of several edits caused an error, or "" for a single edit.
 func editName(edits []edit, i int) string {
 	if len(edits) == 1 {
 		return ""
@@ -80,7 +80,7 @@ func NewEditFile(ws *Workspace) tools.Tool {
 
 func (t *editFile) PlanArgs(args editArgs) (action.Action, error) { return t.PlanFor(0, args) }
 
-// PlanFor returns the plan of an edit. reader is as in [tools.Call].
+// PlanFor returns the plan of an edit by a reader (see [tools.Call]).
 func (t *editFile) PlanFor(reader int, args editArgs) (action.Action, error) {
 	return t.ws.planRewrite(t.Name(), args.Path, args.Why, t.rewrite(reader, args))
 }
@@ -174,10 +174,10 @@ func find(text, before, after string, all bool) ([]part, error) {
 	}
 }
 
-// maxOccurrences limits the listed occurrences.
+// maxOccurrences limits the number of occurrences that are found.
 const maxOccurrences = 1000
 
-// occurrences returns the offsets of sub in text, including overlapping ones, because they make an edit ambiguous as
+// occurrences returns the offsets of sub in text. Overlapping occurrences count, because they make an edit ambiguous as
 // well.
 func occurrences(text, sub string) []int {
 	var at []int

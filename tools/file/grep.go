@@ -89,9 +89,9 @@ func (t *grep) RunArgs(ctx context.Context, call tools.Call, args grepArgs) tool
 	return s.result()
 }
 
-// search is one run of grep. Files are opened in the order of their paths, and a few workers read and search them. With
-// enough matches no more files are opened, but the open ones are finished, so that the result always holds the first
-// matches in that order.
+// search is one run of grep. Files are opened in the order of their paths, and a few workers read and search them. Once
+// there are enough matches, search opens no more files, but finishes the open ones, so that the result always holds the
+// first matches in that order.
 type search struct {
 	matcher
 	ws     *Workspace
@@ -249,7 +249,7 @@ func (s *search) feed(ctx context.Context, path string, q *queue) error {
 	return s.walk.Walk(dir, "", rules, 1)
 }
 
-// open opens the file rel below path. dir is the open folder of the file.
+// open opens the file rel below path and queues it; dir is the open folder of the file.
 func (s *search) open(dir fs.Folder, path, rel string, q *queue) {
 	if s.ws.secret(rel) != "" || s.ws.Secret(filepath.Join(path, rel)) != "" && s.ws.Secret(path) == "" {
 		s.leave(leftSecret, rel)
@@ -271,7 +271,7 @@ func (s *search) leave(why reason, rel string) {
 	s.mu.Unlock()
 }
 
-// fetch reads a batch of files at once. Reading a file from it later returns the file's error, if there was one.
+// fetch reads a batch of files at once. If a file could not be read, a worker that reads it later gets the error.
 func (s *search) fetch(ctx context.Context, batch []job) {
 	files := make([]*fs.File, 0, len(batch))
 	for _, j := range batch {
@@ -282,9 +282,9 @@ func (s *search) fetch(ctx context.Context, batch []job) {
 	s.ws.files.Fetch(ctx, files, s.have)
 }
 
-// textsOf returns the texts for which a target tests a file before it sends the content. Files that begin with the mark
-// of UTF-16 are always sent, because the texts do not occur there byte for byte; UTF-16 files without the mark are
-// missed.
+// textsOf returns texts that let a target skip a file: it sends the content only if the file contains one of them.
+// Files that begin with the byte order mark of UTF-16 are always sent, because the texts do not occur there byte for
+// byte; UTF-16 files without the mark are missed.
 func textsOf(need []prefilter) host.Texts {
 	if len(need) == 0 {
 		return host.Texts{}
@@ -338,8 +338,8 @@ func (s *search) file(j job, buf []byte) []byte {
 	return data
 }
 
-// findIn finds lines of a file. In a notebook, these are the lines that read_file shows or, if none matches, lines of
-// the JSON.
+// findIn finds lines of a file. In a notebook, it searches the lines that read_file shows and, if none matches, the
+// lines of the JSON.
 func (s *search) findIn(path string, text []byte) ([]hit, int) {
 	if isNotebook(path) {
 		if n := notebookOf(path, string(text)); n != nil {

@@ -8,8 +8,8 @@ import (
 	"buddy/tools/fs"
 )
 
-// inPieces searches a large output of a command piece by piece; each piece ends with a whole line. A match's context
-// lines come only from the same piece. It reads into buf and returns it for reuse.
+// inPieces searches a large output of a command piece by piece; each piece ends with a whole line. The context lines of
+// a match come only from the match's piece. inPieces reads into buf and returns buf for reuse.
 func (s *search) inPieces(j job, buf []byte) []byte {
 	found := fileHits{index: j.index, path: s.ws.show(j.file.Path)}
 	buf = slices.Grow(buf[:0], fs.MaxText)[:fs.MaxText]

@@ -21,7 +21,7 @@ type imageSize struct {
 	width, height int
 }
 
-// imageOf reads the header of a file. ok is false for anything but a known picture format.
+// imageOf reads the header of a picture. ok is false if the data is in no known picture format.
 func imageOf(start []byte) (size imageSize, ok bool) {
 	if w, h, ok := webpSize(start); ok {
 		return imageSize{"image/webp", w, h}, true
@@ -52,7 +52,7 @@ func webpSize(p []byte) (width, height int, ok bool) {
 	return 0, 0, false
 }
 
-// imageResult returns the result of reading a picture, with a further remark.
+// imageResult returns the result of reading a picture, followed by remark.
 func imageResult(size imageSize, s snapshot, remark string) tools.Result {
 	note := "the picture itself is shown if the model takes pictures"
 	var images []model.Image

@@ -35,7 +35,7 @@ type leftOut struct {
 	names [reasons][]string // the first ones
 }
 
-// add counts one skipped entry; rel is its path, "" to list no name.
+// add counts one skipped entry. It also lists the entry's path rel, unless that is "".
 func (l *leftOut) add(why reason, rel string) {
 	l.count[why]++
 	if rel != "" && len(l.names[why]) < maxNamed {
@@ -43,8 +43,8 @@ func (l *leftOut) add(why reason, rel string) {
 	}
 }
 
-// ignored returns a function that counts files which git ignores and p may match. The function returns true for the
-// file that p names, which is searched anyway.
+// ignored returns a function that counts the files that git ignores and that p might match. The function returns true
+// for the file that p names, which is searched anyway.
 func (l *leftOut) ignored(p *pattern) func(rel string, e os.DirEntry) bool {
 	return func(rel string, e os.DirEntry) bool {
 		switch {

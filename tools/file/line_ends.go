@@ -65,7 +65,7 @@ func (e ends) on(lines, other string) string {
 	return out.String()
 }
 
-// parts translates parts of bare, a text with LF everywhere, to parts of the same text with the ends e.
+// parts converts parts of bare, a text with LF line ends, to parts of the same text with the line ends e.
 func (e ends) parts(bare string, all []part) []part {
 	var parts []part
 	most := e.most()

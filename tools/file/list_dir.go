@@ -136,7 +136,7 @@ func (l *listing) folder(ctx context.Context, path, rel string) ([]string, error
 	return folders, nil
 }
 
-// quoteName quotes names that would break a line or are not valid text.
+// quoteName quotes a name that would break a line or is not valid text.
 func quoteName(name string) string {
 	if q := strconv.Quote(name); q != `"`+name+`"` {
 		return q

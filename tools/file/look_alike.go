@@ -19,7 +19,7 @@ import (
 // maxAlike limits the suggestions for a name that does not exist.
 const maxAlike = 5
 
-// alike is a file or folder whose path is easily mistaken for another one.
+// alike is a file or folder with a path that is easily mistaken for another path.
 type alike struct {
 	path string // real
 	how  string // how the path differs: "differs in case"
@@ -32,8 +32,8 @@ func withoutLine(suffix string) string {
 	return fmt.Sprintf("has no %q in its name; offset takes a line", suffix)
 }
 
-// meant returns the path that a reading call means by arg: the resolved path or, if nothing is there, the only similar
-// one. note explains the difference. With several similar paths the error names them.
+// meant returns the path that the argument arg of a reading call means: the resolved path or, if nothing is there, the
+// only similar path that exists. note explains the difference. If several paths are similar, the error names them.
 func meant(ctx context.Context, w *Workspace, arg, path string) (real, note string, err error) {
 	if _, err := w.files.Lstat(ctx, path); !errors.Is(err, os.ErrNotExist) {
 		return path, "", nil // reading path returns the right error
@@ -57,7 +57,7 @@ func spell(w *Workspace, path string) string {
 	return strings.ReplaceAll(spelled(w.show(path)), "  ", ` \u0020`)
 }
 
-// insteadOf returns the note that the function meant returned when the call was planned.
+// insteadOf returns the note of the function meant from the time when the call was planned.
 func insteadOf(call tools.Call) string {
 	if call.Planned.Kind != action.FileRead {
 		return ""
@@ -73,7 +73,7 @@ func noted(err error, note string) tools.Result {
 	return tools.Failure(err)
 }
 
-// didYouMean returns a question about a path that does not exist, "" without suggestions.
+// didYouMean returns a question that suggests similar paths, "" if there are none.
 func didYouMean(w *Workspace, all []alike) string {
 	var names []string
 	for _, a := range all {
@@ -85,8 +85,8 @@ func didYouMean(w *Workspace, all []alike) string {
 	return "did you mean " + strings.Join(names, "; or ") + "?"
 }
 
-// alikes returns the existing paths similar to arg, which leads to the missing path. Listing a folder outside the
-// workspace may need approval, so there only names that look identical count.
+// alikes returns existing paths that are similar to arg, which stands for the missing path. Outside the workspace, only
+// names that look identical count, because listing a folder there may need approval.
 func alikes(ctx context.Context, w *Workspace, arg, path string) []alike {
 	var found []alike
 	if at := lineSuffix().FindStringIndex(path); at != nil && exists(ctx, w, path[:at[0]]) {
@@ -145,7 +145,7 @@ func existing(ctx context.Context, w *Workspace, path string) (dir string, rest 
 	return dir, rest
 }
 
-// sameNames returns the paths below dir that look the same as the given names.
+// sameNames returns the paths that lead from dir through names that look the same as the given ones.
 func sameNames(ctx context.Context, w *Workspace, dir string, names []string) []string {
 	found := []string{""}
 	for _, name := range names {

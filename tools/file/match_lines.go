@@ -9,7 +9,7 @@ import (
 	"buddy/tools"
 )
 
-// hitBytes is the size limit of a shown line, in bytes.
+// hitBytes limits the length of a shown line, in bytes.
 const hitBytes = 300
 
 // matcher finds lines in a text.

@@ -14,8 +14,8 @@ func notFound(text, want string) error {
 	return errors.New("old_string was not found" + nearestTo(text, want, "old_string"))
 }
 
-// nearestTo returns the end of a sentence that reports that text does not contain want: the passage that looks like
-// want, else the most similar lines. whose is the name of the argument that contains want.
+// nearestTo returns a phrase that completes "the text does not contain want": the passage that looks like want, else
+// the most similar lines. whose is the name of the argument that contains want.
 func nearestTo(text, want, whose string) string {
 	if passage := passageLike(text, want); passage != "" {
 		return passage
@@ -30,7 +30,8 @@ func nearestTo(text, want, whose string) string {
 	if score < 0.5 {
 		return ", nor a line like its first; read the file again"
 	}
-	// The nearest line may equal the first wanted line. The first line that differs shows the model what to correct.
+	// The nearest line may equal the first wanted line, so also show the first line that differs: the model has to
+	// correct that one.
 	for i := first; i < len(wanted); i++ {
 		at := best + i - first
 		if at >= len(have) {

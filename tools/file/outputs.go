@@ -12,8 +12,8 @@ import (
 )
 
 // Outputs lets read_file and grep also read the overflow of calls: the files in dir, which is on this machine whatever
-// the workspace's target is. Reading them needs no approval, because they are results of the model's own calls; nothing
-// else outside the workspace becomes readable. Call it before the first tool call.
+// the workspace's target is. Reading these files needs no approval, because they are results of the model's own calls.
+// Other files outside the workspace are not affected. Call it before the first tool call.
 func (w *Workspace) Outputs(dir string) { w.outputs = filepath.Clean(dir) }
 
 // isOutput reports whether a path is below the folder of outputs.

@@ -14,8 +14,8 @@ const (
 	maxLines   = 5    // of lines that differ
 )
 
-// passageLike returns the end of a sentence that reports that text does not contain want: a passage that looks the
-// same, its exact spelling, and how it differs. It returns "" if there is no such passage.
+// passageLike returns a phrase that completes "the text does not contain want": a passage that looks the same, its
+// exact spelling, and how it differs. It returns "" if there is no such passage.
 func passageLike(text, want string) string {
 	for _, ignored := range []trait{everyTrait &^ (cased | blanks), everyTrait &^ cased} {
 		in, sought := foldText(text, ignored), fold(want, ignored)

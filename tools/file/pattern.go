@@ -13,15 +13,15 @@ import (
 	"buddy/tools/fs"
 )
 
-// pattern matches names of files. The leading folders without special characters are its base, where the search starts.
-// So a named folder is searched even if it is ignored or a link.
+// pattern matches names of files. Its leading folders without special characters are the base, where the search starts.
+// A folder named there is searched even if it is ignored or a link.
 type pattern struct {
 	base string // the leading folders, "" for none
 	rest string // matches paths below it
 	deep bool   // rest has no slash and matches names at any depth
 }
 
-// maxBraces bounds the alternatives in a pattern, because all their combinations are tried.
+// maxBraces limits the braces in a pattern, because every combination of their alternatives is tried.
 const maxBraces = 4
 
 // parsePattern parses the pattern text of an argument.
@@ -79,9 +79,9 @@ func (p *pattern) mayHold(rel string) bool {
 	return true
 }
 
-// planSearch returns the plan of a tool that searches path for files that match p; a nil p matches all files. The base
-// of p becomes a part of the path that the policy judges; with exact, so does the whole pattern if it is literal. If
-// path is a file, p is ignored.
+// planSearch returns the plan of a tool that searches path for files that match p; a nil p matches all files. The
+// policy judges path with the base of p appended or, with exact, with all of a literal pattern appended. If path is a
+// file, p is ignored.
 func planSearch(w *Workspace, tool, path string, p *pattern, exact bool, why string) (action.Action, error) {
 	act, err := w.planRead(tool, path, why)
 	if err != nil || p == nil {

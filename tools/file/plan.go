@@ -27,7 +27,7 @@ func NewPlan(path string) *Plan {
 // workspace on this machine. Call it before the first tool call.
 func (w *Workspace) KeepPlan(p *Plan) { w.plan = p }
 
-// is reports whether an argument of a tool of w names the plan. It is false for a nil plan.
+// is reports whether an argument of a tool of w names the plan. On a nil plan it returns false.
 func (p *Plan) is(w *Workspace, arg string) bool {
 	if p == nil {
 		return false
@@ -38,7 +38,7 @@ func (p *Plan) is(w *Workspace, arg string) bool {
 	return filepath.Clean(arg) == p.path
 }
 
-// check returns an error if the file is a link, which leads to another file.
+// check returns an error if the plan's file is a link, which could lead to any file.
 func (p *Plan) check(ctx context.Context) error {
 	real, err := fs.Local.RealPath(ctx, p.path)
 	if err == nil && real != p.path {
@@ -47,7 +47,7 @@ func (p *Plan) check(ctx context.Context) error {
 	return tools.Failed(err)
 }
 
-// planRead returns the plan of a tool that reads the file.
+// planRead returns the plan of a tool that reads the file of the session's plan.
 func (p *Plan) planRead(tool, why string) (action.Action, error) {
 	if err := p.check(context.Background()); err != nil {
 		return action.Action{}, err

@@ -9,8 +9,8 @@ import (
 	"buddy/texts"
 )
 
-// prefilter is a text that a match of a pattern contains. Searching for such texts rejects most lines much faster than
-// a regular expression can.
+// prefilter is a text that matches of a pattern contain. Searching for such texts rejects most lines much faster than a
+// regular expression can.
 type prefilter struct {
 	text []byte
 	fold *texts.Fold // searches without regard to case; text is lower-case ASCII then. nil: case matters
@@ -19,8 +19,7 @@ type prefilter struct {
 // maxPrefilters bounds the texts that are searched for.
 const maxPrefilters = 10
 
-// prefiltersOf returns texts such that every match of a pattern contains at least one of them; none if there are no
-// such texts.
+// prefiltersOf returns texts at least one of which occurs in every match of a pattern; none if there are no such texts.
 func prefiltersOf(expr string) []prefilter {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -64,7 +63,7 @@ func required(re *syntax.Regexp) []prefilter {
 	return nil
 }
 
-// shortest returns the length of the shortest text, which measures how selective a set is.
+// shortest returns the length of the shortest text in a set: the longer it is, the more lines the set rejects.
 func shortest(set []prefilter) int {
 	n := 0
 	for i, l := range set {

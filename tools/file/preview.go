@@ -28,7 +28,7 @@ func preview(name string, old snapshot, data []byte) string {
 	return compare(name, old, data, charsetOf(old.data))
 }
 
-// compare is preview for new content in a charset.
+// compare is preview for new content that is encoded in a charset.
 func compare(name string, old snapshot, data []byte, to *charset) string {
 	was, from := decode(old.data)
 	is := to.decode(data)
@@ -78,7 +78,7 @@ func diff(oldName, newName, before, after, what, size string) string {
 	return fmt.Sprintf("%s+%d -%d lines, %s\n", what, added, removed, size) + shortened(u.String())
 }
 
-// changed returns the lines in which two texts differ, with context, and the number of lines
+// changed returns the lines of both texts from the first to the last difference, with context, and the number of lines
 // before them. The cost depends on the size of the change, not of the file.
 func changed(before, after string) (int, string, string) {
 	start, short := 0, min(len(before), len(after))
@@ -105,8 +105,8 @@ func changed(before, after string) (int, string, string) {
 	return first, before[:len(before)-end], after[:len(after)-end]
 }
 
-// shortened returns a unified diff without the middle of long unchanged lines and without removed lines over the limit.
-// Written lines stay complete, because a person approves them.
+// shortened cuts the middle of long unchanged lines from a unified diff, and removed lines over the limit. Written
+// lines stay complete, because the user approves them.
 func shortened(diff string) string {
 	var b strings.Builder
 	var bytes, lines, hidden, without int // of the removed lines: shown and not shown
@@ -138,7 +138,7 @@ func shortened(diff string) string {
 	return b.String()
 }
 
-// wholly returns a preview, or an error if it is too large for a person to read.
+// wholly returns a preview, or an error if it is too large for the user to read.
 func wholly(preview string) (string, error) {
 	if n := strings.Count(preview, "\n"); n > previewLines || len(preview) > previewBytes {
 		return "", fmt.Errorf("the change is too large to show for approval: %d lines, %.1f MB (at most %d lines and %.1f MB); make it in parts, or with a command",

@@ -220,8 +220,8 @@ func skipLines(ctx context.Context, in *bufio.Reader, n int) error {
 	return nil
 }
 
-// result returns the lines of the page, as UTF-8 with LF line ends and without a byte order mark; remarks describe how
-// the file differs. The file has size bytes; more are further remarks.
+// result returns the lines of the page, as UTF-8 with LF line ends and without a byte order mark; its remarks tell
+// where the file itself differs from that. size is the size of the file in bytes; more are further remarks.
 func (p *page) result(in text, size int64, more ...string) tools.Result {
 	text, last := string(p.text), p.offset+p.lines-1
 	part, note, marks, ends := "", "", "", ""

@@ -53,7 +53,7 @@ type Readers struct {
 	all map[int]*seenFiles
 }
 
-// by returns the files that a reader knows; 0 is the main conversation.
+// by returns the files that a reader knows; reader 0 is the main conversation.
 func (r *Readers) by(reader int) *seenFiles {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,8 +66,8 @@ func (r *Readers) by(reader int) *seenFiles {
 	return r.all[reader]
 }
 
-// ForkReader copies one reader's knowledge to another. It omits the files of calls that are under way, because the fork
-// started before their results.
+// ForkReader copies the knowledge of one reader to another, except for the files of unfinished calls: underWay reports
+// these, whose results the fork does not contain.
 func (r *Readers) ForkReader(from, to int, underWay func(call string) bool) {
 	forked := r.by(from).clone()
 	for path, s := range forked.files {
@@ -122,7 +122,7 @@ func (r *Readers) forget(path string) {
 	}
 }
 
-// See restores what a reader knew of files in an earlier process: from the result of a call, or with call "" from a
+// See restores what a reader knew of files in an earlier process: from the result of a call or, if call is "", from a
 // report of changes.
 func (r *Readers) See(reader int, call string, all []action.SeenFile) {
 	f := r.by(reader)
@@ -139,7 +139,7 @@ func (r *Readers) See(reader int, call string, all []action.SeenFile) {
 }
 
 // see records that the reader of a call knows s as the content of the file at path, and returns the record for the
-// result of the call. It returns nil for the file of a plan, because a fork has this file at another path.
+// result of the call. The record is nil for the session's plan, because a fork keeps its plan at another path.
 func see(w *Workspace, call tools.Call, path string, s snapshot) []action.SeenFile {
 	if w.seen == nil { // files that never change
 		return nil
@@ -160,7 +160,7 @@ func (f *seenFiles) record(call, path string, s snapshot) (sum string) {
 	return known.sum
 }
 
-// note returns the entry of the file at path, which a call reads or writes now. The caller holds f.mu.
+// note returns the entry of the file at path, and marks it as read or written by a call. The caller holds f.mu.
 func (f *seenFiles) note(call, path string) *seenFile {
 	if f.files == nil {
 		f.files = make(map[string]*seenFile)
@@ -178,8 +178,8 @@ func (f *seenFiles) note(call, path string) *seenFile {
 	return known
 }
 
-// once returns assumed, a note on how the file is shown, or "" if the reader has already got this note. Nil Readers
-// remember nothing.
+// once returns assumed, a note about how the file is shown, or "" if the reader has already got this note. Nil Readers
+// always return assumed.
 func (r *Readers) once(reader int, path, assumed string) string {
 	if r == nil {
 		return assumed

@@ -10,12 +10,12 @@ import (
 )
 
 // FollowShell sets the function that returns the current folder of the target's shell, "" while unknown. Relative paths
-// still start in the workspace, but a change fails with a question when the shell's folder also has the named file.
-// Call it before the first tool call.
+// still start in the workspace; but if the shell's folder also has a file of that name, a change fails and asks which
+// file is meant. Call it before the first tool call.
 func FollowShell(w *Workspace, now func() string) { w.shell = now }
 
-// awayFolder returns the real path of the shell's folder if an argument names another path there than in the workspace;
-// else "".
+// awayFolder returns the real path of the shell's folder if an argument, relative to it, names another path than
+// relative to the workspace; else "".
 func awayFolder(ctx context.Context, w *Workspace, arg string) string {
 	if w.shell == nil || filepath.IsAbs(arg) || arg == "~" || strings.HasPrefix(arg, "~/") {
 		return ""
@@ -30,8 +30,7 @@ func awayFolder(ctx context.Context, w *Workspace, arg string) string {
 	return ""
 }
 
-// inShell returns the real path of an argument relative to the shell's folder. It returns "" if nothing is there, or if
-// that is the file at path.
+// inShell returns the real path of an argument relative to the shell's folder, "" if nothing is there or if it is path.
 func inShell(ctx context.Context, w *Workspace, arg, path string) string {
 	dir := awayFolder(ctx, w, arg)
 	if dir == "" {
@@ -47,8 +46,8 @@ func inShell(ctx context.Context, w *Workspace, arg, path string) string {
 	return there
 }
 
-// resolveOne resolves a path for a change. It returns an error that asks which file is meant when the shell's folder
-// has another one.
+// resolveOne resolves a path for a change. If the path names another file in the shell's folder, the error asks which
+// file is meant.
 func resolveOne(ctx context.Context, w *Workspace, arg string) (string, error) {
 	path, err := w.resolve(ctx, arg)
 	if err != nil {
@@ -66,7 +65,7 @@ func resolveOne(ctx context.Context, w *Workspace, arg string) (string, error) {
 		texts.ClipBytes(arg, 200), path, missing, there)
 }
 
-// madeAt returns a remark on where a new file is, "" where its relative path can't mislead.
+// madeAt returns a remark that tells where a new file is, "" if the file's relative path can't mislead.
 func madeAt(ctx context.Context, w *Workspace, arg, path string) string {
 	if awayFolder(ctx, w, arg) == "" {
 		return ""

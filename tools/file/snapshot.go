@@ -57,7 +57,7 @@ func snapOpen(f *fs.File) (snapshot, error) {
 }
 
 // replaceFile replaces the content of the file at the planned path, or creates the file and its folders. An existing
-// file keeps its attributes, see finish.
+// file keeps its attributes (see finish).
 func (w *Workspace) replaceFile(ctx context.Context, path string, data []byte) (dropped []string, err error) {
 	s, err := w.files.Stage(ctx, path, data, fs.Rights{})
 	if err != nil {

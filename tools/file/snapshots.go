@@ -23,7 +23,7 @@ const (
 	maxChangesText = 1500     // bytes
 )
 
-// errMany ends the walk through a workspace with too many files.
+// errMany ends the walk through a workspace that has too many files.
 var errMany = errors.New("too many files")
 
 // passedOver lists folders with generated files, which are skipped.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// trait is a property of a spelling that is hard to see.
+// trait is a way in which spellings can differ without looking different, such as the kind of a space.
 type trait uint
 
 const (
@@ -24,7 +24,8 @@ const (
 	everyTrait = cased<<1 - 1
 )
 
-// traitNames holds two names of each trait: of the character that has it, "" if none can, and of the trait itself.
+// traitNames holds two names of each trait: one for a character that has it, "" if none can, and one for the trait
+// itself.
 var traitNames = map[trait][2]string{
 	spaces: {"wide or narrow space", "spaces"}, quotes: {"curly quote", "quotes"}, dashes: {"long dash", "dashes"},
 	unseen: {"character without a width", "characters without a width"},
@@ -52,7 +53,7 @@ func traitOf(r rune) (trait, rune) {
 	}
 }
 
-// folded is a text without some traits: texts that differ only in these traits become equal.
+// folded is a text without the differences of some traits, so that texts that differ only in these traits are equal.
 type folded struct {
 	ignored trait
 	text    []byte
@@ -60,7 +61,7 @@ type folded struct {
 	blank   int32   // offset of pending spaces that are not yet in text, -1 for none
 }
 
-// foldText folds s, of at most 2 GiB, without the ignored traits.
+// foldText removes the differences of the ignored traits from s, which has at most 2 GiB.
 func foldText(s string, ignored trait) *folded {
 	f := &folded{ignored: ignored, text: make([]byte, 0, len(s)), at: make([]int32, 0, len(s)+1), blank: -1}
 	for i := 0; i < len(s); {
@@ -117,7 +118,7 @@ func (f *folded) add(r rune, at int32) {
 func fold(s string, ignored trait) string { return string(foldText(s, ignored).text) }
 
 // differences describes how an existing spelling differs from the given one: "has a no-break space (U+00A0), differs in
-// case". Both must be equal without all traits.
+// case". The two must be equal when all traits are ignored.
 func differences(there, given string) string {
 	var all []string
 	for t := composed; t <= cased; t <<= 1 {

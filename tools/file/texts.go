@@ -12,7 +12,7 @@ import (
 	"buddy/tools/fs"
 )
 
-// NewText is a new text of an existing file that another program than the model has computed.
+// NewText is a new text of an existing file. It was computed by a program other than the model.
 type NewText struct {
 	Path     string // absolute, symbolic links resolved
 	Old, New string // in UTF-8, without a byte order mark
@@ -35,8 +35,8 @@ func PlanTexts(w *Workspace, reader int, why string, all []NewText) (action.Acti
 	return planChanges(w, why, changes)
 }
 
-// WriteTexts writes new texts, all or none, if this is what was planned. done starts the text for the model, which lists
-// the files.
+// WriteTexts writes new texts, all or none, if that is what was planned. The text for the model starts with done and
+// lists the files.
 func WriteTexts(ctx context.Context, w *Workspace, call tools.Call, done string, all []NewText) tools.Result {
 	return makeChanges(ctx, w, call, done, func() ([]change, error) { return changesTo(ctx, w, call.Reader, all) })
 }
@@ -85,7 +85,7 @@ func replaceText(ctx context.Context, w *Workspace, one NewText, old snapshot) (
 	return doc.data, err
 }
 
-// isIgnored reports whether git would ignore a file, or a folder of the workspace that it is in.
+// isIgnored reports whether git ignores a file, or one of the file's folders in the workspace.
 func isIgnored(ctx context.Context, w *Workspace, path string) bool {
 	for at := path; at != w.Root() && at != filepath.Dir(at); at = filepath.Dir(at) {
 		if fs.RulesAbove(ctx, w.files, at).Ignored(at, at != path) {

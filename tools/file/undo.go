@@ -34,9 +34,8 @@ func beforePatch(changes []change) []tools.Before {
 	return all
 }
 
-// Restore restores files to their earlier state, all or none. Without force, files that no
-// longer match After are returned as changed, and nothing is written. The model must read a
-// restored file again before it changes it.
+// Restore restores files to their earlier state, all or none. Without force, Restore writes nothing if a file no longer
+// matches After, and returns such files as changed. The model must read a restored file again before it changes it.
 func (w *Workspace) Restore(ctx context.Context, files []tools.Before, force bool) (changed []string, err error) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -76,7 +75,7 @@ func (w *Workspace) Forget(paths []string) {
 	}
 }
 
-// sum returns SumOf the content, and a distinct value for each file that is too large to read.
+// sum returns SumOf the content. Each file that is too large to read gets a sum of its own.
 func (s snapshot) sum() string {
 	switch {
 	case !s.exists:
@@ -102,8 +101,8 @@ func putBack(b tools.Before, now snapshot) change {
 	return c
 }
 
-// renames combines a created file and an adjacent removed file into one rename: a patch or /redo probably renamed the
-// file, and with a rename it keeps its attributes. The result has the right content even if they were two separate
+// renames combines a created file and an adjacent removed file into one rename: a patch or /redo has probably renamed
+// the file, and renaming it again keeps its attributes. The result has the right content even if they were two separate
 // files.
 func renames(changes []change) (all []change) {
 	for i := 0; i < len(changes); i++ {
@@ -133,8 +132,8 @@ const (
 	changeLines = 2000
 )
 
-// Difference compares files with their earlier state: each changed file gets a line with mark and its name, and a
-// unified diff. files counts them.
+// Difference compares files with their earlier state. For each changed file, the text has a line with mark and the
+// file's name, then a unified diff. files is the number of changed files.
 func (w *Workspace) Difference(ctx context.Context, all []tools.Before, mark string) (text string, files int, err error) {
 	var out strings.Builder
 	for _, b := range all {
@@ -186,8 +185,8 @@ func difference(w *Workspace, b tools.Before, now snapshot) string {
 	return between(w.show(b.Path), b, now)
 }
 
-// Difference returns a line with the sizes and the diff of two contents of a file, "" if they are the same. If a
-// content is too large or not that of a regular file, its Data is nil, and only its size is shown.
+// Difference returns a line with the sizes and the diff of two contents of a file, "" if they are the same. Data is nil
+// for a content that is too large or not that of a regular file; only its size is then shown.
 func Difference(name string, was, is Content) string {
 	old := tools.Before{Existed: was.Exists, Data: was.Data}
 	if was.Exists && int64(len(was.Data)) != was.Size {

@@ -31,7 +31,7 @@ type Workspace struct {
 	plan    *Plan         // nil for none
 	mine    bool          // RefuseForeign was called
 	shell   func() string // see FollowShell; nil for none
-	// holdsOutputs means that the workspace has only the overflow of calls: files of any size are searched.
+	// holdsOutputs means that the workspace holds only the overflow of calls, so that files of any size are searched.
 	holdsOutputs bool
 
 	recovery fs.Recovery // old bytes of files that are written in place
@@ -44,8 +44,8 @@ type Workspace struct {
 	seen    *Readers   // files that were read or written
 }
 
-// NewWorkspace returns a workspace at the folder root. secret returns the part of a path that may hold secrets, or "";
-// searches skip such files, because nobody approved them by name.
+// NewWorkspace returns a workspace at the folder root. secret returns the part of a path that may hold secrets, or "".
+// Searches skip files with such a part, because nobody has approved reading them.
 func NewWorkspace(root string, secret func(path string) string) (*Workspace, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -60,8 +60,8 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 	return w, err
 }
 
-// NewWorkspaceAs is like NewWorkspace, but displays the target as name instead of local. It is for a part of a session
-// in another folder.
+// NewWorkspaceAs is like NewWorkspace, but displays the target as name instead of local. It serves a part of a session
+// that works in another folder.
 func NewWorkspaceAs(name, root string, secret func(path string) string) (*Workspace, error) {
 	w, err := NewWorkspace(root, secret)
 	if err == nil {
@@ -76,8 +76,7 @@ func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string
 	return &Workspace{files: fs.On(h, name), root: root, secret: secret, seen: new(Readers)}
 }
 
-// Protect adds files and folders with secrets by their absolute real paths. Call it before the
-// first tool runs.
+// Protect marks files and folders, given by their absolute real paths, as secret. Call it before the first tool runs.
 func (w *Workspace) Protect(own []string) { w.own = own }
 
 // KeepOldBytes sets the folder that stores the old bytes of files while w writes them in place. Without it w writes no
@@ -89,8 +88,8 @@ func Recover(ctx context.Context, w *Workspace) []fs.Interrupted {
 	return w.recovery.Recover(ctx, w.files)
 }
 
-// RefuseForeign makes Peek refuse files of this machine that another user could change, or whose folder another user
-// could change. Call it before the first Peek.
+// RefuseForeign makes Peek refuse files on this machine that another user could change or replace. Call it before the
+// first Peek.
 func RefuseForeign(w *Workspace) { w.mine = true }
 
 // Secret returns the part of an absolute path that may hold secrets, or "".
@@ -166,7 +165,7 @@ func (w *Workspace) absolute(ctx context.Context, arg string) (string, error) {
 	return filepath.Join(root, arg), nil
 }
 
-// links adds the name in an argument to list, if symbolic links lead from it to path.
+// links adds the absolute form of arg to list, if symbolic links lead from there to path.
 func (w *Workspace) links(ctx context.Context, list []string, arg, path string) []string {
 	name, err := w.absolute(ctx, arg)
 	if err != nil || name == path || slices.Contains(list, name) {
@@ -175,9 +174,9 @@ func (w *Workspace) links(ctx context.Context, list []string, arg, path string) 
 	return append(list, name)
 }
 
-// Follow resolves the symbolic links of path, which is absolute, part by part as the kernel does: .. is the parent of
-// the folder that a link before it leads to. Trailing names need not exist. It returns "" when the target can't resolve
-// the path. It queries the target, which may take seconds.
+// Follow resolves the symbolic links of path, which is absolute, part by part as the kernel does: a .. after a link
+// means the parent of the folder to which the link leads. Trailing names need not exist. It returns "" when the target
+// can't resolve the path. It queries the target, which may take seconds.
 func (w *Workspace) Follow(path string) string {
 	ctx, done := tools.PlanContext()
 	defer done()
@@ -221,7 +220,7 @@ var systemDirs = []string{
 	"/System", "/Library", "/private/etc",
 }
 
-// homeDirs are the folders below the home folder that hold keys.
+// homeDirs are the folders in the home folder that hold keys.
 var homeDirs = []string{".ssh", ".gnupg", ".aws"}
 
 // writeRisk rates the harm that a change of path can do. Files in a .git folder can be

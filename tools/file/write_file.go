@@ -33,7 +33,7 @@ func NewWriteFile(ws *Workspace) tools.Tool {
 
 func (t *writeFile) PlanArgs(args writeArgs) (action.Action, error) { return t.PlanFor(0, args) }
 
-// PlanFor returns the plan of a write. reader is as in [tools.Call].
+// PlanFor returns the plan of a write by a reader (see [tools.Call]).
 func (t *writeFile) PlanFor(reader int, args writeArgs) (action.Action, error) {
 	if strings.HasSuffix(args.Path, "/") {
 		return action.Action{}, tools.Invalid("path: %q names a folder", texts.ClipBytes(args.Path, 200))

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownAttributes lists extended attributes that a write does not copy to the new content: a file that changes must lose
-// its capabilities, and the system sets the other attributes itself.
+// ownAttributes lists extended attributes that a write does not copy to the new content: capabilities, which a changed
+// file must lose, and those that the system sets itself.
 var ownAttributes = []string{"security.capability", "security.ima", "security.evm", "com.apple.provenance"}
 
 // sameAttributes reports whether two files have the same extended attributes, including an access list. It returns
@@ -63,9 +63,9 @@ func hasCapabilities(path string) bool {
 	return err == nil && n > 0
 }
 
-// Perm returns the permissions of an open file with the rights of its group. If the file has an access list, the
-// kernel's mode shows the maximum rights of the list in place of the group's; a new file must not grant these to the
-// group.
+// Perm returns the permissions of an open file. If the file has an access list, the group's bits of its mode are the
+// maximum rights of the list; a new file must not grant these to the group, so Perm returns the group's own rights
+// instead.
 func (f *File) Perm() os.FileMode {
 	perm := f.Mode.Perm()
 	local, ok := f.ReadCloser.(*os.File)

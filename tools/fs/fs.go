@@ -23,9 +23,9 @@ import (
 	"buddy/tmux/host"
 )
 
-// FS accesses the files of a target. Paths are absolute and free of links, except those given to RealPath. A link that
-// was put into a path after the plan is an error and is never followed to read or write a file. It is safe for
-// concurrent use.
+// FS accesses the files of a target. Paths are absolute and free of links, except those given to RealPath. If a link
+// was put into a path after the plan, FS returns an error instead of following it to read or write a file. It is safe
+// for concurrent use.
 type FS interface {
 	Name() string // of the target, for display
 	// Home returns the user's home folder without links, "" if it is unknown.
@@ -37,20 +37,20 @@ type FS interface {
 	Open(ctx context.Context, path string) (*File, error)
 	// OpenDir opens a folder for listing.
 	OpenDir(ctx context.Context, path string) (Folder, error)
-	// OpenTree opens a folder to visit all of it except what the rules or skip exclude. skip may be nil. On a host, a
-	// tree with skip lacks the folders that could not be listed before ctx ended.
+	// OpenTree opens a folder to visit all of it except what the rules or skip exclude. skip may be nil. With skip, the
+	// tree of a host lacks the folders that could not be listed before ctx ended.
 	OpenTree(ctx context.Context, path string, rules IgnoreRules, skip func(name string) bool) (Folder, error)
-	// PassDir opens a folder to reach entries by name. The folder need not be readable.
+	// PassDir opens a folder only to reach its entries by name. The folder need not be readable.
 	PassDir(ctx context.Context, path string) (Folder, error)
 	// BatchSize returns how many files of a tree Fetch should read at once.
 	BatchSize() int
-	// Fetch reads files at once. It may omit the content of files that contain none of the texts.
+	// Fetch reads files at once. It may omit the content of a file that contains none of the texts in need.
 	Fetch(ctx context.Context, files []*File, need host.Texts)
-	// Stage prepares new content for a file. Missing parent folders are made.
+	// Stage prepares new content for a file. It makes missing parent folders.
 	Stage(ctx context.Context, path string, data []byte, r Rights) (Staged, error)
 	// Remove removes a regular file.
 	Remove(ctx context.Context, path string) error
-	// Rename gives a regular file another path. Missing parent folders are made.
+	// Rename moves a regular file to another path. It makes missing parent folders.
 	Rename(ctx context.Context, from, to string) error
 }
 
@@ -81,7 +81,7 @@ type File struct {
 type Folder interface {
 	io.Closer
 	Name() string // the path
-	// ReadDir returns the entries as [os.File.ReadDir] does. With ErrMoreNames the list is
+	// ReadDir returns the entries as [os.File.ReadDir] does. The error [ErrMoreNames] means that the list is
 	// incomplete.
 	ReadDir(n int) ([]os.DirEntry, error)
 	Enter(name string) (Folder, error)
@@ -93,14 +93,14 @@ type Folder interface {
 // ErrMoreNames reports that a folder has more names than were read.
 var ErrMoreNames = errors.New("the folder has more names than are read")
 
-// Staged is new content of a file that is not yet in place. Close discards it unless it was committed.
+// Staged is new content for a file, not yet in place. Close discards it unless it was committed.
 type Staged interface {
 	io.Closer
 	// Commit puts the content in place: by a rename or, if a rename would lose attributes of the file, by writing the
-	// file itself. In that case it first calls keep, which copies the old bytes; after an error of keep nothing is
-	// written. It returns the names of what the system drops in a write: setuid, setgid, file capabilities. After a
-	// [TornError] the file may be half written, after an [UnsureError] it may have changed, after any other error it is
-	// unchanged.
+	// file itself. In that case, it first calls keep, which copies the old bytes, and writes nothing if keep fails.
+	// dropped names what the file has lost because the system drops it on a write: setuid, setgid, file capabilities.
+	// After a [TornError] the file may be half written, after an [UnsureError] it may have changed, after any other
+	// error it is unchanged.
 	Commit(keep func() error) (dropped []string, err error)
 }
 
@@ -115,15 +115,15 @@ func (e *UnsureError) Error() string { return e.Err.Error() + "; " + e.Left }
 // Unwrap returns the cause.
 func (e *UnsureError) Unwrap() error { return e.Err }
 
-// AsItWas reports whether a file is known to be unchanged after an error of a change.
+// AsItWas reports whether an error of a change means that the file is certainly unchanged.
 func AsItWas(err error) bool {
 	_, torn := errors.AsType[*TornError](err)
 	_, unsure := errors.AsType[*UnsureError](err)
 	return !torn && !unsure
 }
 
-// ReadInto reads the rest of r, at most one byte more than MaxText, into the memory of buf if
-// that is large enough. size is the expected size.
+// ReadInto reads the rest of r, at most MaxText+1 bytes, into the memory of buf if that is large enough. size is the
+// expected number of bytes.
 func ReadInto(buf []byte, r io.Reader, size int64) ([]byte, error) {
 	buf = slices.Grow(buf[:0], int(size)+1) // one more, to detect the end
 	for {
@@ -141,8 +141,7 @@ func ReadInto(buf []byte, r io.Reader, size int64) ([]byte, error) {
 }
 
 const (
-	// MaxText is the size limit of files handled as text (edited, compared, searched), in
-	// bytes.
+	// MaxText is the size limit of files that are edited, compared or searched as text, in bytes.
 	MaxText = 10 << 20
 	// MaxPath is longer than any path that the supported systems accept, in bytes.
 	MaxPath = 4096

@@ -19,8 +19,8 @@ type ignoreRule struct {
 	negate   bool
 }
 
-// IgnoreRules are the rules that apply in a folder. A later rule overrides an earlier one. They are never modified, so
-// folders can share them.
+// IgnoreRules are the rules that apply in a folder. A later rule overrides an earlier one. IgnoreRules are never
+// modified, so folders can share them.
 type IgnoreRules []ignoreRule
 
 // Ignored reports whether git would ignore the file at path. Callers don't enter ignored folders, so only path itself

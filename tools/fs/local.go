@@ -20,7 +20,8 @@ type localFS struct {
 // Local is the file system of this machine.
 var Local FS = localFS{}
 
-// LocalAs returns the file system of this machine under another name, for a part of a session in another folder.
+// LocalAs returns the file system of this machine under another name. It serves a part of a session that works in
+// another folder.
 func LocalAs(name string) FS { return localFS{as: name} }
 
 func (m localFS) Name() string { return cmp.Or(m.as, "local") }

@@ -22,8 +22,8 @@ func (e *TornError) Error() string { return e.Err.Error() + "; the file may be h
 // Unwrap returns the cause.
 func (e *TornError) Unwrap() error { return e.Err }
 
-// stores are folders whose files package managers hard-link to a common store: folder names joined and ended by /. A
-// change there must not reach the other links, which belong to other projects.
+// stores lists folders whose files are hard links into a package manager's common store: folder names joined and ended
+// by /. A change there must not reach the store and other projects.
 var stores = []string{
 	"node_modules/", ".pnpm-store/", "pnpm/store/", ".yarn/", ".bun/install/cache/", // Node
 	"site-packages/", ".cache/uv/", "Caches/uv/", ".conda/pkgs/", "anaconda3/pkgs/", "miniconda3/pkgs/", // Python
@@ -47,7 +47,7 @@ func (s *localStaged) mayWrite() error {
 	return err
 }
 
-// opensForOwner reports whether the file is a read-only one of our own, whose permissions we can change for the write.
+// opensForOwner reports whether the file is ours but read-only, so that we can make it writable for the write.
 func (s *localStaged) opensForOwner() bool {
 	return s.old.Mode&0o200 == 0 && int(s.old.Uid) == os.Geteuid()
 }
@@ -85,7 +85,7 @@ func (s *localStaged) writeInPlace() (err error) {
 	return nil
 }
 
-// openInPlace opens the file for writing. opened means that the owner got write permission for that.
+// openInPlace opens the file for writing. opened means that it gave the owner write permission to do so.
 func (s *localStaged) openInPlace() (f *os.File, opened bool, err error) {
 	const flags = unix.O_WRONLY | unix.O_NONBLOCK | unix.O_NOCTTY
 	if f, err = openat(s.dir, s.name, flags); !errors.Is(err, unix.EACCES) || !s.opensForOwner() {

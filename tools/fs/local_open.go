@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A plan names the real path of a file. Between the plan and the run a person may think for minutes, and any program
-// may put a symbolic link into that path. So a run opens the path one name at a time from /, each relative to the
-// folder opened before and none through a link: it opens exactly the planned file or fails. Parent folders are opened
+// A plan names the real path of a file. Between the plan and the run, the user may think for minutes, and any program
+// could put a symbolic link into that path. So a run opens the path one name at a time from /, each relative to the
+// folder opened before, and never follows a link: it opens exactly the planned file or fails. Parent folders are opened
 // with the search right only, so no more rights are needed than for the kernel's own path walk.
 
 // readWait bounds reading from files that block although they look regular, such as
@@ -69,7 +69,7 @@ func passDir(path string, create bool) (*os.File, error) {
 	return dir, nil
 }
 
-// swapped explains errors whose cause is a link where the plan saw a folder.
+// swapped explains an error that occurred because a path has a link where the plan saw a folder.
 func swapped(err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok && (errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)) {
 		return fmt.Errorf("%q is not a folder, or has become a symbolic link since the call was planned", p.Path)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights change the permissions of a written file. By default a replaced file keeps its permissions, and a new one gets
-// the usual ones.
+// Rights set the permissions of a written file. In the zero value, a replaced file keeps its permissions, and a new one
+// gets the usual ones.
 type Rights struct {
 	Perm       os.FileMode // exactly these, unless 0
 	Executable bool        // a new file is executable
@@ -73,8 +73,8 @@ func (s *localStaged) prepare() error {
 	return nil
 }
 
-// keepsLinks reports whether a write must reach the file's other hard links; breaksLinks, whether it must not reach
-// them.
+// keepsLinks reports whether the file's other hard links must get the new content; breaksLinks reports whether they
+// must keep the old one.
 func (s *localStaged) keepsLinks() bool  { return s.linked() && !BreaksLinks(s.path()) }
 func (s *localStaged) breaksLinks() bool { return s.linked() && BreaksLinks(s.path()) }
 func (s *localStaged) linked() bool      { return s.old != nil && s.old.Nlink > 1 }
@@ -92,8 +92,8 @@ func (s *localStaged) Commit(keep func() error) (dropped []string, err error) {
 	}
 	if s.temp != "" {
 		err = unix.Renameat(int(s.dir.Fd()), s.temp, int(s.dir.Fd()), s.name)
-		// The rename fails if the file is a mount point, which is busy. In a folder like /tmp, a file of another user
-		// may be writable but not replaceable.
+		// The rename fails if the file is a mount point, which is busy. It also fails in a folder like /tmp, where we
+		// may write to another user's file but not replace it.
 		inPlace := errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES)
 		if s.done = err == nil; s.done {
 			return dropped, nil

@@ -26,10 +26,10 @@ const (
 	reportedRecord = "told.json"   // openRecord, renamed after the file was reported
 )
 
-// keptCopies limits how long the old bytes of a reported file are kept.
+// keptCopies limits how long the old bytes of a file are kept after the file was reported.
 const keptCopies = 30 * 24 * time.Hour
 
-// record identifies the file that the bytes belong to.
+// record identifies the file from which the old bytes come.
 type record struct {
 	Target string      `json:"target"`
 	Path   string      `json:"path"`
@@ -130,8 +130,8 @@ func (k *Kept) forget() {
 	Release(k.lock)
 }
 
-// End ends a write whose result is err. It removes the copy if the file is complete. If not, it restores the old bytes
-// on this machine; on a target the state of the file is unknown, so the copy stays.
+// End ends a write that returned err. If err means that the file may be half written, End restores the old bytes; where
+// it can't, as on a target, it keeps the copy. In all other cases it removes the copy.
 func (k *Kept) End(err error) error {
 	half, ok := errors.AsType[*TornError](err)
 	if ok && k.files == Local {
@@ -147,14 +147,14 @@ func (k *Kept) End(err error) error {
 	return err
 }
 
-// Interrupted is a file whose in-place write an earlier process did not finish.
+// Interrupted is a file that an earlier process did not finish writing in place.
 type Interrupted struct {
 	Path string
 	Copy string // a file with the old content; "" if the old content was restored
 }
 
 // Recover checks the files of a target whose in-place write was interrupted. It restores the old bytes of a
-// half-written file. A file that was changed since then stays as it is. Recover returns each file once.
+// half-written file, unless the file has been changed since. Each file is returned only once.
 func (r Recovery) Recover(ctx context.Context, files FS) (all []Interrupted) {
 	entries, _ := os.ReadDir(string(r)) // usually the folder does not exist
 	for _, e := range entries {
@@ -249,8 +249,8 @@ func (k *Kept) compare(ctx context.Context) (fileState, error) {
 	return other, nil
 }
 
-// halfWritten reports whether a content is a state in the middle of overwriting a file: a start of the new content,
-// followed by nothing or by the rest of the old content.
+// halfWritten reports whether a content occurs in the middle of overwriting a file: it is a start of the new content,
+// alone or followed by the rest of the old content.
 func halfWritten(now, before, after []byte) bool {
 	n := 0
 	for n < min(len(now), len(after)) && now[n] == after[n] {

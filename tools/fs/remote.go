@@ -39,7 +39,7 @@ func (t *remoteFS) Name() string { return t.title }
 
 func (t *remoteFS) Home(ctx context.Context) (string, error) { return t.host.Home(ctx) }
 
-// localError converts errors of the host to the errors of local files.
+// localError converts errors of the host to those that local files return.
 func localError(err error) error {
 	if down, ok := errors.AsType[*host.DownError](err); ok {
 		return down
@@ -111,8 +111,8 @@ type content struct {
 	from io.ReadCloser // nil before the first Read
 }
 
-// Read fetches a file that fits into memory at once. Larger files come through a pipe, so that only the bytes that are
-// read are sent.
+// Read fetches a file that fits into memory at once. A larger file comes through a pipe, so that the target sends only
+// the bytes that are read.
 func (c *content) Read(p []byte) (int, error) {
 	if c.from == nil {
 		c.from = c.begin()

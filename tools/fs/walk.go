@@ -13,7 +13,8 @@ type Walker struct {
 	Visit func(dir Folder, rel string, e os.DirEntry) error
 	// Enter, if set, gets each folder before its content, and reports whether to enter it. An error ends the walk.
 	Enter func(parent Folder, rel string, e os.DirEntry) (bool, error)
-	// Ignored, if set, gets each entry that .gitignore files exclude. It returns true for a file to visit nevertheless.
+	// Ignored, if set, gets each entry that .gitignore files exclude, and returns true for a file that is visited
+	// nevertheless.
 	Ignored func(rel string, e os.DirEntry) bool
 	Stop    func() error           // called before each entry; an error ends the walk
 	Skip    func(name string) bool // if set, excludes further entries

@@ -24,7 +24,7 @@ type Notebook struct {
 	text  string
 }
 
-// span is a part of the JSON.
+// span is a part of the notebook's JSON, by offsets.
 type span struct{ from, to int }
 
 type cell struct {
@@ -167,7 +167,7 @@ func (n *Notebook) decode(s span, into any) error { return json.Unmarshal([]byte
 
 func (n *Notebook) json(s span) string { return n.data[s.from:s.to] }
 
-// members returns the values of an object. Names that occur twice are an error.
+// members returns the values of an object by name. A name that occurs twice is an error.
 func (n *Notebook) members(object span) (map[string]span, error) {
 	in := json.NewDecoder(strings.NewReader(n.json(object)))
 	if start, err := in.Token(); err != nil || start != json.Delim('{') {
@@ -208,7 +208,7 @@ func (n *Notebook) items(list span) ([]span, error) {
 	return all, nil
 }
 
-// value returns the next value of a decoder that started at the offset from.
+// value returns the next value that a decoder reads; the decoder started at the offset from.
 func (n *Notebook) value(in *json.Decoder, from int) (span, error) {
 	var raw json.RawMessage
 	if err := in.Decode(&raw); err != nil {

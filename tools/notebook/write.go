@@ -20,9 +20,9 @@ type block struct {
 	text   string
 }
 
-// Become returns the JSON of the notebook with a changed text. Cells without a number are new, missing ones are
-// removed, and numbers in another order move cells. In the remaining cells only the source lines that differ are
-// written. Outputs can't be changed.
+// Become returns the JSON of the notebook with a changed text. A cell without a number is new, a cell that is missing
+// in text is removed, and cells in another order are moved. In the remaining cells only the source lines that differ
+// are written. Outputs can't be changed.
 func (n *Notebook) Become(text string) (string, error) {
 	blocks, err := split(text)
 	if err != nil {

@@ -72,7 +72,7 @@ func (f File) Apply(before string) (string, error) {
 	return after, nil
 }
 
-// carriage reports whether lines of a patch end in carriage returns, which means that its line ends are intended.
+// carriage reports whether lines of a patch end in carriage returns. If they do, the patch intends its line ends.
 func carriage(hunks []Hunk) bool {
 	for _, h := range hunks {
 		for _, l := range h.lines {
@@ -127,7 +127,7 @@ func (a *applier) apply(h Hunk) error {
 	return nil
 }
 
-// endOf returns the end of a line of the file, or the most frequent end if the line has none.
+// endOf returns the end of line i of the file or, if the line has none, the file's most frequent end.
 func (a *applier) endOf(i int) string {
 	if !strings.HasSuffix(a.lines[i], "\n") {
 		return a.end
@@ -135,7 +135,7 @@ func (a *applier) endOf(i int) string {
 	return a.lines[i][len(a.bare[i]):]
 }
 
-// added returns an added line with its end.
+// added returns an added line with a line end.
 func (a *applier) added(l line, end string) string {
 	switch {
 	case l.open:
@@ -158,10 +158,10 @@ func (a *applier) finish() string {
 	return strings.Join(a.out, "")
 }
 
-// skipped counts the context lines that are ignored at both ends of a hunk.
+// skipped counts the context lines at the start and the end of a hunk that are ignored.
 type skipped struct{ lead, trail int }
 
-// locate returns the index of the first line of h in the file, and the numbers of ignored context lines.
+// locate returns the index of the file's line at which h starts, and the numbers of ignored context lines.
 func (a *applier) locate(h Hunk) (int, skipped, error) {
 	from := a.next
 	for _, anchor := range h.Anchors {
@@ -203,7 +203,8 @@ func mismatch(h Hunk, old []string, fits []int) *Mismatch {
 	return m
 }
 
-// anchor returns the index of the first line from start on that matches s, or -1.
+// anchor returns the index of the first line that equals s except for spaces around it, searching from the index from;
+// or -1.
 func (a *applier) anchor(s string, from int) int {
 	for at := from; at < len(a.bare); at++ {
 		if strings.TrimSpace(a.bare[at]) == strings.TrimSpace(s) {
@@ -213,7 +214,7 @@ func (a *applier) anchor(s string, from int) int {
 	return -1
 }
 
-// insertion returns the position of a hunk that contains no line of the file.
+// insertion returns the position of a hunk that only adds lines.
 func (a *applier) insertion(h Hunk, from int) int {
 	switch {
 	case h.Start >= 0: // after that line
@@ -225,7 +226,7 @@ func (a *applier) insertion(h Hunk, from int) int {
 	}
 }
 
-// fits returns the first positions of want in the file, at or after the index from.
+// fits returns the first positions, at or after the index from, where the lines want occur in the file.
 func (a *applier) fits(want []string, from int) []int {
 	var found []int
 	for at := from; at+len(want) <= len(a.bare) && len(found) < maxFits; at++ {
@@ -248,8 +249,8 @@ func (a *applier) matches(want []string, at int) bool {
 	return true
 }
 
-// choose returns the intended position, or -1. lead is the number of lines in the hunk before
-// want.
+// choose returns the position that the hunk means, or -1 if that is not certain. lead is the number of lines in the
+// hunk before want.
 func (a *applier) choose(h Hunk, want []string, fits []int, lead int) int {
 	if len(fits) == 0 {
 		return -1

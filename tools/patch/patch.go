@@ -53,7 +53,7 @@ type line struct {
 	open bool // the line has no line end
 }
 
-// before returns the lines that the hunk expects, and the numbers of context lines at their start and end.
+// before returns the lines that the hunk expects in the file, and how many context lines are at their start and end.
 func (h Hunk) before() (old []string, lead, trail int) {
 	first, last := -1, -1
 	for i, l := range h.lines {
@@ -110,7 +110,7 @@ func Parse(text string) ([]File, error) {
 	return files, nil
 }
 
-// wholeCRLF reports whether the patch itself was stored with CRLF line ends: then its headers have them, too.
+// wholeCRLF reports whether the patch itself was stored with CRLF line ends, so that even its headers have them.
 func wholeCRLF(lines []string) bool {
 	for _, l := range lines {
 		if strings.HasPrefix(l, "+++ ") || strings.HasPrefix(l, "@@") || strings.HasPrefix(l, "*** ") {

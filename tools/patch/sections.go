@@ -2,7 +2,7 @@ package patch
 
 import "strings"
 
-// The marker lines of the format with sections for files.
+// The marker lines of the format that begins with "*** Begin Patch".
 const (
 	beginPatch = "*** Begin Patch"
 	endPatch   = "*** End Patch"

@@ -105,8 +105,8 @@ func (p *parser) gitRest(f File, added, deleted bool) (File, error) {
 	return f, nil
 }
 
-// belong reports whether the names in the next two lines are those of f. After a rename without changes, a patch by a
-// model may continue with another file.
+// belong reports whether the names in the next two lines are those of f. They may not be: after a rename without
+// changes, a model's patch may continue with another file.
 func (p *parser) belong(f File) bool {
 	before, after := stripPair(name(p.peek(0)), name(p.peek(1)))
 	return f.Old == "" || f.New == "" || (before == devNull || before == f.Old) && (after == devNull || after == f.New)
@@ -127,8 +127,8 @@ func header(l string) (key, value string) {
 	return "", ""
 }
 
-// gitNames returns the two names of a "diff --git" line, which are equal except for the prefix unless another header
-// gives them.
+// gitNames returns the two names of a "diff --git" line. They are equal except for the prefix; a rename or copy has its
+// names in other headers.
 func gitNames(l string) (before, after string) {
 	l = strings.TrimSuffix(l, "\r")
 	if strings.HasPrefix(l, `"`) {
@@ -235,7 +235,7 @@ func count(s string) int {
 	return n
 }
 
-// countedBody reads as many lines as the header announces. It reports whether the lines exist and the hunk ends after
+// countedBody reads as many lines as the header announces. It reports whether there are so many and the hunk ends after
 // them.
 func (p *parser) countedBody(h *Hunk, before, after int) bool {
 	for before > 0 || after > 0 {
@@ -263,7 +263,7 @@ func (p *parser) hunkEnds() bool {
 	return !p.more() || between(l) || p.atNames() || !strings.ContainsAny(l[:1], "+- ")
 }
 
-// looseBody reads up to the next header, ignoring counts.
+// looseBody reads a hunk up to the next header, whatever number of lines its own header announces.
 func (p *parser) looseBody(h *Hunk) error {
 	for p.more() && !p.atNames() && p.readLine(h) {
 	}

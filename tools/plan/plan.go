@@ -50,17 +50,17 @@ func (t *enterPlan) RunArgs(_ context.Context, call tools.Call, _ planArgs) tool
 
 type exitPlan struct{ tools.Typed[planArgs] }
 
-// NewExit returns the tool exit_plan, which shows the plan to the person and waits for the decision.
+// NewExit returns the tool exit_plan, which shows the plan to the user and waits for the user's decision.
 func NewExit() tools.Tool { return tools.New(&exitPlan{}, "exit_plan", exitText) }
 
-// Patient returns true, because a person may take any time to read a plan.
+// Patient returns true: the user may take any time to read a plan.
 func (*exitPlan) Patient(tools.Call) bool { return true }
 
 func (t *exitPlan) PlanArgs(args planArgs) (action.Action, error) {
 	return tools.PlanInternal(t.Name(), args.Why), nil
 }
 
-// Recover shows the plan again if the person had not decided when the earlier process ended.
+// Recover shows the plan again if the user had not decided when the earlier process ended.
 func (t *exitPlan) Recover(ctx context.Context, call tools.Call) tools.Result {
 	return t.Run(ctx, call)
 }

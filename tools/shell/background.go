@@ -61,7 +61,7 @@ func (j *jobs) add(s *shellJob) {
 	j.all = append(j.all, s)
 }
 
-// find returns the command with a number, or the newest in a pane.
+// find returns the command with a number or, if pane is set, the newest command in that pane.
 func (j *jobs) find(id int, pane string) (*shellJob, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -83,8 +83,8 @@ func (s *shellJob) task() tools.Task {
 	return tools.Task{Title: s.title, Pane: s.pane, Dir: s.dir, Done: s.run.Done(), End: s.end, Stop: s.run.Cancel}
 }
 
-// Revive follows a command that an earlier process left running, under its old number id. was describes the command by
-// Title, Pane and Dir. An error means that the outcome is unknown.
+// Revive follows a command that an earlier process left running. The command keeps its number id; the Title, Pane and
+// Dir of was describe it. An error means that the outcome is unknown.
 func (t *Shell) Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error) {
 	out := newOutputTail(nil, t.limits.Output)
 	run, err := t.panes.Reattach(ctx, usedDir(was.Dir), out.write)
@@ -175,8 +175,8 @@ func (r *outputTail) text(limit int) (out, errs string) {
 	return end(stdout, forOut), end(stderr, forErrs)
 }
 
-// cutStart returns the last limit bytes of s with a note on how much is missing; before counts bytes that were missing
-// already.
+// cutStart returns the last limit bytes of s. If bytes are missing, a note before them says how many; before counts
+// those that were missing already.
 func cutStart(s string, limit int, before int64) string {
 	text := lastBytes([]byte(s), limit)
 	if before += int64(len(s) - len(text)); before <= 0 {

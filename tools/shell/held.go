@@ -9,10 +9,9 @@ import (
 	"buddy/texts"
 )
 
-// refused is the pattern of refusal, and part of the pattern of fenced.
+// refused is a pattern for error messages about something that the kernel refused. Longer patterns contain it.
 const refused = `(?i)permission denied|operation not permitted|read-only file system|inappropriate ioctl|function not implemented|EACCES|EPERM`
 
-// refusal matches error messages about something that the kernel refused.
 var refusal = texts.Regexp(refused)
 
 const (
@@ -26,8 +25,8 @@ const networkless = `(?i)resolve host|name resolution|name or service not known|
 // stops matches the error messages of programs that the read-only sandbox stopped.
 var stops = texts.Regexp(refused + "|" + networkless)
 
-// attempts lists actions with patterns of the error messages about them. A pattern's groups match what the action was
-// about, such as a file or a host.
+// attempts lists actions, each with a pattern for the error messages about it. A pattern's group matches the object of
+// the action, such as a file or a host.
 var attempts = []struct {
 	what    string
 	message func() *regexp.Regexp
@@ -49,8 +48,8 @@ func attempted(message string) string {
 	return ""
 }
 
-// explainConfined explains the read-only sandbox after a command in it failed or printed a
-// refusal; else it returns "". The exit code alone proves nothing.
+// explainConfined explains the read-only sandbox if a command in it failed and printed an error of the kernel, or
+// printed one anyway; else it returns "". A failed exit code alone does not show that the sandbox was the reason.
 func explainConfined(output string, code int) string {
 	lines := quoted(output, stops())
 	if code == 0 {
@@ -75,10 +74,10 @@ func explainConfined(output string, code int) string {
 	return ""
 }
 
-// stopped reports whether a command failed because of the read-only sandbox and could succeed in the workspace sandbox:
-// a message is about a write, a connection or something unknown. A refused read is no reason, because the workspace
-// sandbox allows no more reads. A command that ended with 0 is not run again: usually only the listing of a folder was
-// refused, and a second run would mark the workspace as changed.
+// stopped reports whether a command failed because of the read-only sandbox and might succeed in the workspace sandbox.
+// It does if a message is about a write, a connection or an unknown action. A refused read does not count, because the
+// workspace sandbox allows no more reads. Nor does a command that ended with 0: usually only the listing of a folder
+// was refused, and a second run would mark the workspace as changed.
 func stopped(output string, code int) bool {
 	for l := range strings.Lines(output) {
 		if l = strings.TrimSpace(l); code != 0 && stops().MatchString(l) && !strings.HasPrefix(attempted(l), "read ") {

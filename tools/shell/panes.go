@@ -28,7 +28,7 @@ var (
 	killPaneText string
 )
 
-// paneDelay is the longest delay of a capture or a key.
+// paneDelay is the longest delay that a call may set before a capture or a key.
 const paneDelay = 30 * time.Second
 
 // Panes returns the tools that capture the panes of shell and type into them. A model seldom needs them, so they belong
@@ -44,7 +44,7 @@ func Panes(shell *Shell) []tools.Tool {
 	}
 }
 
-// paneError adds advice for the model to an error about a pane; instead is the advice for a missing pane.
+// paneError adds advice for the model to an error about a pane. If the pane is missing, the advice is instead.
 func (t *Shell) paneError(err error, instead string) error {
 	switch {
 	case t.noPanes.Load():
@@ -57,7 +57,7 @@ func (t *Shell) paneError(err error, instead string) error {
 	return err
 }
 
-// insteadOfPane lists the alternatives to a missing pane.
+// insteadOfPane tells the model what to do instead of naming a missing pane.
 const insteadOfPane = "; leave it out for the shared one, or make one with tmux_create_pane"
 
 type captureArgs struct {
@@ -170,7 +170,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// unchanged reports whether the same capture had the same result before, and panes were not used since.
+// unchanged reports whether the same capture had the same result the last time, and records the new result.
 func (t *capturePane) unchanged(at captureKey, now captured) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -321,7 +321,8 @@ type killPane struct {
 	tools.Typed[killPaneArgs]
 }
 
-// PlanArgs returns an action that few policies ask about: only panes that buddy opened, with approval, can be closed.
+// PlanArgs returns an action for which few policies ask, because the tool can only close panes that buddy opened with
+// approval.
 func (t *killPane) PlanArgs(args killPaneArgs) (action.Action, error) {
 	act := t.shell.planManaged(t.Name(), args.Why)
 	act.Op = "close pane " + texts.ClipBytes(args.Pane, 40)

@@ -46,8 +46,8 @@ func (p *printed) now() *printed {
 // end returns the end of the text, as far as it was kept.
 func (p *printed) end() string { return valid(string(p.tail)) }
 
-// edges returns the text or, if it is longer than limit bytes, its beginning and its end with a note on the omitted
-// middle. The stream must keep at least limit bytes of the end, and half of that of the beginning.
+// edges returns the text or, if that is longer than limit bytes, its beginning and its end with a note about the
+// omitted middle. The stream must keep at least limit bytes of the end and limit/2 bytes of the beginning.
 func (p *printed) edges(limit int) (text string, cut bool) {
 	if p.total <= int64(limit) {
 		return valid(string(p.tail)), false
@@ -56,8 +56,8 @@ func (p *printed) edges(limit int) (text string, cut bool) {
 	return fmt.Sprintf("%s\n%s %d bytes\n%s", valid(first), tools.Truncated, p.total-int64(len(first)+len(last)), valid(last)), true
 }
 
-// shares divides limit bytes between the two output streams of a command, given their lengths. A stream gets half of
-// the limit, and the part of the other half that the other stream does not need.
+// shares divides limit bytes between the two output streams of a command, whose lengths are out and errs. A stream gets
+// half of the limit, plus what the other stream does not need of its own half.
 func shares(limit int, out, errs int64) (forOut, forErrs int) {
 	all := int64(limit)
 	forOut = limit - int(min(errs, max(all/2, all-out)))

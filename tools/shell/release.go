@@ -15,8 +15,8 @@ const toTheEnd time.Duration = -1
 // Releases implements [tools.Releasable]: every command can keep running without its call.
 func (*Shell) Releases(tools.Call) bool { return true }
 
-// await waits up to patience for the end of a command. The command becomes a task if it still runs then, or when a
-// person sends it to the background.
+// await waits for the end of a command, up to patience. If the command still runs then, or the user sends it to the
+// background, it becomes a task.
 func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patience time.Duration, limit int) tools.Result {
 	defer job.out.detach()
 	note := job.awaitEnd(ctx, call, patience)
@@ -50,8 +50,8 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 	return job.result(note, limit)
 }
 
-// awaitEnd waits up to patience for the end of a call's command. It returns why the command keeps running without its
-// call; "" when the command has ended, or ends with ctx.
+// awaitEnd waits up to patience for the end of a call's command. It returns the reason why the command continues as a
+// task, or "" if it has ended or ends because ctx has ended.
 func (s *shellJob) awaitEnd(ctx context.Context, call tools.Call, patience time.Duration) string {
 	var late <-chan time.Time
 	switch {
@@ -78,10 +78,10 @@ func (s *shellJob) awaitEnd(ctx context.Context, call tools.Call, patience time.
 	return why
 }
 
-// asks explains why a command that waits for keys keeps running without its call.
+// asks explains why a command that waits for keys continues as a task.
 const asks = "it waits for keys, and nobody is there to type: send-keys types into its pane; after a time without keys it is ended"
 
-// asks returns a channel that is closed when the command waits for keys; nil where a person can type them.
+// asks returns a channel that is closed when the command waits for keys. The channel is nil if the user can type them.
 func (s *shellJob) asks() <-chan struct{} {
 	if s.shell.alone {
 		return s.out.waits
@@ -89,8 +89,8 @@ func (s *shellJob) asks() <-chan struct{} {
 	return nil
 }
 
-// asked returns the state of a command that waits for keys, with the end of its pane's screen, because programs ask
-// their questions there even if their output goes elsewhere.
+// asked returns the state of a command that waits for keys, with the end of its pane's screen. The screen matters
+// because programs ask their questions there even if their output goes elsewhere.
 func (s *shellJob) asked(ctx context.Context, note string, limit int) tools.Result {
 	r := s.result(note, limit)
 	looking, stop := context.WithTimeout(ctx, lookLimit)
@@ -107,7 +107,7 @@ func (s *shellJob) asked(ctx context.Context, note string, limit int) tools.Resu
 // lookLimit limits the time to capture a pane.
 const lookLimit = 3 * time.Second
 
-// released reports whether a person has sent the call to the background.
+// released reports whether the user has sent the call to the background.
 func released(call tools.Call) bool {
 	select {
 	case <-call.Release:
@@ -117,7 +117,7 @@ func released(call tools.Call) bool {
 	}
 }
 
-// untilReleased returns a context that also ends when a person sends the call to the background. Call stop when the
+// untilReleased returns a context that also ends when the user sends the call to the background. Call stop when the
 // context is not needed any more.
 func untilReleased(ctx context.Context, call tools.Call) (until context.Context, stop func()) {
 	until, stop = context.WithCancel(ctx)
@@ -133,8 +133,8 @@ func untilReleased(ctx context.Context, call tools.Call) (until context.Context,
 	return until, stop
 }
 
-// sharedBusy reports whether a command that was sent to the background still occupies the shared pane. After its end,
-// commands start in the folder where it left the shell.
+// sharedBusy reports whether a command that was sent to the background still occupies the shared pane. When that
+// command ends, the next one starts in the folder where it left the shell.
 func (t *Shell) sharedBusy() bool {
 	run := t.left.Load()
 	if run == nil {
@@ -152,8 +152,8 @@ func (t *Shell) sharedBusy() bool {
 	}
 }
 
-// moved returns an error if a command in the background has ended since the call was planned and has left the shell in
-// a folder other than the approved one.
+// moved returns an error if the shell is no longer in the folder that was approved for the call, because a background
+// command has ended elsewhere since the call was planned.
 func (t *Shell) moved(call tools.Call) error {
 	now, planned := t.Cwd(), call.Planned.Cwd
 	for _, at := range call.Planned.Targets {

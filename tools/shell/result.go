@@ -53,8 +53,8 @@ func finished(res tmux.Result, err error, limit int, more ...string) tools.Resul
 	return r
 }
 
-// Printed returns the result of a command that ran without a pane. Of its output it contains at most limit bytes. more
-// holds remarks for the model.
+// Printed returns the result of a command that ran without a pane, with at most limit bytes of its output. more holds
+// remarks for the model.
 func Printed(output []byte, code int, took time.Duration, limit int, more ...string) tools.Result {
 	p := newPrinted(limit/2, max(limit, tools.TailLimit))
 	p.write(output)
@@ -69,7 +69,7 @@ func Printed(output []byte, code int, took time.Duration, limit int, more ...str
 	return r
 }
 
-// ended describes how a command ended, "" for a successful one that printed something.
+// ended describes how a command ended. It returns "" for a successful command, unless that was silent.
 func ended(res tmux.Result, silent bool) string {
 	switch {
 	case res.ExitCode == 0 && silent:
@@ -123,8 +123,8 @@ func read(c tmux.Captured, limit int) *printed {
 	return p
 }
 
-// show sets what the screen shows: the end of the output, how much of that end is stdout if both streams have text, and
-// the total size. Colours are kept where nothing was overwritten.
+// show sets what the screen shows: the end of the output, which part of that end is stdout (if both streams have text),
+// and the total size. The output keeps its colours unless the command moved the cursor to overwrite text.
 func (out *output) show(res tmux.Result, stdout, stderr *printed) {
 	whole := int64(0)
 	end := func(c tmux.Captured, p *printed) string {
@@ -146,7 +146,7 @@ func (out *output) show(res tmux.Result, stdout, stderr *printed) {
 	}
 }
 
-// remarks describes facts about the end of a command that its output does not show.
+// remarks returns remarks about the end of a command that its output does not show.
 func remarks(res tmux.Result, out output) []string {
 	all := []string{res.Fault}
 	if res.Renewed {

@@ -52,29 +52,29 @@ type Shell struct {
 	fences   bool                   // approved commands run in the workspace sandbox
 	confines bool                   // commands that need no approval run in the read-only sandbox
 	limits   Limits
-	// paneTarget precedes the ids in the names of the shell's panes; "" for the first target.
+	// paneTarget is the target's name in the names of the shell's panes, "" for the first target.
 	paneTarget string
 	jobs       *jobs // of all targets
 	// left is the command in the shared pane that was sent to the background, nil if there is none.
 	left atomic.Pointer[tmux.Running]
-	// departed is the folder of the shared pane before the last background command in it ended, nil for none.
+	// departed is the folder in which the shared pane was before its last background command ended, nil for none.
 	departed  atomic.Pointer[string]
 	touched   atomic.Int64 // counts actions on the panes
 	fenceable bool         // calls for several targets can run in the sandbox on this target
 	alone     bool         // nobody can type into panes
 }
 
-// ShareTasks makes t, the shell of another target of the session, share one sequence of task numbers with the shell
-// first. The panes of t are named target:%3. Call it before the first tool call.
+// ShareTasks makes t, the shell of another target, number its tasks together with those of first. The names of its
+// panes get the target as prefix, as in target:%3. Call it before the first tool call.
 func (t *Shell) ShareTasks(first *Shell) {
 	t.jobs, t.paneTarget = first.jobs, t.target
 }
 
-// ref returns the name that people and models use for the pane with tmux's id.
+// ref returns the name of the pane with tmux's id, as the user and the model know it.
 func (t *Shell) ref(id string) tools.PaneRef { return tools.PaneRef{Target: t.paneTarget, ID: id} }
 
-// paneID returns tmux's id for the name of a pane. The name may be followed by the pane's title, as in errors. A name
-// on another target is returned unchanged.
+// paneID returns tmux's id of a named pane. The name may be followed by the pane's title, as error messages write it. A
+// name on another target is returned unchanged.
 func (t *Shell) paneID(name string) string {
 	name, _, _ = strings.Cut(name, " (")
 	if ref := tools.ParsePane(name); ref.Target == t.paneTarget {
@@ -87,22 +87,22 @@ func (t *Shell) paneID(name string) string {
 // first tool call.
 func (t *Shell) Fence() { t.fences = true }
 
-// Fenceable lets a call for several targets run in the workspace sandbox on this target, if the call is marked as
-// Fenced. Call it before the first tool call.
+// Fenceable allows calls for several targets that are marked as Fenced to run in the workspace sandbox on this target.
+// Call it before the first tool call.
 func (t *Shell) Fenceable() { t.fenceable = true }
 
 // Unattend marks that nobody can type into a pane. Call it before the first tool call.
 func (t *Shell) Unattend() { t.alone = true }
 
-// Limit sets how much of the output of commands the model gets. Call it before the first tool call.
+// Limit limits the output of commands that the model gets. Call it before the first tool call.
 func (t *Shell) Limit(l Limits) { t.limits = l }
 
 // Confine makes commands that need no approval run in the read-only sandbox. Call it before
 // the first tool call.
 func (t *Shell) Confine() { t.confines = true }
 
-// New returns the tool. Commands run in panes; without tmux they run in plain, and warn is called once. cwd is where
-// the first command starts, "" if unknown.
+// New returns the tool. It runs commands in panes or, without tmux, in plain, after calling warn once. cwd is where the
+// first command starts, "" if unknown.
 func New(panes, plain *tmux.Session, target, cwd string, warn func(text string)) *Shell {
 	t := &Shell{Schema: tools.Define[shellArgs]("run_shell", runShellText), panes: panes, plain: plain, target: target, warn: warn, first: cwd, jobs: &jobs{}, limits: DefaultLimits}
 	t.cwd.Store(&cwd)
@@ -135,11 +135,11 @@ func riskOf(said string) action.Risk {
 	return ""
 }
 
-// unattended limits the wait for a command that reads keys while nobody can type, because not every wait for keys is
-// detected. After that time the model can type.
+// unattended limits the wait for a command that may read keys while nobody can type. It is short because not every wait
+// for keys is detected; after it, the model can type.
 var unattended = 8 * time.Second
 
-// leastWait is the minimum wait for the second run of a command that used up its time in the first.
+// leastWait is the shortest wait for the second run of a command, even if the first run used up all of the time.
 const leastWait = time.Second
 
 // interactive reports whether the command reads keys.
@@ -147,7 +147,8 @@ func (a shellArgs) interactive() bool {
 	return tmux.Mode(a.Mode) == tmux.Prompted || tmux.Mode(a.Mode) == tmux.Terminal
 }
 
-// patience parses wait. It returns the time that Run waits for the end, or true if it waits without limit.
+// patience parses the argument wait. It returns how long Run waits for the end of the command; forever means without
+// limit.
 func (a shellArgs) patience() (d time.Duration, forever bool, err error) {
 	var v any
 	if len(a.Wait) > 0 {
@@ -182,7 +183,8 @@ func (t *Shell) Cwd() string {
 	return *t.cwd.Load()
 }
 
-// elsewhere returns a remark on the folder of the next command, "" if it is the first command's folder or unknown.
+// elsewhere returns a remark that names the folder of the next command, "" if that is the first command's folder or
+// unknown.
 func (t *Shell) elsewhere() string {
 	now := t.Cwd()
 	if now == "" || t.first == "" || now == t.first {
@@ -225,8 +227,8 @@ func (t *Shell) Plan(call tools.Call) (action.Action, error) {
 	}, nil
 }
 
-// kindOf returns Git for a command line that is a single git command. The policy judges both kinds by the whole
-// command.
+// kindOf returns Git for a command line that is a single git command, else Shell. The policy judges both kinds by the
+// whole command.
 func kindOf(command string) action.Kind {
 	if words := strings.Fields(command); len(words) > 1 && words[0] == "git" && !strings.ContainsAny(command, "|&;<>()`$\\\n") {
 		return action.Git
@@ -234,7 +236,7 @@ func kindOf(command string) action.Kind {
 	return action.Shell
 }
 
-// Pane returns the shared pane for a command whose end Run waits for.
+// Pane returns the shared pane if the call's command runs there.
 func (t *Shell) Pane(call tools.Call) tools.PaneUse {
 	args, err := tools.Decode[shellArgs](call)
 	if err != nil || t.noPanes.Load() {
@@ -305,7 +307,7 @@ func reach(ctx context.Context, call tools.Call, h pane.Host) error {
 	return err
 }
 
-// runShared runs the command in the shared pane to its end, or until a person sends it to the background.
+// runShared runs the command in the shared pane until it ends or the user sends it to the background.
 func (t *Shell) runShared(ctx context.Context, call tools.Call, spec tmux.Spec, limit int) tools.Result {
 	out := newOutputTail(spec.Output, t.limits.Output)
 	spec.Output = out.write
@@ -321,8 +323,8 @@ func (t *Shell) runShared(ctx context.Context, call tools.Call, spec tmux.Spec, 
 	return t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, shared: true, out: out, since: time.Now()}, toTheEnd, limit)
 }
 
-// notStarted returns the result of a command that did not run, or may not have run, as described by what. A command
-// meant for a sandbox never runs outside it without approval.
+// notStarted returns the result of a command that did not run, or possibly ran; what says which. A command meant for a
+// sandbox never runs outside of it without approval.
 func notStarted(what string, err error) tools.Result {
 	switch {
 	case errors.Is(err, tmux.ErrUnconfirmed):
@@ -343,7 +345,7 @@ func notStarted(what string, err error) tools.Result {
 const inShared = "-shared"
 
 // runBeside runs the command of a subagent to its end in a separate pane. If there is no room for one, it waits for the
-// shared pane, unless a background command occupies that pane.
+// shared pane, unless a background command runs there.
 func (t *Shell) runBeside(ctx context.Context, call tools.Call, spec tmux.Spec, limit int) tools.Result {
 	out := newOutputTail(spec.Output, t.limits.Output)
 	spec.Own, spec.Title, spec.Output = true, call.OwnPane, out.write
@@ -412,7 +414,7 @@ func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.R
 	return t.await(ctx, call, &shellJob{shell: t, title: args.Command, dir: call.Dir, run: run, shared: t.runsShared(run), out: out, since: time.Now()}, patience, limit)
 }
 
-// usedDir returns the folder with a command's files, given the folder of the call.
+// usedDir returns the folder with the command's files. dir is the folder of the call.
 func usedDir(dir string) string {
 	if _, err := os.Stat(dir + inShared); err == nil {
 		return dir + inShared

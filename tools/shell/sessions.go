@@ -31,7 +31,7 @@ type createSession struct {
 	tools.Typed[createSessionArgs]
 }
 
-// PlanArgs returns an action that few policies ask about: any command would open the same pane.
+// PlanArgs returns an action for which few policies ask, because any command would open the same pane.
 func (t *createSession) PlanArgs(args createSessionArgs) (action.Action, error) {
 	if name := t.shell.panes.Name(); args.Session != "" && args.Session != "default" && args.Session != name {
 		return action.Action{}, tools.Invalid("session: there is one session, %q; leave it out", name)
@@ -77,7 +77,7 @@ type killSession struct {
 	tools.Typed[killSessionArgs]
 }
 
-// PlanArgs describes the equivalent command: everything in the session ends.
+// PlanArgs describes the command that would do the same, because it ends everything in the tmux session.
 func (t *killSession) PlanArgs(args killSessionArgs) (action.Action, error) {
 	if name := t.shell.panes.Name(); args.Session == "default" || args.Session == name {
 		return action.Action{}, tools.Invalid("session: %q belongs to this program and cannot be closed", name)

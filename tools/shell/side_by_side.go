@@ -16,7 +16,7 @@ import (
 	"buddy/tools"
 )
 
-// labelled passes on the live output of several targets in lines that start with the target's name.
+// labelled passes on the live output of several targets, line by line. Each line starts with the target's name.
 type labelled struct {
 	pass func(tools.Chunk) // nil: output is not wanted
 
@@ -90,7 +90,7 @@ func (l *labelled) show(name string, s *labelledStream, n int) {
 	l.pass(tools.Chunk{Stream: s.stream, Text: text, Total: l.totals[i]})
 }
 
-// combine joins the results of several targets into one. Each part starts with a line with the target's name.
+// combine joins the results of several targets into one. The part of each target starts with a line that names it.
 func combine(ctx context.Context, names []string, results []tools.Result) tools.Result {
 	var text, shown strings.Builder
 	var failed []string
@@ -126,7 +126,7 @@ func combine(ctx context.Context, names []string, results []tools.Result) tools.
 	return r
 }
 
-// outcomeOf returns the outcome of a command on one target in a few words, and whether it succeeded.
+// outcomeOf describes the outcome of a command on one target in a few words, and reports whether it succeeded.
 func outcomeOf(res tools.Result) (how string, ok bool) {
 	switch {
 	case res.IsError:
@@ -156,7 +156,7 @@ func exitOf(results []tools.Result) *int {
 }
 
 // RunOn runs a call on several targets at once; open returns their shells. Each target uses its own pane, and none
-// waits for another. The results together have as much output as a call on one target.
+// waits for another. All results together have at most as much output as a call on one target.
 func RunOn(ctx context.Context, names []string, open func(ctx context.Context, name string) (*Shell, error), call tools.Call) tools.Result {
 	return sideBySide(ctx, names, open, call, (*Shell).run)
 }

@@ -17,8 +17,8 @@ const (
 	screenLeast  = 500  // bytes of one screen; panes that don't fit are only named
 )
 
-// Screens returns the screens of panes with tasks, on all targets, as a reminder for the model's next request; "" when
-// there are none. They are not stored.
+// Screens returns the screens of the panes with tasks on all targets, "" if there are none. The model gets them as a
+// reminder with one request; they are not stored.
 func (t *Shell) Screens(ctx context.Context) string {
 	running := t.jobs.running()
 	if len(running) == 0 {
@@ -55,7 +55,7 @@ func (j *jobs) running() []*shellJob {
 	return slices.DeleteFunc(slices.Clone(j.all), func(s *shellJob) bool { return s.pane == "" || s.over() })
 }
 
-// screenWide limits a row, in bytes; screenTop is the number of top rows that are kept when not all fit, because
+// screenWide limits the length of a row, in bytes. If not all rows fit, the first screenTop rows are kept, because
 // full-screen programs have their headings there.
 const (
 	screenWide = 100

@@ -49,7 +49,7 @@ func NewTaskOutput(shell *Shell) tools.Tool {
 
 func (*taskOutput) Parallel(tools.Call) bool { return true }
 
-// Patient returns true for a call that sets its own time to wait.
+// Patient returns true for a call that sets how long it waits.
 func (*taskOutput) Patient(call tools.Call) bool {
 	args, err := tools.Decode[taskOutputArgs](call)
 	return err == nil && args.Wait != ""
@@ -65,7 +65,7 @@ func (t *taskOutput) PlanArgs(args taskOutputArgs) (action.Action, error) {
 	return tools.PlanInternal(t.Name(), args.Why), nil
 }
 
-// named checks that a command is identified by either its number or its pane.
+// named returns an error unless either the number or the pane of a command is given.
 func named(id int, pane string) error {
 	if id == 0 && pane == "" {
 		return tools.Invalid("id or pane: one of them is needed")
@@ -115,7 +115,7 @@ func NewTaskKill(shell *Shell) tools.Tool {
 	return tools.New(&taskKill{shell: shell}, "task_kill", taskKillText)
 }
 
-// PlanArgs returns an action that few policies ask about: it ends only commands that buddy started.
+// PlanArgs returns an action for which few policies ask, because the tool only ends commands that buddy started.
 func (t *taskKill) PlanArgs(args taskKillArgs) (action.Action, error) {
 	if err := named(args.ID, args.Pane); err != nil {
 		return action.Action{}, err

@@ -17,7 +17,7 @@ const (
 	maxChangeText = 3 << 10 // bytes
 )
 
-// changeLog stores changes by commands and other programs in the files that models have read, so that each conversation
+// changeLog stores the changes that commands and other programs made to files that models have read. Each conversation
 // gets the changes with its next request.
 type changeLog struct {
 	mu   sync.Mutex // guards the fields below; held while the files are checked
@@ -25,20 +25,21 @@ type changeLog struct {
 	all  []fileChange
 }
 
-// fileChange is a change with its number. Conversations store the number of the last change reported to them.
+// fileChange is a change with its number. A conversation stores the number of the last change that its model has seen.
 type fileChange struct {
 	number int64
 	text   string
 	seen   action.SeenFile
 }
 
-// ToldNothing is the value of known in [Set.ChangedFiles] for a conversation that got no report yet.
+// ToldNothing is the argument known of [Set.ChangedFiles] for a conversation that got no report yet.
 const ToldNothing = "0"
 
-// ChangedFiles checks the files that models have read or written, on all targets, and returns the changes by commands
-// and other programs since the last report to a conversation, as text for its model; "" for none. known is what the
-// last call for the conversation returned as reported; "" is a new conversation that has read nothing. A report that is
-// too long continues with the next call. seen is the model's knowledge of the files after reading the report.
+// ChangedFiles checks the files that models have read or written, on all targets. It returns, as text for the model of
+// a conversation, what commands and other programs have changed in them since the last report to that conversation; ""
+// for nothing. known is the value reported of the conversation's last call, or "" for a new conversation that has read
+// nothing. If a report is too long, the next call continues it. seen is what the model knows of files after reading the
+// report.
 func (s *Set) ChangedFiles(ctx context.Context, known string) (text, reported string, seen []action.SeenFile) {
 	log := &s.changes
 	log.mu.Lock()
@@ -59,14 +60,14 @@ func (s *Set) ChangedFiles(ctx context.Context, known string) (text, reported st
 	return log.since(from)
 }
 
-// add remembers a change. The numbers are times, so they grow even when a later process continues the session.
+// add stores a change. Its number is the time, so that numbers grow even if a later process continues the session.
 func (l *changeLog) add(text string, seen action.SeenFile) {
 	l.last = max(l.last+1, time.Now().UnixNano())
 	l.all = append(l.all, fileChange{l.last, text, seen})
 	l.all = l.all[max(0, len(l.all)-maxChanges):]
 }
 
-// since returns the changes after the number from, as many as fit, the number of the last one of them, and their files.
+// since returns as many of the changes after the number from as fit, the number of the last of them, and their files.
 func (l *changeLog) since(from int64) (text, reported string, seen []action.SeenFile) {
 	const head = "Files changed since you read or wrote them, by a command of yours or by somebody else. A diff shows the whole change.\n"
 	var b strings.Builder

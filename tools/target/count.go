@@ -14,7 +14,7 @@ const (
 )
 
 // countFiles counts the files at a path of this machine and below it; folder reports whether the path is a folder. ok
-// is false when nothing is there, or when counting would keep a person waiting.
+// is false when nothing is there, or when counting would keep the user waiting.
 func countFiles(path string) (files int, folder, ok bool) {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -67,8 +67,8 @@ func (t *Target) Look(ctx context.Context, dir string) (Environment, error) {
 // bootID is the file in which Linux identifies a running kernel, also in containers.
 const bootID = "/proc/sys/kernel/random/boot_id"
 
-// elsewhere reports whether a target with this system and boot id is not this machine. An ssh host can be this machine,
-// and a container with the same kernel runs on it; both may share folders with it.
+// elsewhere reports whether a target with this system and boot id is on another machine. An ssh host can be this
+// machine, and a container with the same kernel runs on it; both may share folders with it.
 func elsewhere(system, boot string) bool {
 	ours, err := os.ReadFile(bootID)
 	if err != nil || boot == "" {

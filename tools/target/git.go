@@ -12,8 +12,8 @@ import (
 )
 
 // gitAnswer runs git with args in the folder dir of this machine and returns its output. git runs only in the read-only
-// sandbox of shells, so that programs named by the repository have no effect. gitAnswer returns an error when ctx ends
-// or the output exceeds [tmux.EdgeMax] bytes.
+// sandbox of shells, where programs that the repository names can change nothing. gitAnswer returns an error when ctx
+// ends or the output exceeds [tmux.EdgeMax] bytes.
 func gitAnswer(ctx context.Context, shells *tmux.Session, dir string, args ...string) ([]byte, error) {
 	got, err := ask(ctx, shells, append([]string{"git", "-C", dir}, args...))
 	switch {

@@ -13,8 +13,8 @@ import (
 // maxLinks is the largest number of symbolic links in a path, as on Linux.
 const maxLinks = 40
 
-// followLinks resolves the symbolic links of an absolute path, part by part as the kernel does: .. is the parent of the
-// folder that the link before it leads to. Trailing names need not exist.
+// followLinks resolves the symbolic links of an absolute path, part by part as the kernel does: a .. after a link means
+// the parent of the folder to which the link leads. Trailing names need not exist.
 func followLinks(name string) string {
 	at, rest := "/", strings.Split(name, "/")
 	for links := 0; len(rest) > 0; {
@@ -46,8 +46,8 @@ func followLinks(name string) string {
 // maxMatched limits the names that are compared with a pattern.
 const maxMatched = 20_000
 
-// matched returns the names in dir that a shell's pattern may match, and the destinations of links among them. It may
-// include names that do not match; ok is false when there are too many names to compare.
+// matched returns the names in dir that a shell's pattern may match, and where the links among them lead. Some of the
+// names may not match. ok is false if there are too many names to compare.
 func matched(dir, pattern string) (found []string, ok bool) {
 	budget := maxMatched
 	dirs := []string{dir}
@@ -83,8 +83,7 @@ func matched(dir, pattern string) (found []string, ok bool) {
 	return found, true
 }
 
-// mayMatch reports whether a part of a shell's pattern may match a name. A leading dot is
-// matched by a dot only.
+// mayMatch reports whether a part of a shell's pattern may match a name. Only a dot matches a leading dot.
 func mayMatch(part, name string) bool {
 	if strings.HasPrefix(name, ".") && !strings.HasPrefix(part, ".") && !strings.HasPrefix(part, `\.`) {
 		return false
@@ -93,7 +92,8 @@ func mayMatch(part, name string) bool {
 	return match || err != nil
 }
 
-// loose replaces the sets in a part of a shell's pattern by ?, because shells differ in their syntax.
+// loose replaces the character sets in a part of a shell's pattern by ?, because each shell has its own syntax for
+// them.
 func loose(part string) string {
 	var sb strings.Builder
 	for i := 0; i < len(part); i++ {
@@ -126,7 +126,7 @@ type links struct {
 // linksKept limits how long destinations are cached.
 const linksKept = 2 * time.Second
 
-// remember returns a cached version of ask, which queries the target.
+// remember returns a function that calls ask, which queries the target, and caches the answers.
 func (l *links) remember(ask func(path string) string) func(path string) string {
 	return func(path string) string {
 		l.mu.Lock()

@@ -5,8 +5,8 @@ import (
 	"buddy/tools/file"
 )
 
-// See restores, on every target, the knowledge of files that the model of a branch had in an earlier process: from the
-// result of a call, or with call "" from a report of changes.
+// See restores, on every target, what the model of a branch knew of files in an earlier process: from the result of a
+// call or, if call is "", from a report of changes.
 func (s *Set) See(branch int, call string, files []action.SeenFile) {
 	for _, f := range files {
 		if r := s.readers[f.Target]; r != nil {
@@ -15,15 +15,15 @@ func (s *Set) See(branch int, call string, files []action.SeenFile) {
 	}
 }
 
-// ForkReader copies one branch's knowledge of files to another branch, on every target, except for files of calls that
-// are under way.
+// ForkReader copies what one branch knows of files to another branch, on every target. It omits the files of calls for
+// which underWay returns true.
 func (s *Set) ForkReader(from, to int, underWay func(call string) bool) {
 	for _, r := range s.readers {
 		r.ForkReader(from, to, underWay)
 	}
 }
 
-// Unread drops a branch's knowledge of each file whose last read or write was by a call that the function by accepts.
+// Unread drops a branch's knowledge of each file that was last read or written by a call for which by returns true.
 func (s *Set) Unread(branch int, by func(call string) bool) {
 	for _, r := range s.readers {
 		r.Unread(branch, by)
@@ -37,7 +37,7 @@ func (s *Set) EndReader(branch int) {
 	}
 }
 
-// newReaders returns the knowledge of files for each target.
+// newReaders returns an empty record of the knowledge of files for each target.
 func newReaders(first *Session, others []*Target) map[string]*file.Readers {
 	all := map[string]*file.Readers{first.Name: first.Files.Readers()}
 	for _, t := range others {

@@ -13,7 +13,7 @@ import (
 	"buddy/tools/shell"
 )
 
-// Router runs a tool on the target named by the call, by default the current one. Each target has its own instance of
+// Router runs a tool on the target that the call names, by default the current one. Each target has its own instance of
 // the tool, which does not know about other targets.
 type Router struct {
 	set   *Set
@@ -85,7 +85,7 @@ func (r *Router) split(call tools.Call) (tools.Call, targetsArgs, error) {
 	return call, at, nil
 }
 
-// follow sets the target of a call to the target of the pane that the call names.
+// follow makes a call that names a pane use the pane's target.
 func (r *Router) follow(at *targetsArgs, pane string) error {
 	ref := tools.ParsePane(pane)
 	of := ref.Target
@@ -102,7 +102,7 @@ func (r *Router) follow(at *targetsArgs, pane string) error {
 	return nil
 }
 
-// known returns an error with the names of all targets if no target has the name.
+// known returns an error, which lists all targets, unless a target has the name.
 func (s *Set) known(name string) error {
 	if names := s.Names(); !slices.Contains(names, name) {
 		return tools.Invalid("target: %q is not a target of this session (have: %s)", texts.ClipBytes(name, 60), strings.Join(names, ", "))
@@ -110,8 +110,8 @@ func (s *Set) known(name string) error {
 	return nil
 }
 
-// inner returns the tool on the call's target, the call for it, and the target: the approved one, else the one named by
-// the call, else the current one.
+// inner returns the tool on the call's target, the call for that tool, and the target: the approved target or, before
+// approval, the one that the call names, or the current one.
 func (r *Router) inner(ctx context.Context, call tools.Call) (tool tools.Tool, inner tools.Call, name string, err error) {
 	inner, at, err := r.split(call)
 	switch {

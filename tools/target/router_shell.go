@@ -17,7 +17,8 @@ import (
 // once.
 type shellRouter struct{ Router }
 
-// group returns the targets of a call for several targets, nil for a call on one target.
+// group returns the targets of a call for several targets, nil if the call is for one. inner is the call without the
+// arguments about targets.
 func (r *shellRouter) group(call tools.Call) (names []string, inner tools.Call, err error) {
 	inner, at, err := r.split(call)
 	if err != nil || len(at.Targets) == 0 {
@@ -41,8 +42,8 @@ func (r *shellRouter) group(call tools.Call) (names []string, inner tools.Call, 
 	return names, inner, nil
 }
 
-// one returns the shell of the call's only target and the call for it; nil when the call is
-// for several or invalid.
+// one returns the shell of a call's target and the call for that shell. The shell is nil if the call is invalid or for
+// several targets.
 func (r *shellRouter) one(call tools.Call) (*shell.Shell, tools.Call) {
 	names, inner, err := r.group(call)
 	if err != nil || names != nil {
@@ -55,7 +56,7 @@ func (r *shellRouter) one(call tools.Call) (*shell.Shell, tools.Call) {
 	return tool.(*shell.Shell), inner
 }
 
-// ShellDirs returns the folders on the call's only target; unknown for several.
+// ShellDirs returns the folders on the call's target. They are unknown for a call for several targets.
 func (r *shellRouter) ShellDirs(call tools.Call) tools.ShellDirs {
 	if sh, inner := r.one(call); sh != nil {
 		return sh.ShellDirs(inner)
@@ -63,7 +64,7 @@ func (r *shellRouter) ShellDirs(call tools.Call) tools.ShellDirs {
 	return tools.ShellDirs{}
 }
 
-// Pane returns the pane on the call's only target. A call on several targets has no main pane.
+// Pane returns the pane on the call's target. A call for several targets has no main pane.
 func (r *shellRouter) Pane(call tools.Call) tools.PaneUse {
 	sh, inner := r.one(call)
 	if sh == nil {
@@ -109,8 +110,8 @@ func (r *shellRouter) Plan(call tools.Call) (action.Action, error) {
 	return act, nil
 }
 
-// reached returns the shell of a target that Plan has opened. It does not try again to reach a target that Plan could
-// not reach, because the other targets would have to wait.
+// reached returns the shell of a target that Plan has opened. If Plan could not reach the target, reached does not try
+// again, because the other targets would have to wait.
 func (r *shellRouter) reached(_ context.Context, name string) (*shell.Shell, error) {
 	if one := r.set.Session(name); one != nil {
 		return one.Shell, nil

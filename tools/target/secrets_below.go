@@ -21,8 +21,8 @@ var (
 	errMany  = errors.New("too many files")
 )
 
-// finder looks for files with secrets among the files that a search of this machine would read. It caches the answers
-// for a moment, because a command is judged several times before it runs. It is safe for concurrent use.
+// finder looks for files with secrets among the files that a recursive search on this machine would read. It caches the
+// answers for a moment, because a command is judged several times before it runs. It is safe for concurrent use.
 type finder struct {
 	secret func(path string) string
 	most   int // maximum number of checked files
@@ -38,8 +38,9 @@ type answer struct {
 	ok   bool
 }
 
-// holds returns the name, relative to dir, of a file with secrets below dir, or "". ok is false when there are too many
-// files to check. It skips .git and node_modules folders, except that it looks for a password in git's settings.
+// holds returns the name, relative to dir, of a file with secrets below dir, or "". ok is false if there are too many
+// files to check. It skips node_modules folders, and .git folders except for git's settings, which may contain a
+// password.
 func (f *finder) holds(dir string) (name string, ok bool) {
 	f.mu.Lock()
 	if time.Since(f.since) > linksKept {
@@ -57,7 +58,7 @@ func (f *finder) holds(dir string) (name string, ok bool) {
 	return name, err == nil
 }
 
-// find walks dir. Files that can't be read are safe, because the search can't read them either.
+// find walks dir. It ignores files that can't be read, because the search can't read them either.
 func (f *finder) find(dir string) (name string, err error) {
 	files, end := 0, time.Now().Add(searchTime)
 	err = filepath.WalkDir(dir, func(path string, e iofs.DirEntry, err error) error {
@@ -105,7 +106,7 @@ func gitKeepsAround(dir string) string {
 	}
 }
 
-// skipOf returns the error that makes the walk skip an entry.
+// skipOf returns the error that makes a walk skip an entry of any kind.
 func skipOf(e iofs.DirEntry) error {
 	if e != nil && e.IsDir() {
 		return iofs.SkipDir

@@ -15,7 +15,7 @@ import (
 	"buddy/tools/shell"
 )
 
-// Session is a target as used by one session of buddy.
+// Session is what one session of buddy uses on a target.
 type Session struct {
 	*Target
 	Env   Environment
@@ -36,8 +36,7 @@ type Session struct {
 
 // Options configure a session's use of a target.
 type Options struct {
-	// Options configure the panes. Host, Cwd and what confined commands may read are set by the
-	// target.
+	// Options configure the panes. The target sets Host, Cwd and what confined commands may read.
 	tmux.Options
 	Limits  shell.Limits // of the text for the model; zero means the defaults of package shell
 	Outputs string       // the folder on this machine where calls keep their overflow, "" for none
@@ -45,14 +44,14 @@ type Options struct {
 	Own     policy.Own   // buddy's own files on this machine
 	// Recovery is the folder on this machine for the old bytes of files that are written in place.
 	Recovery fs.Recovery
-	// Resumed means that an earlier process may have left a pane whose shell is in another folder.
+	// Resumed means that an earlier process may have left a pane, whose shell may be in another folder.
 	Resumed bool
-	// Boxed means that approved commands also run in a sandbox, the workspace sandbox.
+	// Boxed means that commands run in the workspace sandbox even after approval.
 	Boxed bool
-	// Unseen selects the place where changes without approval are recorded. The zero value is the policy's own record,
-	// as on the first target.
+	// Unseen selects where changes without approval are recorded. The zero value is the record of the policy itself,
+	// which the first target uses.
 	Unseen unseen.Place
-	// Warn is called once when commands run without tmux.
+	// Warn is called once if commands have to run without tmux.
 	Warn func(text string)
 }
 
@@ -100,8 +99,8 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	return s, nil
 }
 
-// Fences returns nil when commands of the session can run in the workspace sandbox, else an error with the next step.
-// The first call runs a program to find out.
+// Fences returns nil if commands of the session can run in the workspace sandbox, else an error that tells the user
+// what to do. The first call runs a program to find out.
 func (s *Session) Fences() error {
 	if s.fences == nil {
 		return fmt.Errorf("%w: it has no panes of its own", fence.ErrImpossible)
@@ -128,8 +127,7 @@ func NewSession(t *Target, sh *shell.Shell, files *file.Workspace) *Session {
 	return s
 }
 
-// Tools returns the tools for commands and files of the target, in the order in which the
-// model is offered them.
+// Tools returns the tools for commands and files of the target, in the order in which the model sees them.
 func (s *Session) Tools() []tools.Tool { return append([]tools.Tool{s.Shell}, file.Tools(s.Files)...) }
 
 // Deferred returns the tools for the target that a model has to search for.

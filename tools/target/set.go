@@ -115,8 +115,8 @@ func (s *Set) Sessions() []*Session {
 	return append(all, s.joined...)
 }
 
-// Join adds an open session on this machine in another folder. Only its own tools use it: calls can't name it. Join
-// fails if the set is closed.
+// Join adds an open session on this machine that works in another folder. Calls can't name it; only the session's own
+// tools use it. Join fails if the set is closed.
 func (s *Set) Join(one *Session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +131,7 @@ func (s *Set) Join(one *Session) error {
 
 var errClosed = errors.New("the session ends")
 
-// Open returns the session on a target; the first use connects, until ctx ends.
+// Open returns the session on a target. The first call for a target connects to it, until ctx ends.
 func (s *Set) Open(ctx context.Context, name string) (*Session, error) {
 	t := s.Target(name)
 	if t == nil {
@@ -191,7 +191,7 @@ func (s *Set) Prefix(t *Target) string {
 	return t.Name
 }
 
-// pane returns the session and tmux's id of a pane; nil if its target is not open.
+// pane returns the session that a pane belongs to, nil if its target is not open, and tmux's id of the pane.
 func (s *Set) pane(name string) (*Session, string) {
 	ref := tools.ParsePane(name)
 	if ref.Target == "" {

@@ -30,8 +30,8 @@ import (
 // connectTimeout limits connecting, querying the environment and pinging.
 const connectTimeout = 40 * time.Second
 
-// Target describes where commands run and files are: this machine, or a machine or container reached by Host. It
-// outlives the sessions that use it.
+// Target describes where commands run and files are: on this machine, or on a machine or in a container that Host
+// reaches. A Target outlives the sessions that use it.
 type Target struct {
 	Name string
 	Host *host.Host // nil for this machine; closed by Close

@@ -19,9 +19,10 @@ import (
 	"buddy/tools/web"
 )
 
-// New returns the tools that a session offers, in a stable order, so that providers can cache the list. Calls about
-// commands, panes and files may name one of the targets of set, if there are several. New adds the tools for panes and
-// for background commands to deferred, to which others may add tools at any time; nil means an empty set.
+// New returns the tools that a session offers, in a stable order, so that providers can cache the list. If set has
+// several targets, calls about commands, panes and files may name one of them. New adds the tools for panes and
+// background commands to deferred, where a nil deferred means an empty set; callers can add more tools to deferred at
+// any time.
 func New(set *target.Set, client *web.Client, deferred *tools.Deferred) []tools.Tool {
 	if deferred == nil {
 		deferred = tools.NewDeferred()
@@ -52,7 +53,7 @@ func Names() []string {
 	return names
 }
 
-// everything returns all tools that a session may have; they can't be called.
+// everything returns all tools that a session may have, only to list them: they can't be called.
 func everything() []tools.Tool {
 	deferred := tools.NewDeferred()
 	nowhere := target.NewSession(&target.Target{}, shell.New(nil, nil, "", "", nil), &file.Workspace{})
@@ -88,7 +89,7 @@ func Expand(names []string) []string {
 	return all
 }
 
-// NeedsTarget reports whether a session without the tools in off still has tools that work on a target.
+// NeedsTarget reports whether a session has tools that work on a target even without the tools in off.
 func NeedsTarget(off []string) bool {
 	for _, group := range []string{"shell", "tmux", "files"} {
 		if slices.ContainsFunc(groups[group], func(name string) bool { return !slices.Contains(off, name) }) {

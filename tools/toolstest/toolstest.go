@@ -25,7 +25,7 @@ type Bench struct {
 	Reader int // the caller, see [tools.Call].Reader
 }
 
-// CallOf returns a call, and adds a reason if the arguments have none.
+// CallOf returns a call of the named tool. It adds a reason if the arguments have none.
 func CallOf(name string, a Args) tools.Call {
 	full := Args{"why": "a test"}
 	maps.Copy(full, a)
@@ -104,14 +104,14 @@ func (b *Bench) OK(name string, a Args) Output {
 	return out
 }
 
-// Fails runs a call as Do does; it must fail with a text that contains all of want.
+// Fails runs a call as Do does. It fails the test unless the call fails with a text that contains all of want.
 func (b *Bench) Fails(name string, a Args, want ...string) {
 	b.T.Helper()
 	out, err := b.Do(name, a)
 	b.WantError(name, out, err, want...)
 }
 
-// WantError checks that err is the text of a failed call and contains all of want.
+// WantError fails the test unless err is the text of a failed call and contains all of want.
 func (b *Bench) WantError(name string, out Output, err string, want ...string) {
 	b.T.Helper()
 	for _, w := range append([]string{"Tool error: "}, want...) {

@@ -18,7 +18,7 @@ const maxURL = 4000
 // refusedError is an error about an address that may not be fetched.
 type refusedError struct {
 	text string
-	// local means that a person may allow the request, because the address is this machine or in the local network. It
+	// local means that the user may allow the request, because the address is this machine or in the local network. It
 	// is false for metadata services and for addresses in an unusual form.
 	local bool
 }
@@ -29,14 +29,15 @@ func refuse(format string, args ...any) error {
 	return &refusedError{text: fmt.Sprintf(format, args...)}
 }
 
-// isLocal reports whether an error is about an address that a person may approve.
+// isLocal reports whether an error is about an address that the user may approve.
 func isLocal(err error) bool {
 	refused, ok := errors.AsType[*refusedError](err)
 	return ok && refused.local
 }
 
-// Check returns the URL to fetch for raw: with the host in lower case and ASCII, without the fragment. It uses no
-// network, so a name with a private address passes; Get detects that. The error explains the problem with the URL.
+// Check returns the URL to fetch for raw, with the host in lower case and ASCII, and without the fragment. It uses no
+// network, so it does not notice that a name leads to a private address; Get does. The error explains what is wrong
+// with the URL.
 func (c *Client) Check(raw string) (*url.URL, error) {
 	u, local, err := c.CheckLocal(raw)
 	if err == nil {
@@ -97,7 +98,8 @@ func parseURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkHost returns the normalized host if it may be fetched from. With an isLocal error it returns the host, too.
+// checkHost returns the normalized host, or an error if nothing may be fetched from it. The host is returned even with
+// an error that isLocal accepts.
 func (c *Client) checkHost(name string) (string, error) {
 	host := strings.TrimSuffix(strings.ToLower(name), ".")
 	if addr, err := netip.ParseAddr(host); err == nil {

@@ -18,8 +18,8 @@ const (
 	maxPrefix   = 60       // bytes before each line of nested lists
 )
 
-// markdown converts HTML to Markdown for a model. It makes a single pass, so that its time grows only with the page's
-// size, and it escapes nothing.
+// markdown converts HTML to Markdown for a model. It makes a single pass, so that its time is proportional to the
+// page's size. It escapes nothing.
 type markdown struct {
 	out      strings.Builder
 	base     *url.URL
@@ -111,7 +111,7 @@ func (m *markdown) block(n *html.Node, lines int) {
 	m.lines(lines)
 }
 
-// lines requests at least n line ends before the next word.
+// lines ensures that at least n line ends precede the next word.
 func (m *markdown) lines(n int) {
 	if m.newlines == 0 || len(m.prefix) < len(m.gap) {
 		m.gap = m.prefix
@@ -119,7 +119,7 @@ func (m *markdown) lines(n int) {
 	m.newlines, m.space = max(m.newlines, n), false
 }
 
-// text writes running text; any white space becomes one space.
+// text writes running text, in which any white space becomes one space.
 func (m *markdown) text(s string) {
 	for i, w := range strings.Fields(s) {
 		if i > 0 || strings.TrimLeftFunc(s, unicode.IsSpace) != s {
@@ -132,7 +132,7 @@ func (m *markdown) text(s string) {
 	}
 }
 
-// word writes all pending separators and markers, and the word.
+// word writes all pending separators and markers, then the word.
 func (m *markdown) word(w string) {
 	m.start()
 	m.out.WriteString(m.before)
@@ -165,7 +165,7 @@ func (m *markdown) start() {
 	m.first, m.newlines, m.space = "", 0, false
 }
 
-// around writes the content of n between two markers, and nothing if it is empty.
+// around writes the content of n between two markers. It writes nothing if the content is empty.
 func (m *markdown) around(n *html.Node, before, after string) {
 	held := m.before
 	m.before += before
@@ -304,7 +304,7 @@ func (m *markdown) list(n *html.Node) {
 	m.lines(2)
 }
 
-// table writes a table of simple cells as a Markdown table. From a table used for layout it writes only the blocks in
+// table writes a table of simple cells as a Markdown table. If a table is used for layout, it writes only the blocks in
 // the cells.
 func (m *markdown) table(n *html.Node) {
 	if m.cell || contains(n, atom.Table) {

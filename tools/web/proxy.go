@@ -19,7 +19,7 @@ import (
 )
 
 // dial connects to a host, through a proxy if one is configured. The proxy gets the address that was checked here,
-// never the name, because it could look up another address.
+// never the name, for which it could find another address.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	proxy, err := c.proxyFor(ctx, address)
 	if err != nil {
@@ -106,7 +106,7 @@ func dialSocks(ctx context.Context, proxy *url.URL, to string) (net.Conn, error)
 	return d.(socks.ContextDialer).DialContext(ctx, "tcp", to)
 }
 
-// dialProxy connects to a proxy at any address, because the person configured it.
+// dialProxy connects to a proxy, whose address is not checked, because the user configured it.
 func dialProxy(ctx context.Context, proxy *url.URL) (net.Conn, error) {
 	port := proxy.Port()
 	if port == "" {

@@ -37,7 +37,7 @@ type Hit struct {
 	Snippet string // may be empty
 }
 
-// ErrLayout means that the page of results was not understood; there may be results. A later search may work.
+// ErrLayout means that the page of results was not understood: there may be results, and a later search may work.
 var ErrLayout = errors.New("the page of results has an unknown layout; no results could be read")
 
 // ErrChallenge means that the search engine demands proof that the user is human. Callers should wait, or search less
@@ -104,7 +104,8 @@ func results(doc *goquery.Document, most int) []Hit {
 	return hits
 }
 
-// bareLinks collects links that lead out through the search engine, anywhere on the page. most limits them.
+// bareLinks collects links to other sites from anywhere on the page, if they lead there through the search engine. most
+// limits the links.
 func bareLinks(doc *goquery.Document, most int) []Hit {
 	var hits []Hit
 	doc.Find(`a[href*="uddg="]`).EachWithBreak(func(_ int, link *goquery.Selection) bool {

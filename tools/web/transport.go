@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Transport returns a round tripper for requests other than Get's. It connects to public addresses and to the hosts in
-// local, which a person has configured and which may be on this machine or in the local network. It keeps connections
-// and sets no limits of time or size.
+// Transport returns a round tripper for requests other than those of Get. It connects to public addresses, and to the
+// hosts in local, which the user has configured and which may be on this machine or in the local network. It reuses
+// connections and sets no limits of time or size.
 func (c *Client) Transport(local ...string) http.RoundTripper {
 	return &guarded{local: local, next: withScheme{&http.Transport{
 		DialContext: c.dial, ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second,

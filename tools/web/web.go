@@ -67,7 +67,7 @@ func NewClient(o Options) *Client {
 	}}
 	c.http = &http.Client{
 		Transport: withScheme{&http.Transport{
-			// Transport.Proxy is not set, because the proxy would look up names, and nobody would check their
+			// Transport.Proxy is not set, because with it the proxy would look up names, and nobody would check their
 			// addresses.
 			DialContext: c.dial, ForceAttemptHTTP2: true, DisableKeepAlives: true,
 			TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
@@ -107,7 +107,7 @@ type Page struct {
 	Location string // target of a redirection that was not followed
 }
 
-// GetLocal fetches a page of this machine or the local network that a person approved. It uses no proxy.
+// GetLocal fetches a page from this machine or the local network, which the user has approved. It uses no proxy.
 func (c *Client) GetLocal(ctx context.Context, u *url.URL) (Page, error) {
 	return c.Get(context.WithValue(ctx, localKey{}, u.Hostname()), u)
 }
@@ -173,8 +173,8 @@ func (c *Client) redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// sameSite reports whether an approval of a also covers b: the same host, with or without www,
-// and no less secure.
+// sameSite reports whether the approval of a also covers b, which needs the same host, with or without www, and must be
+// no less secure.
 func sameSite(a, b *url.URL) bool {
 	if a.Scheme == "https" && b.Scheme == "http" {
 		return false
@@ -192,7 +192,7 @@ func (p Page) mediaType() string {
 	return kind
 }
 
-// checkDial refuses to connect to an address that is neither public nor allowed for the approved local host.
+// checkDial returns an error if an address is neither public nor one to which the approved local host may lead.
 func (c *Client) checkDial(address, approved string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

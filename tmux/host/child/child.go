@@ -50,8 +50,7 @@ type Spec struct {
 	Within  Holder   // sandbox of the program; nil: none. It is closed when the program is gone
 }
 
-// Holder is a sandbox in which programs are started, such as a Fence of package fence. Start may change any field of
-// cmd.
+// Holder is a sandbox that starts programs, such as a Fence of package fence. Start may change any field of cmd.
 type Holder interface {
 	Environ(now, withheld []string) []string // returns the environment in the sandbox, from the one outside
 	Start(cmd *exec.Cmd) error
@@ -143,8 +142,8 @@ func startProcess(ctx context.Context, s Spec) (*Process, error) {
 	return p, nil
 }
 
-// announce writes a note before the child starts, so that the child is found even if this process is killed before it
-// can note the pid.
+// announce writes a note before the child starts, so that [Sweep] finds the child even if this process is killed before
+// it has noted the pid.
 func (p *Process) announce(s Spec, id string) (n note, err error) {
 	if s.State == "" {
 		return note{}, nil
@@ -200,7 +199,7 @@ func (p *Process) launch() (stderr *output, err error) {
 	return &output{file: errR}, nil
 }
 
-// start starts the program, in its sandbox if it has one.
+// start starts the program, in the sandbox if there is one.
 func (p *Process) start() error {
 	if p.within == nil {
 		return p.cmd.Start()

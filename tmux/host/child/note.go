@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// note is the content of a child's file. The start time identifies the process, because the system reuses pids.
+// note is the content of a child's file. Because the system reuses pids, the start time is needed to recognize the
+// process.
 type note struct {
 	Name       string `json:"name"`
 	ID         string `json:"id"`   // value of marker in its environment
@@ -64,9 +65,9 @@ func (n note) recordPID(dir string, pid int) (err error) {
 	return err
 }
 
-// Sweep ends the children that have a note in the folder state and whose owner is dead. It ends their process groups,
-// too, and removes the notes. Children of a living owner stay, and so do processes that reuse a child's pid. Sweep
-// returns the number of ended groups, and the errors of unreadable files. It takes up to 4 seconds if a process ignores
+// Sweep ends the children with a note in the folder state whose owner is dead, along with their process groups, and
+// removes the notes. It leaves alone the children of a living owner, and processes that reuse a child's pid. Sweep
+// returns the number of ended groups, and the errors of unreadable notes. It takes up to 4 seconds if a process ignores
 // TERM.
 func Sweep(state string) (ended int, err error) {
 	files, err := os.ReadDir(state)

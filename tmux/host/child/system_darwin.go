@@ -61,8 +61,8 @@ func marked(pid int, variable string) bool {
 	return err == nil && slices.Contains(strings.Split(string(text), "\x00"), variable)
 }
 
-// resident returns the memory of a process, in bytes; 0 if it has ended. The system shows the memory only to programs
-// linked with its C library, so ps is used.
+// resident returns the memory of a process, in bytes; 0 if it has ended. resident asks ps, because macOS shows the
+// memory only to programs linked with its C library.
 func resident(pid int) (int64, error) {
 	out, err := exec.Command("/bin/ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output()
 	text := strings.TrimSpace(string(out))

@@ -44,8 +44,8 @@ type Container struct {
 	Dir string
 }
 
-// NewContainer runs a container from an image of the given kind, built from this machine's programs. It sees this
-// machine's processes, so that a test may refer to them by number.
+// NewContainer runs a container from an image of the given kind, built from this machine's programs. With podman, the
+// container shares this machine's processes, so that a test can refer to them by number.
 func NewContainer(t testing.TB, kind string) *Container {
 	t.Helper()
 	if testing.Short() {
@@ -59,7 +59,7 @@ func NewContainer(t testing.TB, kind string) *Container {
 		"-v", c.Dir + ":" + c.Dir, image, "sleep", "3600",
 	}
 	if engine() == "podman" {
-		// Docker's client would wait forever for a program in a container that was stopped.
+		// Not with docker: its client would wait forever for a program in a container that was stopped.
 		args = slices.Insert(args, 1, "--pid", "host")
 	}
 	if out, err := exec.Command(c.Engine, args...).CombinedOutput(); err != nil {

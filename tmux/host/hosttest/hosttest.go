@@ -34,7 +34,7 @@ type SSHD struct {
 
 // NewSSHD starts a server, which ends with the test. Its sessions have TMUX_TMPDIR and an empty home in Dir: start-up
 // files in the user's home may take locks that a cut connection would keep, and every later shell would wait for them.
-// more holds further lines for sshd_config.
+// more is appended to sshd_config.
 func NewSSHD(t testing.TB, more string) *SSHD {
 	t.Helper()
 	if testing.Short() {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Line is a line of a corpus: a text for a shell, and the canary that the text changes.
+// Line is a line of a corpus: a shell command, and the canary that it changes.
 type Line struct {
 	Canary string
 	Needs  []string // required programs and other things
@@ -45,7 +45,7 @@ func Lines(t *testing.T, corpus string) (all []Line) {
 // Maybe reports whether a line does not change its canary reliably, even without a sandbox.
 func (l Line) Maybe() bool { return slices.Contains(l.Needs, "maybe") }
 
-// Has reports whether everything that a line needs exists here.
+// Has reports whether this machine has everything that a line needs.
 func (w *World) Has(l Line) bool {
 	return !slices.ContainsFunc(l.Needs, func(n string) bool {
 		switch n {

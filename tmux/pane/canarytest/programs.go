@@ -36,8 +36,8 @@ type language struct {
 	around  []string // programs around a deed; the deed replaces X
 }
 
-// program returns a line that runs one of the deeds, wrapped at random in other code of its language, and then of the
-// shell.
+// program returns a line that does one of the deeds. The deed is wrapped at random in other code of its language, and
+// the program in shell code.
 func (d deeds) program(r *rand.Rand) string {
 	text := pick(r, d.ways)
 	dir := pick(r, folders)
@@ -69,7 +69,7 @@ func indented(l language, text string) string {
 // folders are names of the watched folder, as seen from the workspace.
 var folders = []string{"../out", "../out/d/..", "../ws/../out", "/proc/self/cwd/../out", ".././/out/."}
 
-// shellAround lists lines that run another line, X, which is encoded.
+// shellAround lists shell lines that run another shell line, whose base64 encoding replaces «X».
 var shellAround = []string{
 	`eval "$(echo «X» | base64 -d)"`,
 	`( eval "$(echo «X» | base64 -d)" )`,

@@ -246,8 +246,8 @@ func (w *World) Run(l Line, wait time.Duration, env []string, start func(*exec.C
 	})
 }
 
-// Watch is Run with a function that runs the text of a line and writes its output to a file. run sets $VICTIM, see
-// Victim.
+// Watch does the same as Run, but calls run for the line's text. run must write the text's output to out and set
+// $VICTIM to Victim.
 func (w *World) Watch(l Line, wait time.Duration, run func(ctx context.Context, text string, out *os.File) error) (changed []string) {
 	files, health, contacts := w.files(), w.health(), w.contacts.Load()
 	_ = os.Remove(w.Base + "/said") // a process of the last line may still write to it
@@ -314,8 +314,9 @@ func (w *World) changed(l Line, files, health string, contacts int64) (changed [
 	return changed
 }
 
-// Plain runs a line unrestricted, and ends its background processes. wait is how long to wait for their changes. A line
-// that does not end by itself counts as changing nothing, because it could not be distinguished from a restricted line.
+// Plain runs a line unrestricted, waits for the changes of its background processes for the time wait, and ends these
+// processes. A line that does not end by itself counts as changing nothing, because it could not be distinguished from
+// a restricted line.
 func (w *World) Plain(l Line, wait time.Duration) []string {
 	if l.Maybe() {
 		wait = 300 * time.Millisecond

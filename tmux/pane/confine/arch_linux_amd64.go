@@ -37,8 +37,8 @@ var machineCalls = map[string][]uint32{
 // machineFenceCalls holds the calls whose action differs in the workspace sandbox.
 var machineFenceCalls = map[string][]uint32{
 	"allow": {unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_FUTIMESAT},
-	// Setting set-user-ID and set-group-ID bits is refused: such a program would give the user's rights to other users
-	// of the machine, outside of the sandbox.
+	// Setting the set-user-ID and set-group-ID bits is refused: a program with these bits would give the user's rights
+	// to other users of the machine, outside of the sandbox.
 	"mode-1":    {unix.SYS_CHMOD, unix.SYS_CREAT, unix.SYS_MKNOD},
 	"open-mode": {unix.SYS_OPEN},
 }

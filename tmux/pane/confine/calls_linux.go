@@ -4,9 +4,9 @@ package confine
 
 import "golang.org/x/sys/unix"
 
-// calls maps actions of the filter to system calls of every architecture: EPERM, EACCES and ENOSYS fail with that
-// error, and lower-case actions check the arguments. A call that is not listed fails with ENOSYS, so that a kernel
-// newer than this list allows nothing new.
+// calls maps actions of the filter to system calls of every architecture: calls under EPERM, EACCES and ENOSYS fail
+// with that error; the lower-case actions check the call's arguments. A call that is not listed fails with ENOSYS, so
+// that a kernel newer than this list allows nothing new.
 var calls = map[string][]uint32{
 	"allow": {
 		unix.SYS_BIND, unix.SYS_BRK, unix.SYS_CACHESTAT, unix.SYS_CAPGET, unix.SYS_CAPSET, unix.SYS_CHDIR,
@@ -82,7 +82,8 @@ var calls = map[string][]uint32{
 	},
 	"EACCES": {unix.SYS_CONNECT, unix.SYS_LISTEN},
 	"ENOSYS": {
-		// Libraries can do without these calls. Landlock does not restrict files without names.
+		// Libraries can do without these calls. Unnamed files (memfd) are refused because Landlock does not restrict
+		// them.
 		unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 		unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET,
 		// Removed from the kernel.
@@ -93,7 +94,7 @@ var calls = map[string][]uint32{
 	"clone":      {unix.SYS_CLONE},
 	"ioctl":      {unix.SYS_IOCTL},
 	"fcntl":      {unix.SYS_FCNTL},
-	// Allowed only for the process itself, as pid 0.
+	// Allowed only if a process changes itself, which it names as pid 0.
 	"self":     {unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETATTR, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER},
 	"prlimit":  {unix.SYS_PRLIMIT64},
 	"priority": {unix.SYS_SETPRIORITY},
@@ -133,9 +134,9 @@ var fenceCalls = map[string][]uint32{
 	"fenced-socketpair": {unix.SYS_SOCKETPAIR},
 	"fenced-ioctl":      {unix.SYS_IOCTL},
 	"leases":            {unix.SYS_FCNTL},
-	// Setting set-user-ID and set-group-ID bits is refused: such a program would give the user's rights to other users
-	// of the machine, outside of the sandbox. openat2 is refused, because its flags are in memory, where a filter can't
-	// see them; libraries fall back to openat.
+	// Setting the set-user-ID and set-group-ID bits is refused: a program with these bits would give the user's rights
+	// to other users of the machine, outside of the sandbox. openat2 is refused, because its flags are in memory, where
+	// a filter can't see them; libraries fall back to openat.
 	"mode-1":      {unix.SYS_FCHMOD},
 	"mode-2":      {unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_MKNODAT},
 	"openat-mode": {unix.SYS_OPENAT},

@@ -26,18 +26,18 @@ import (
 
 // Reach holds the files and variables that the commands of a session can read, in addition to the system's files.
 type Reach struct {
-	// Read holds the folders that may be read, with everything below them: real, absolute paths.
+	// Read holds the folders that commands may read, with everything below them: real, absolute paths.
 	Read []string `json:"read,omitempty"`
-	// Hidden holds files and folders in Read that may not be read: real, absolute paths.
+	// Hidden holds the files and folders in Read that commands may not read: real, absolute paths.
 	Hidden []string `json:"hidden,omitempty"`
-	// Given holds files and folders in Hidden, or outside of Read, that may be read.
+	// Given holds the files and folders that commands may read although they are in Hidden, or outside of Read.
 	Given []string `json:"given,omitempty"`
 	// Withheld holds the names of variables that no command gets.
 	Withheld []string `json:"withheld,omitempty"`
 }
 
-// Check returns an error that is [ErrImpossible] if dir, which commands must not be able to read as a whole, is in a
-// folder that they may read: Landlock can't exclude dir.
+// Check returns an error that is [ErrImpossible] if dir is in a folder that commands may read. Commands must not be
+// able to read all of dir, but Landlock can't exclude it from a folder.
 func (r Reach) Check(dir string) error {
 	for _, root := range r.Read {
 		if texts.Below(dir, root) {
@@ -66,8 +66,8 @@ type Config struct {
 // ErrImpossible means that this system can't restrict commands. Nothing ran.
 var ErrImpossible = errors.New("no read-only sandbox here")
 
-// Limits of each process of a confined command. Total memory is not limited, because the kernel kills such a process
-// first when memory is low.
+// Limits of each process of a confined command. Total memory is not limited, because the kernel kills confined
+// processes first when memory is low.
 const (
 	fileMax  = 64 << 20 // bytes of a file
 	cpuMax   = 30 * 60  // seconds of processor time

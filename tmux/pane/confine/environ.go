@@ -11,8 +11,8 @@ import (
 	"buddy/texts/secretvariable"
 )
 
-// dropped holds variables that change the meaning of a command's words, or name programs that would act for the
-// command. A star at the end matches any characters.
+// dropped holds variables that change the meaning of a command's words, or name programs and services that the
+// command's programs would use. A star at the end matches any characters.
 var dropped = []string{
 	"BASH_*", "SHELLOPTS", "BASHOPTS", "ENV", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "IFS", "ZDOTDIR", "FPATH",
 	"LD_*", "DYLD_*", "TMUX", "TMUX_PANE", "STY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "SSH_TTY", "GPG_AGENT_INFO", "DBUS_*",
@@ -70,8 +70,8 @@ func GitSettings(env []string, settings [][2]string) []string {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
-// Clean returns the environment in now, without the variables in withheld and those that change the meaning of a
-// command's words, or name programs that would act for the command. PATH comes from first.
+// Clean returns the environment now without the variables in withheld, those that change the meaning of a command's
+// words, and those that name programs or services to use. PATH comes from first.
 func Clean(first, now, withheld []string) []string {
 	out := slices.DeleteFunc(slices.Clone(now), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

@@ -40,7 +40,8 @@ func answer(ret uint32) program { return program{bpf.RetConstant{Val: ret}} }
 
 func load(off uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: off, Size: 4} }
 
-// among returns a program that returns yes if the low half of an argument, masked, is one of the values, else no.
+// among returns a program that returns yes if one of the values equals the low half of an argument under the mask, else
+// no.
 func among(arg int, mask uint32, yes, no uint32, values ...uint32) program {
 	p := program{load(low(arg)), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: mask}}
 	for i, v := range values {
@@ -52,8 +53,7 @@ func among(arg int, mask uint32, yes, no uint32, values ...uint32) program {
 // whole is a mask that keeps the whole low half of an argument.
 const whole = 1<<32 - 1
 
-// only returns a program that returns no unless the low half of an argument has the value, and otherwise continues with
-// then.
+// only returns a program that runs then if the low half of an argument has the value, and otherwise returns no.
 func only(arg int, value uint32, no uint32, then program) program {
 	return append(program{load(low(arg)), bpf.JumpIf{Cond: bpf.JumpEqual, Val: value, SkipTrue: 1}, bpf.RetConstant{Val: no}}, then...)
 }
@@ -135,8 +135,8 @@ func none(arg int, bits, no uint32) program {
 // setID holds the set-user-ID and set-group-ID bits of a mode.
 const setID = unix.S_ISUID | unix.S_ISGID
 
-// creating returns a program that returns no if an open with the flags argument creates a file and the next argument,
-// the mode, has bits of setID. If the open creates no file, the mode is undefined.
+// creating returns a program that returns no if an open call creates a file with bits of setID. flags is the number of
+// the flags argument; the mode follows it, and is undefined if the call creates no file.
 func creating(flags int, no uint32) program {
 	const makes = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
 	return append(program{
@@ -144,16 +144,16 @@ func creating(flags int, no uint32) program {
 	}, none(flags+1, setID, no)...)
 }
 
-// truncating returns a program that returns no if the flags of an open truncate a file without opening it for writing,
-// because an old Landlock does not check this.
+// truncating returns a program that returns no if the flags of an open call truncate a file without opening it for
+// writing. Old versions of Landlock do not check this.
 func truncating(arg int, no uint32) program {
 	return append(program{
 		load(low(arg)), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.O_TRUNC, SkipTrue: 1}, bpf.RetConstant{Val: retAllow},
 	}, among(arg, unix.O_ACCMODE, retAllow, no, unix.O_WRONLY, unix.O_RDWR)...)
 }
 
-// ioctls lists the requests that only read, or concern only a descriptor. All others work on descriptors opened for
-// reading, and many change something.
+// ioctls lists the allowed requests, which only read or concern only a descriptor. Many others change something, even
+// through a descriptor opened for reading.
 var ioctls = []uint32{
 	unix.TCGETS, unix.TCGETS2, unix.TIOCGWINSZ, unix.TIOCGPGRP, unix.TIOCGSID, unix.TIOCINQ,
 	// FIONBIO, FIOCLEX, FIONCLEX (asm-generic/ioctls.h), FIGETBSZ, FS_IOC_FSGETXATTR, FS_IOC_FIEMAP (linux/fs.h)
@@ -199,7 +199,7 @@ func spans(calls map[uint32]string) []span {
 	return all
 }
 
-// decide finds the span of the loaded number by bisection, and runs its action.
+// decide returns a program that finds the span of the loaded call number by bisection and runs the span's action.
 func decide(all []span, do map[string]program) program {
 	if len(all) == 1 {
 		return do[all[0].action]

@@ -37,8 +37,8 @@ var (
 	writable = []string{"/dev/null", "/dev/full"}
 )
 
-// pathRules returns the rules for commands of c, without the secrets in its folders, and the folders that are listed
-// entry by entry. git lists the user's files that git reads.
+// pathRules returns the rules for the commands of c, which exclude the secrets in its folders, and the folders that are
+// listed entry by entry. git lists the files of the user that git reads.
 func pathRules(c Config, git []string, secrets map[string][]string) (all []pathRule, listed []listing) {
 	get := lookup(c.Env)
 	home := get("HOME")

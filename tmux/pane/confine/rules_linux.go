@@ -47,7 +47,7 @@ const (
 	toRead  = ll.AccessFSReadFile | ll.AccessFSReadDir
 	toRun   = toRead | ll.AccessFSExecute
 	toWrite = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSTruncate
-	// toFill excludes sockets, devices, and running the files that were written.
+	// toFill includes neither creating sockets and devices nor running the files that were written.
 	toFill = toRead | toWrite | ll.AccessFSRemoveDir | ll.AccessFSRemoveFile | ll.AccessFSMakeDir | ll.AccessFSMakeReg |
 		ll.AccessFSMakeSym | ll.AccessFSMakeFifo | ll.AccessFSRefer
 

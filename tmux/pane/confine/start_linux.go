@@ -55,7 +55,7 @@ func New(c Config) (*Box, error) {
 }
 
 // Renew returns a box as New would create it now. It is faster in a large workspace, because it reads only changed
-// folders. If it succeeds, only the Close of b may still be called.
+// folders. If it succeeds, the caller may only call Close on b.
 func (b *Box) Renew() (*Box, error) {
 	next := &Box{config: b.config, abi: b.abi, filter: b.filter, surveys: b.surveys}
 	return next, next.addRules()
@@ -103,7 +103,7 @@ var Seal = sync.OnceValue(func() error {
 })
 
 // Possible tries the restrictions of Start on a separate thread, and returns nil if all succeed, else an error that is
-// [ErrImpossible]. The rules that it tries allow only one folder, because collecting all folders takes long.
+// [ErrImpossible]. It tries rules for a single folder, because collecting all folders takes long.
 func Possible() error {
 	temp, err := os.MkdirTemp("", "buddy-")
 	if err != nil {
@@ -168,8 +168,8 @@ func onThread(f func() error) error {
 	go func() {
 		runtime.LockOSThread()
 		if unix.Gettid() == unix.Getpid() {
-			// The first thread of the process would not end. This goroutine occupies it, so the next attempt uses
-			// another thread.
+			// The process's first thread would not end with its goroutine. This goroutine occupies it, so that the next
+			// attempt uses another thread.
 			defer runtime.UnlockOSThread()
 			done <- result{0, onThread(f)}
 			return

@@ -54,7 +54,7 @@ func (a *Around) Is(root string, work []string) bool {
 	return a.root == root && slices.Equal(a.work, work)
 }
 
-// Look returns the current secrets. all is false if the time was not enough.
+// Look returns the current secrets. all is false if it could not examine all folders within limit.
 func (a *Around) Look(limit time.Duration) (secrets []string, all bool) {
 	late := time.Now().Add(limit)
 	return a.walk(changes{all: true}, func(int) bool { return time.Now().After(late) })
@@ -200,8 +200,8 @@ func (f folder) at(path string) bool {
 	return unix.Lstat(path, &st) == nil && uint64(st.Dev) == f.device && st.Ino == f.inode
 }
 
-// withNames returns secrets with all other names of their files in the examined folders, because a kernel rule for one
-// name would make the file readable by all its names.
+// withNames returns the secrets and all other names of their files in the examined folders: a kernel rule that makes
+// one name of a file readable makes the file readable by every name.
 func (s *survey) withNames(secrets []string) []string {
 	several := make(map[fileID]uint64)
 	again := false // a file's number of names changed: an unchanged folder may have one of them

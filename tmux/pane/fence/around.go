@@ -58,7 +58,7 @@ func surroundings(c Settings, home string, known []*surrounding) (all []*surroun
 	return all, nil
 }
 
-// changed reports whether the repository's secrets have changed, or can't be searched any more.
+// changed reports whether the repository's secrets have changed, or the repository can't be searched any more.
 func (s *surrounding) changed() bool {
 	if time.Since(s.looked) < lookAgain {
 		return false

@@ -24,8 +24,8 @@ func (c Config) environ(now, withheld []string, temp string, git gitfiles.Files,
 	return env
 }
 
-// private lists the variables that move a tool's cache into the workspace's caches, so that no command outside uses a
-// cache written by a command inside.
+// private lists the variables that move a tool's cache into the workspace's caches, so that commands outside of the
+// sandbox never use a cache that a command inside has written.
 var private = []struct{ variable, folder string }{
 	{"XDG_CACHE_HOME", "xdg"},
 	{"GOCACHE", "go-build"},
@@ -34,8 +34,8 @@ var private = []struct{ variable, folder string }{
 	{"PYTHONPYCACHEPREFIX", "pycache"}, // otherwise tests change __pycache__, which later runs outside would execute
 }
 
-// downloads lists the variables that name folders of downloads. Without a network they keep naming the user's own
-// folders, which are read-only in the sandbox.
+// downloads lists the variables that name a tool's folder of downloads. Without a network, they still name the user's
+// own folders, which are read-only in the sandbox.
 var downloads = []struct{ variable, folder string }{
 	{"GOMODCACHE", "go-mod"},
 	{"CARGO_HOME", "cargo"},
@@ -44,9 +44,9 @@ var downloads = []struct{ variable, folder string }{
 // offline makes tools fail at once for files missing in their cache, instead of waiting for the network.
 var offline = []string{"GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "PIP_RETRIES=0"}
 
-// asked replaces offline for commands that may ask for hosts. npm and pip then connect, but don't look for newer
-// versions of themselves. Go and Cargo stay offline, because their downloads would need separate caches, without the
-// user's earlier downloads.
+// asked replaces offline if a command that wants to reach a host makes buddy ask the user. npm and pip then connect,
+// but don't look for newer versions of themselves. Go and Cargo stay offline, because they would need separate folders
+// of downloads, which lack the user's earlier downloads.
 var asked = []string{"GOPROXY=off", "CARGO_NET_OFFLINE=true", "npm_config_update_notifier=false", "PIP_DISABLE_PIP_VERSION_CHECK=1"}
 
 // caches returns the variables for caches and downloads.

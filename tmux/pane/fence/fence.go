@@ -23,7 +23,7 @@ import (
 	"buddy/texts/unseen"
 )
 
-// Settings hold where the commands of a session may write and what they reach. All paths are absolute.
+// Settings hold where the commands of a session may write and what they can reach. All paths are absolute.
 type Settings struct {
 	Work    []string `json:"work,omitempty"`    // the workspace, then added folders: writable
 	Write   []string `json:"write,omitempty"`   // more writable folders
@@ -47,8 +47,8 @@ type Config struct {
 	// may also write.
 	Show, Keep []string
 	// Server means that a command runs as long as the session. The workspace is then marked as changed without approval
-	// only when the command starts: otherwise the mark would stay while the command runs, and each command outside of
-	// the fence would need approval.
+	// only when the command starts: if the mark stayed while the command runs, each command outside of the fence would
+	// need approval.
 	Server bool
 	// Launch returns the program that starts bwrap on Linux, with its first arguments; the path of bwrap and its
 	// arguments follow. Launch is called with the command before each start, and may add to the command's ExtraFiles.
@@ -61,7 +61,7 @@ type Config struct {
 // install or switch on.
 var ErrImpossible = errors.New("no workspace fence here")
 
-// Place returns the workspace and the folder of its marks, see package unseen.
+// Place returns the workspace and the folder in which package unseen marks its changes.
 func (s Settings) Place() unseen.Place {
 	return unseen.Place{Dir: s.Marks, Folders: slices.Concat(s.Work, s.Write)}
 }
@@ -94,8 +94,8 @@ func (s Settings) check(home string) error {
 // proxied reports whether commands reach hosts through the proxy.
 func (s Settings) proxied() bool { return (len(s.Hosts) > 0 || s.Asks) && !s.Network }
 
-// mark marks the folders that a command may write to as changed without approval. The function end records that the
-// command changes nothing more.
+// mark marks the folders that a command may write to as changed without approval. The caller calls end when the command
+// can't change anything any more.
 func (c Config) mark(writes []string) (end func(), err error) {
 	end, err = unseen.Place{Dir: c.Marks, Folders: writes}.Begin(true)
 	if err != nil {

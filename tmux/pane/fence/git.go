@@ -24,9 +24,9 @@ func (c Config) gitFiles() gitfiles.Files {
 	return s.Find()
 }
 
-// git adds the files that the user's git reads, read-only even in the workspace. If git would behave differently in the
-// sandbox than outside, it also adds an unreadable folder, to which a git setting points, so that git fails with the
-// reason.
+// git adds the files that the user's git reads, which are read-only even in the workspace. If git would behave
+// differently in the sandbox than outside, it also adds an unreadable folder. A git setting points there, so that git
+// fails with the reason.
 func (p plan) git(files gitfiles.Files, work []string) {
 	for _, path := range slices.Concat(files.Read, files.Worked, files.Hooks) {
 		p.add(readable, path)

@@ -25,8 +25,8 @@ const (
 	proxyHead    = 30 * time.Second // for the head of a request
 )
 
-// reserved lists networks, besides private ones, that are unassigned on the internet or lead to private ones (IANA's
-// registries of special-purpose addresses).
+// reserved lists the networks, besides private ones, that are not on the public internet, or whose addresses can lead
+// into a private network (IANA's registries of special-purpose addresses).
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
@@ -40,8 +40,8 @@ func public(ip netip.Addr) bool {
 	return ip.IsGlobalUnicast() && !ip.IsPrivate() && ip.Zone() == "" && !slices.ContainsFunc(reserved, func(n netip.Prefix) bool { return n.Contains(ip) })
 }
 
-// Ask asks a person whether a command may reach a host outside the settings. It returns nil for yes, else the reason
-// for the refusal. It returns at the latest when ctx ends.
+// Ask asks the user whether a command may reach a host outside the settings. It returns nil if the user allows it, else
+// the reason for the refusal, at the latest when ctx ends.
 type Ask func(ctx context.Context, host, port string) error
 
 // ErrNobody means that there was nobody to ask about a host.
@@ -55,8 +55,8 @@ type network struct {
 
 var internet = network{net.DefaultResolver.LookupNetIP, new(net.Dialer).DialContext}
 
-// proxy passes requests of one sandboxed command on to hosts allowed by the settings or a person. It runs outside of
-// the sandbox.
+// proxy passes the requests of one sandboxed command on to hosts that the settings or the user allow. It runs outside
+// of the sandbox.
 type proxy struct {
 	network
 	hosts []string            // names, or *. and a domain
@@ -87,7 +87,7 @@ func (p *proxy) allows(host string) bool {
 }
 
 // permit returns nil if a command may connect to a host, else the reason. For a host outside the settings, it waits
-// until a person has answered.
+// until the user has answered.
 func (p *proxy) permit(ctx context.Context, host, port string) error {
 	listed := p.allows(host)
 	unlisted := fmt.Errorf("%q is not among allow_hosts of [sandbox]", host)
@@ -118,9 +118,9 @@ func (p *proxy) permit(ctx context.Context, host, port string) error {
 	return nil
 }
 
-// askable reports whether a person may be asked about a host: an internet name in plain letters. Addresses, names of
-// this machine and of the local network are refused. The name is not looked up, because its name server would see any
-// data that the command encoded in the name.
+// askable reports whether buddy may ask the user about a host: the host must have an internet name in plain letters,
+// and be neither an address nor a name of this machine or the local network. The name is not looked up, because its
+// name server would see any data that the command encoded in the name.
 func askable(name string) bool {
 	labels := strings.Split(name, ".")
 	last := labels[len(labels)-1]
@@ -132,8 +132,8 @@ func askable(name string) bool {
 	})
 }
 
-// connect connects to an allowed host, at an internet address that it has checked. asking ends when nobody waits for a
-// person's answer any more.
+// connect connects to an allowed host, at an internet address that it has checked. asking ends when nobody waits for
+// the user's answer any more.
 func (p *proxy) connect(ctx, asking context.Context, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err == nil {

@@ -172,7 +172,8 @@ func (f *Fence) mounts(home string) plan {
 	return p
 }
 
-// note records the folders that commands can read, and the writable folders that others read, too.
+// note records the folders that commands can read, and the writable folders except the caches, which only sandboxed
+// commands use.
 func (f *Fence) note(p plan) {
 	for _, m := range p {
 		if m.kind == readable || m.kind == writable {
@@ -293,8 +294,8 @@ func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 	return nil
 }
 
-// watch returns pid with a pidfd, or 0 and -1 if the process has ended. A short command can end before it is watched;
-// its namespace then has no other process.
+// watch returns pid and a pidfd for it, or 0 and -1 if the process has ended. A short command can end before it is
+// watched; its namespace then has no other process.
 func watch(pid int) (first, pidfd int, err error) {
 	switch pidfd, err = unix.PidfdOpen(pid, 0); {
 	case errors.Is(err, unix.ESRCH):
@@ -361,7 +362,7 @@ func (f *Fence) onThread(cmd *exec.Cmd, over <-chan struct{}) error {
 	return <-done
 }
 
-// endMax limits the time that the kernel needs to end the command's remaining processes.
+// endMax limits the wait for the kernel to end the command's remaining processes.
 const endMax = 10 * time.Second
 
 // Sweep ends the command's remaining processes. Call it after the command's Wait.
@@ -409,8 +410,8 @@ func (f *Fence) Group(pid int) int {
 	return pid
 }
 
-// Stale reports whether a path to hide appeared or disappeared since New, or git reads other files of the user. Around
-// the workspace it searches for secrets at most once a second.
+// Stale reports whether, since New, a path that must be hidden appeared or disappeared, or git reads other files of the
+// user. It searches the repositories around the workspace for secrets at most once a second.
 func (f *Fence) Stale() bool {
 	for path, was := range f.hides {
 		if exists(path) != was {

@@ -107,11 +107,11 @@ type wanted struct {
 	path   string
 	by     string // the setting that names it
 	folder bool   // a folder of hooks
-	// repository means that a configuration in the workspace names it.
+	// repository means that the setting is in a configuration file in the workspace.
 	repository bool
 }
 
-// named lists the settings that name files for git, and whether the value is a folder.
+// named lists the settings whose value is a path that git reads, and whether that path is a folder.
 var named = map[string]bool{"core.excludesfile": false, "core.attributesfile": false, "commit.template": false, "core.hookspath": true}
 
 // configuration adds a configuration file and the files that it names to the result.

@@ -261,7 +261,8 @@ func (w *World) listen(network, address string) (string, error) {
 	return l.Addr().String(), nil
 }
 
-// try runs a canary, and reports whether it got through or, with must, whether it failed.
+// try runs a canary, and reports whether it got through. A canary with must gets through if its output lacks the text
+// must.
 func (w *World) try(c canary, holder Holder) (through bool, err error) {
 	contacts := w.contacts.Load()
 	output, err := w.run(c.script, holder)

@@ -12,7 +12,7 @@ import (
 // Path lists the folders with the programs of macOS.
 const Path = "/usr/bin:/bin:/usr/sbin:/sbin"
 
-// Here returns the verdicts for this Mac.
+// Here returns the store with the verdicts for this Mac.
 func Here() Store {
 	version, _ := unix.Sysctl("kern.osproductversion") // if it is missing, the build identifies the version
 	build, _ := unix.Sysctl("kern.osversion")

@@ -47,9 +47,9 @@ var program = "/usr/bin/sandbox-exec"
 // argsMax limits the arguments of a sandboxed command, in bytes; macOS allows 1 MiB including the environment.
 const argsMax = 512 << 10
 
-// base holds the permissions that each program needs. Stat is allowed everywhere, as on Linux. Programs can ask only
-// one system service, for names of users, because services that start programs, store settings or hold the clipboard
-// work outside of the sandbox.
+// base holds the permissions that each program needs. Stat is allowed everywhere, as on Linux. The only system service
+// that programs can use is the one for names of users and groups, because others, which start programs, store settings
+// or hold the clipboard, work outside of the sandbox.
 const base = `(version 1)
 (deny default)
 (allow process-fork)
@@ -86,7 +86,8 @@ var (
 	readable = []string{
 		"/private/etc", "/private/var/db/dyld", "/private/var/db/timezone", "/private/var/db/xcode_select_link", "/private/var/select", "/private/var/log",
 	}
-	// unreadable lists the exceptions in these folders: a second name of all files, and the data of services.
+	// unreadable lists the parts of these folders that commands may not read: a second path to all files of the disk,
+	// and the data of services.
 	unreadable = []string{"/System/Volumes/Data", "/usr/local/var", "/opt/homebrew/var", "/opt/local/var"}
 )
 
@@ -160,7 +161,7 @@ func (h *Held) pins() (all []string) {
 	return slices.Compact(all)
 }
 
-// profile is a text with numbered paths.
+// profile collects the text of a profile, which refers to paths by number, and these paths.
 type profile struct {
 	text   strings.Builder
 	params []string

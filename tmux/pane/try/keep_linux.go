@@ -58,7 +58,7 @@ type keeper struct {
 	of           string // its path below the workspace
 }
 
-// newKeeper returns a keeper of a layer. It waits until no other process keeps the layer.
+// newKeeper returns a keeper of a layer, after any other process that keeps the layer has finished.
 func newKeeper(layer string, s state) (*keeper, error) {
 	lock, err := unix.Open(layer, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -142,7 +142,7 @@ func (k *keeper) conflicts(m move, mark int64) []string {
 	return []string{path}
 }
 
-// strip removes from a path of the layer, and everything below it, what must not get into the workspace: attributes of
+// strip removes what must not get into the workspace from a path of the layer and everything below it: attributes of
 // overlays, files that stand for deleted ones, and sockets.
 func strip(path string) (err error) {
 	s, err := lstat(path)
@@ -202,7 +202,7 @@ func ownAttributes(path string) (own []string, err error) {
 // errMoved means that a path no longer has the file that was checked.
 var errMoved = errors.New("it changed meanwhile")
 
-// done reports whether a move was done. now is the present state of its path.
+// done reports whether move n was done; now is the present state of the move's path.
 func (k *keeper) done(n int, now *stat) (bool, error) {
 	m := k.Moves[n]
 	if m.Do == remove {
@@ -212,7 +212,7 @@ func (k *keeper) done(n int, now *stat) (bool, error) {
 	return m.Do != chmod && now != nil && now.Ino == m.New.Ino, nil
 }
 
-// apply does a move, unless it was done. n is its number.
+// apply does move n, unless it was done.
 func (k *keeper) apply(n int) error {
 	m := k.Moves[n]
 	path := string(m.Path)
@@ -233,7 +233,7 @@ func (k *keeper) apply(n int) error {
 	return k.rename(n, true)
 }
 
-// undo takes a move back, if it was done.
+// undo reverts move n, if it was done.
 func (k *keeper) undo(n int) error {
 	m := k.Moves[n]
 	path := string(m.Path)
@@ -257,11 +257,11 @@ func (k *keeper) undo(n int) error {
 	return k.chmod(path, m.Old.Mode)
 }
 
-// old returns the path of the file that a move removes.
+// old returns the path of the file that move n removes.
 func (k *keeper) old(n int) string { return filepath.Join(k.layer, oldDir, strconv.Itoa(n)) }
 
-// rename carries out the renaming of a move, or reverts it if forth is false. It first makes folders writable for their
-// owner, because a folder that is not can't be moved to another folder.
+// rename does the renaming of move n, or reverts it if forth is false. It first makes folders writable for their owner,
+// because other folders can't be moved into another folder.
 func (k *keeper) rename(n int, forth bool) error {
 	m := k.Moves[n]
 	path := string(m.Path)
@@ -386,7 +386,7 @@ func (k *keeper) allConflicts(mark int64) (paths []string) {
 
 // Keep puts exactly the changes of the result into the workspace. The error is a [*ConflictError] if others changed the
 // same paths since the command started. After an error nothing is kept, unless the error is [ErrHalf]. Afterwards the
-// layer contains the old files of the workspace; Discard still has to be called.
+// layer contains the old files of the workspace, so Discard must still be called.
 func (r *Result) Keep() error {
 	if r.Stopped != "" {
 		return fmt.Errorf("the command did not end by itself (%s): its changes can't be kept", r.Stopped)

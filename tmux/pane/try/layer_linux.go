@@ -144,8 +144,8 @@ func makeOverlay(o enter.Overlay) error {
 	return unix.Chmod(upper, st.Mode&0o7777)
 }
 
-// newMark returns a time of the layer's file system, in nanoseconds. Every later change has this time or a later one,
-// and every earlier change an earlier one.
+// newMark returns a time of the layer's file system, in nanoseconds, that separates earlier changes from later ones: a
+// later change has this time or a later one.
 func newMark(layer string) (int64, error) {
 	name := filepath.Join(layer, markFile)
 	if err := os.WriteFile(name, nil, 0o600); err != nil {
@@ -167,7 +167,7 @@ func newMark(layer string) (int64, error) {
 	}
 }
 
-// size returns the bytes and the number of changed files in the layer. It stops counting above the limits.
+// size returns the bytes and the number of changed files in the layer. It stops counting once a limit is exceeded.
 func size(layer string, most Limits) (bytes int64, paths int) {
 	_ = filepath.WalkDir(layer, func(path string, _ fs.DirEntry, err error) error {
 		var st unix.Stat_t
@@ -184,7 +184,7 @@ func size(layer string, most Limits) (bytes int64, paths int) {
 	return bytes, max(0, paths-layerPaths)
 }
 
-// layerPaths is more than the number of files in an unused layer.
+// layerPaths is an upper bound of the number of files in an unused layer, which do not count as changed.
 const layerPaths = 40
 
 // Discard removes a layer. It does nothing if the layer is gone. A layer that is being kept is not removed: call
@@ -197,7 +197,7 @@ func Discard(layer string) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	// Overlays leave a folder of mode 000, and commands make others.
+	// Make all folders accessible: overlays and commands leave some of mode 000.
 	_ = filepath.WalkDir(layer, func(path string, e fs.DirEntry, _ error) error {
 		if e != nil && e.IsDir() {
 			return os.Chmod(path, 0o700) //nolint:gosec // of a private folder
@@ -225,8 +225,8 @@ func saveIndex(work, layer string) error {
 	return os.WriteFile(filepath.Join(layer, indexCopy), text, 0o600)
 }
 
-// sameIndex reports whether two files are indexes of git with the same entries: "git status" writes only other times
-// into an index.
+// sameIndex reports whether two git indexes have the same entries: "git status" may rewrite an index, but changes only
+// times in it.
 func sameIndex(a, b string) bool {
 	one, err1 := os.ReadFile(a)
 	two, err2 := os.ReadFile(b)

@@ -153,7 +153,7 @@ func (t *trial) serve(socket *os.File) {
 }
 
 // Run runs a command. The error is [ErrImpossible], or the reason why the command could not be started; a command that
-// fails has a Result. When ctx ends, the command is ended and its changes are discarded.
+// fails still has a Result. When ctx ends, the command is ended and its changes are discarded.
 func Run(ctx context.Context, c Config, cmd Command) (*Result, error) {
 	t, err := prepare(c)
 	if err != nil {
@@ -309,7 +309,8 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) text() []byte { return t.kept[max(0, len(t.kept)-t.max):] }
 
 // Possible returns nil if commands can be tried with these settings and this environment, else an error that is
-// [ErrImpossible], whose text a person can read. layers is the folder for layers. It tries a command that does nothing.
+// [ErrImpossible] and explains the reason to the user. layers is the folder for layers. To find out, Possible tries a
+// command that does nothing.
 func Possible(s fence.Settings, env []string, layers string) error {
 	if err := fence.Available(s, env); err != nil {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)

@@ -24,7 +24,7 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
-// ErrImpossible means that a command can't be tried here. Nothing ran. The text explains why to a person.
+// ErrImpossible means that a command can't be tried here. Nothing ran. The text tells the user why.
 var ErrImpossible = errors.New("commands can't be tried here")
 
 // Config describes the sandbox in which commands are tried.
@@ -58,8 +58,8 @@ type Command struct {
 	Shell string // the path of the shell
 	Line  string
 	Dir   string // in the workspace
-	// Now and Withheld are the variables of earlier commands and those to hide, see [fence.Fence.Environ]. Now nil
-	// means the environment of the first command.
+	// Now holds the variables as earlier commands left them, nil for those of the first command; Withheld lists the
+	// variables to hide. See [fence.Fence.Environ].
 	Now, Withheld []string
 }
 
@@ -90,7 +90,8 @@ type Loss struct {
 	Path, Why string
 }
 
-// Result is the outcome of a command. Discard has to be called in the end, also after Keep; both from one goroutine.
+// Result is the outcome of a command. Every Result must be discarded in the end, even after Keep. Only one goroutine
+// may use it.
 type Result struct {
 	Code        int           // the exit code as in shells: 128 and the number of a signal
 	Took        time.Duration // from the start to the end of the command
@@ -110,7 +111,7 @@ type Result struct {
 // refusals matches messages about operations that are refused only because the command is tried or sandboxed.
 var refusals = texts.Regexp(`(?i)cross-device link|read-only file system|permission denied|operation not permitted|network is unreachable|value too large for defined data type`)
 
-// doubtsMax limits the lines of output among the doubts.
+// doubtsMax limits the lines of output that Doubts quotes.
 const doubtsMax = 3
 
 // Doubts returns reasons why a real run may do something else, as phrases such as "it ended with exit code 1". Nil

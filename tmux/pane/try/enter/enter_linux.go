@@ -22,9 +22,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Flag is the argument of `buddy pane` that selects this code. A socket's number, the path of bwrap and its arguments
-// follow it. The socket has one message, the text of a [Setup], and gets an answer with the socket of the name server's
-// port.
+// Flag is the argument of `buddy pane` that selects this code. It is followed by the number of a socket, the path of
+// bwrap, and bwrap's arguments. The socket carries one message, the text of a [Setup]. The answer passes on the socket
+// of the name server's port.
 const Flag = "--try"
 
 // inFlag selects the second process, which has the same arguments.
@@ -39,7 +39,7 @@ type Setup struct {
 	TasksMax uint64   // processes and threads; the kernel does not limit those of root
 }
 
-// Overlay is a folder whose changes go to a layer.
+// Overlay describes a folder whose changes go to a layer.
 type Overlay struct {
 	Folder string
 	Layer  string // contains the folders [Upper] and [Work]
@@ -140,7 +140,7 @@ func inherited() (all []*os.File) {
 	}
 }
 
-// ids returns the ids of the user namespace: for root all ids, for others only their own.
+// ids returns the ids that the user namespace maps: all ids for root, only the user's own for others.
 func ids() (users, groups []syscall.SysProcIDMap, err error) {
 	if uid, gid := os.Getuid(), os.Getgid(); uid != 0 {
 		return []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}, []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}, nil
