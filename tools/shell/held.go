@@ -48,8 +48,8 @@ func attempted(message string) string {
 	return ""
 }
 
-// explainConfined explains the read-only sandbox if a command in it failed and printed an error of the kernel, or
-// printed one anyway; else it returns "". A failed exit code alone does not show that the sandbox was the reason.
+// explainConfined explains the read-only sandbox if a command in it failed, or printed that something was refused; else
+// it returns "". A command can print that and still end with 0.
 func explainConfined(output string, code int) string {
 	lines := quoted(output, stops())
 	if code == 0 {

@@ -69,7 +69,7 @@ func Printed(output []byte, code int, took time.Duration, limit int, more ...str
 	return r
 }
 
-// ended describes how a command ended. It returns "" for a successful command, unless that was silent.
+// ended describes how a command ended. It returns "" for a successful command that printed something.
 func ended(res tmux.Result, silent bool) string {
 	switch {
 	case res.ExitCode == 0 && silent:

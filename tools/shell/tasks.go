@@ -65,7 +65,7 @@ func (t *taskOutput) PlanArgs(args taskOutputArgs) (action.Action, error) {
 	return tools.PlanInternal(t.Name(), args.Why), nil
 }
 
-// named returns an error unless either the number or the pane of a command is given.
+// named returns an error if neither the number nor the pane of a command is given.
 func named(id int, pane string) error {
 	if id == 0 && pane == "" {
 		return tools.Invalid("id or pane: one of them is needed")

@@ -37,9 +37,9 @@ const ToldNothing = "0"
 
 // ChangedFiles checks the files that models have read or written, on all targets. It returns, as text for the model of
 // a conversation, what commands and other programs have changed in them since the last report to that conversation; ""
-// for nothing. known is the value reported of the conversation's last call, or "" for a new conversation that has read
-// nothing. If a report is too long, the next call continues it. seen is what the model knows of files after reading the
-// report.
+// for nothing. known is what the last call for that conversation returned as reported, or "" for a new conversation
+// that has read nothing. If a report is too long, the next call continues it. seen is what the model knows of files
+// after reading the report.
 func (s *Set) ChangedFiles(ctx context.Context, known string) (text, reported string, seen []action.SeenFile) {
 	log := &s.changes
 	log.mu.Lock()

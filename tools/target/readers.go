@@ -37,7 +37,8 @@ func (s *Set) EndReader(branch int) {
 	}
 }
 
-// newReaders returns an empty record of the knowledge of files for each target.
+// newReaders returns what models know of the files on each target: on the first target what first knows, on the others
+// nothing yet.
 func newReaders(first *Session, others []*Target) map[string]*file.Readers {
 	all := map[string]*file.Readers{first.Name: first.Files.Readers()}
 	for _, t := range others {
