@@ -274,7 +274,7 @@ func (c *control) read(in *bufio.Reader) error {
 	}
 }
 
-// collect reads an answer up to its last line and passes it to q, if q is not nil.
+// collect reads an answer up to its last line and passes it to q, which is nil if nobody waits for the answer.
 func (c *control) collect(in *bufio.Reader, guard string, q *question) error {
 	fence := ""
 	if q != nil {
@@ -325,7 +325,7 @@ func readAnswer(in *bufio.Reader, guard, fence string) (lines []string, end int,
 	}
 }
 
-// notice handles a line outside of answers.
+// notice handles a line that tmux sends on its own, outside of an answer.
 func (c *control) notice(line string) {
 	switch {
 	case strings.HasPrefix(line, "%client-session-changed "):

@@ -234,8 +234,8 @@ func (s *managedPane) respawnIn(ctx context.Context, ctl *control, id string) er
 	return err
 }
 
-// close ends the supervisor and its pane. If a program still runs in the pane, the pane stays, and kept holds the name
-// of the tmux session.
+// close ends the supervisor and its pane. If a program still runs in the pane, close keeps the pane, and returns the
+// name of the tmux session in kept.
 func (s *managedPane) close(ctx context.Context) (kept []string, err error) {
 	s.srv.making.Lock()
 	defer s.srv.making.Unlock()
@@ -300,7 +300,7 @@ func (s *managedPane) killPane(ctx context.Context, id string) error {
 	return nil // the pane is gone
 }
 
-// holds reports whether line is one of the lines of text.
+// holds reports whether one of the lines of text equals line.
 func holds(text, line string) bool {
 	for l := range strings.Lines(text) {
 		if strings.TrimSuffix(l, "\n") == line {
@@ -310,7 +310,7 @@ func holds(text, line string) bool {
 	return false
 }
 
-// release disconnects from the supervisor, which can finish its command.
+// release disconnects from the supervisor, which can still finish its command.
 func (s *managedPane) release() {
 	s.mu.Lock()
 	s.closing = true

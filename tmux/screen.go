@@ -80,7 +80,7 @@ func (p *painter) watch(panes []string) {
 	p.poke()
 }
 
-// invalidate captures every pane again, after a pane was created or the connection ended.
+// invalidate has every pane captured again, after a pane was created or the connection ended.
 func (p *painter) invalidate() {
 	p.mu.Lock()
 	for id := range p.watched {

@@ -30,8 +30,8 @@ func newSessionName(o Options) *sessionName {
 	return n
 }
 
-// prefer sets an earlier name of the session, until tmux reports another one. It ignores the name of another session
-// from which this one was copied.
+// prefer sets an earlier name of the session, which counts until tmux reports another one. It ignores the name if it
+// belongs to another session, from which this one was copied.
 func (n *sessionName) prefer(known string) {
 	if n.short && len(known) >= len(owner)+1+shortest && strings.HasPrefix(n.identity, known) {
 		n.set(known)

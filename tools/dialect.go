@@ -21,7 +21,7 @@ type dialect struct {
 	tool  string            // our name
 	names []string          // foreign names, as [plainName] normalizes them
 	args  map[string]string // foreign names of its arguments
-	// ignored lists arguments that can't change the effect, each with a note for the model.
+	// ignored lists arguments that make no difference to the call's effect, each with a note for the model.
 	ignored map[string]string
 	// reads marks a tool without side effects: unknown arguments are ignored, unless they may
 	// name a location.

@@ -22,8 +22,8 @@ type container struct {
 	engine string     // "" until it was found
 }
 
-// Container returns a running container, by name or id. The first use finds its engine:
-// docker, then podman, whichever has the container.
+// Container returns a running container, by name or id. The first use looks for the container in docker, then in
+// podman.
 func Container(id string) (*Host, error) {
 	if id == "" || strings.HasPrefix(id, "-") || strings.ContainsAny(id, " \t\n/'\"\\$`;&|<>()") {
 		return nil, fmt.Errorf("container %q: must be a name or an id", id)

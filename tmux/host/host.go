@@ -261,7 +261,7 @@ func (h *Host) newShell(ctx context.Context) (*shell, error) {
 	if err := h.Connect(ctx); err != nil {
 		return nil, err
 	}
-	// The process is not bound to ctx, which belongs to the first script only.
+	// The process outlives ctx, which belongs to the first script only.
 	cmd, err := h.Command(context.WithoutCancel(ctx), "sh")
 	if err != nil {
 		return nil, err

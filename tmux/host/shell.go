@@ -74,7 +74,7 @@ func startShell(cmd *exec.Cmd) (*shell, error) {
 		s.err = cmd.Wait()
 		close(s.done)
 		_ = inW.Close()
-		// The readers end by themselves, unless a surviving process holds the pipes.
+		// The readers end by themselves, unless a process that survives the shell holds the pipes open.
 		limit := time.Now().Add(time.Second)
 		_, _ = outR.SetReadDeadline(limit), errR.SetReadDeadline(limit)
 	}()

@@ -74,7 +74,8 @@ func isStarted(child int) bool {
 	return false
 }
 
-// endedOf returns an ended child that was not reaped, 0 if none of the selected children has ended.
+// endedOf returns an ended child that was not reaped, 0 if there is none. kind and id select the children, as in
+// waitid(2).
 func endedOf(kind, id int) int {
 	// siginfo_t of sigaction(2): x/sys/unix does not name its fields. Pid is aligned like a pointer.
 	var info struct {

@@ -204,7 +204,7 @@ const (
 	leftSoon = 100 * time.Millisecond // a process that ends within this time after its command is not named
 )
 
-// ending returns the process group of a cancelled command, which is ended as a whole, or 0 for any other command.
+// ending returns the process group to end as a whole: that of a cancelled command, 0 for any other command.
 func (c *Command) ending() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -214,7 +214,8 @@ func (c *Command) ending() int {
 	return c.group()
 }
 
-// ended returns the command's Exit. err comes from waiting for its process, cleanupErr from cleaning up afterwards.
+// ended returns the command's Exit. err is the error of waiting for the command's process, cleanupErr that of cleaning
+// up afterwards.
 func (c *Command) ended(err, cleanupErr error) Exit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -293,7 +294,7 @@ func (c *Command) Cancel() {
 	}
 }
 
-// hangUp ends the command because its pane is gone. It waits for the end, but not longer than twice the given time.
+// hangUp ends the command because its pane is gone. It waits for the command's end, but at most twice the given time.
 func (c *Command) hangUp(why string, wait time.Duration) {
 	c.mu.Lock()
 	c.fault = why

@@ -80,8 +80,8 @@ func (d *display) prompt(text string) {
 	d.say(func() string { return "\x1b[1m$\x1b[m " + text + "\r\n" })
 }
 
-// drain waits until the queue has been written, but at most drainMost, so that a command's own output to /dev/tty
-// follows its prompt line.
+// drain waits until the queue has been written, but at most drainMost. Without it, a command's own output to /dev/tty
+// could precede the line with its prompt.
 func (d *display) drain() {
 	if d == nil {
 		return

@@ -271,7 +271,8 @@ func variables(state string) (exported, plain []string, err error) {
 	return exported, plain, nil
 }
 
-// endHeld ends the remaining processes of a sandboxed command, returns their names, and adopts the command's folder.
+// endHeld ends the remaining processes of a sandboxed command and returns their names. The next command then starts in
+// the command's final folder, if it may read that.
 func (c *Command) endHeld() (ended []string, err error) {
 	r := c.started
 	if box, ok := r.by.(*confine.Box); ok && len(box.Left()) > 0 {

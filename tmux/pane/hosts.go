@@ -59,8 +59,7 @@ type hostState struct {
 	err      error
 }
 
-// of connects h to a shell: if its command runs in the workspace sandbox, h decides about the hosts that it wants to
-// reach.
+// of makes h decide which hosts the command of a shell may reach, if that command runs in the workspace sandbox.
 func (h *hosts) of(shell *waitingShell) {
 	if f, ok := shell.by.(*fence.Fence); ok {
 		f.Ask(shell.proc.Process.Pid, h.ask)
@@ -133,7 +132,7 @@ func (h *hosts) answer(payload []byte) {
 	h.settle(a.Name, a.err())
 }
 
-// ask asks the client about a host, as a [fence.Ask].
+// ask implements [fence.Ask] by asking the client about a host.
 func (h *hosts) ask(ctx context.Context, name, port string) error {
 	h.mu.Lock()
 	s, send := h.known[name], h.send

@@ -45,8 +45,8 @@ func (l *outputStream) run() {
 	}
 }
 
-// ended seals the stream after the end of the command's process, when all output of the process is in the pipe. The
-// deadline wakes run, which then reads exactly this output.
+// ended seals the stream after the end of the command's process, when the pipe has all output of the process. A
+// deadline on the pipe wakes run, which then reads exactly that output.
 func (l *outputStream) ended() {
 	_ = l.pipe.SetReadDeadline(time.Unix(1, 0))
 }

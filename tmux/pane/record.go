@@ -44,7 +44,8 @@ func (c *Record) Gap() int64 { return c.gap }
 // Fault returns the first error of writing, or nil.
 func (c *Record) Fault() error { return c.fault }
 
-// Add records p. After Seal, p is output of background jobs, which is only written as far as the file has room.
+// Add records p. After Seal, p is output of background jobs, and only as much of it is written as the file has room
+// for.
 func (c *Record) Add(p []byte) {
 	if room := c.most - c.size; room > 0 && c.size >= c.total || c.sealed {
 		c.write(p[:min(max(room, 0), int64(len(p)))])

@@ -84,7 +84,7 @@ func (s *Server) ServeConn(conn net.Conn) {
 	}
 }
 
-// greet answers and then holds the connection until the client disconnects.
+// greet answers a Greeting, then keeps the connection open until the client disconnects.
 func (s *Server) greet(w *wire, g Greeting) {
 	s.shell.Greet(g)
 	s.mu.Lock()
@@ -136,7 +136,7 @@ func (s *Server) prune() {
 	s.lingering = kept
 }
 
-// run waits for the slot, starts the command and follows it.
+// run waits until no other command runs, starts the command and follows it.
 func (s *Server) run(w *wire, r request) error {
 	cancel, gone, answers := listen(w)
 	select {

@@ -73,7 +73,7 @@ func makeChanges(ctx context.Context, w *Workspace, call tools.Call, done string
 	return res
 }
 
-// sameWork reports whether an action does no more than the approved one.
+// sameWork reports whether the action now does no more than the planned one, which was approved.
 func sameWork(now, planned action.Action) bool {
 	return now.Path == planned.Path && slices.Equal(now.Paths, planned.Paths) && now.Preview == planned.Preview &&
 		now.OtherNames <= planned.OtherNames && (planned.ReadOnly || !now.ReadOnly)

@@ -81,7 +81,7 @@ func none(remarks ...string) tools.Result {
 	return res
 }
 
-// one returns the named file in the folder dir, even if it is ignored or a link.
+// one returns the result for a single file, name in the folder dir, even if it is ignored or a link.
 func (t *glob) one(ctx context.Context, dir, name, remark string) tools.Result {
 	path := fs.Join(dir, name)
 	info, err := t.ws.files.Lstat(ctx, path)

@@ -59,7 +59,7 @@ func (l *leftOut) ignored(p *pattern) func(rel string, e os.DirEntry) bool {
 	}
 }
 
-// note returns the counts in one line, "" for none. hint tells how to reach the named files.
+// note returns the counts in one line, "" for none. hint tells the model how to search the named files.
 func (l *leftOut) note(hint string) string {
 	var all []string
 	named := false

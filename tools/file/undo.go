@@ -68,7 +68,7 @@ func (w *Workspace) Restore(ctx context.Context, files []tools.Before, force boo
 	return nil, nil
 }
 
-// Forget marks that files have changed: the model must read them again before it changes them.
+// Forget marks files as changed: the model must read them again before it changes them.
 func (w *Workspace) Forget(paths []string) {
 	for _, path := range paths {
 		w.seen.forget(path)

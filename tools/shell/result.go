@@ -202,7 +202,7 @@ func paths(res tmux.Result) []string {
 	return p
 }
 
-// ends returns the end of an output stream, as far as it is in memory.
+// ends returns an output stream if all of it is in memory, else its end.
 func ends(c tmux.Captured) []byte {
 	if int64(len(c.Head)+len(c.Tail)) == c.Total {
 		return append(bytes.Clone(c.Head), c.Tail...)

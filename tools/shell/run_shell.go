@@ -97,8 +97,7 @@ func (t *Shell) Unattend() { t.alone = true }
 // Limit limits the output of commands that the model gets. Call it before the first tool call.
 func (t *Shell) Limit(l Limits) { t.limits = l }
 
-// Confine makes commands that need no approval run in the read-only sandbox. Call it before
-// the first tool call.
+// Confine makes commands without approval run in the read-only sandbox. Call it before the first tool call.
 func (t *Shell) Confine() { t.confines = true }
 
 // New returns the tool. It runs commands in panes or, without tmux, in plain, after calling warn once. cwd is where the

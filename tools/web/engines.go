@@ -30,7 +30,7 @@ type engine struct {
 	key   http.Header // header of the key, with the text before it; nil if the engine has no keys
 }
 
-// engines are the engines with a JSON API by their names in the settings.
+// engines maps names in the settings to engines.
 var engines = map[string]engine{
 	// https://docs.searxng.org/dev/search_api: GET /search with q and format.
 	"searxng": {name: "SearXNG", path: "/search", query: "q", more: url.Values{"format": {"json"}}},
@@ -49,8 +49,9 @@ var engines = map[string]engine{
 	},
 }
 
-// engineClient returns the client for search engines. Only the person's own settings name the server of SearXNG, so it
-// may be on this machine or in the local network. The client follows no redirection, so no other host gets the key.
+// engineClient returns the client for search engines. The server may be on this machine or in the local network if the
+// settings name it, because only the user's own settings can. The client follows no redirection, so that no other host
+// gets the key.
 func (c *Client) engineClient() *http.Client {
 	var local []string
 	if u, err := url.Parse(c.opts.Search.URL); err == nil && u.Host != "" {
@@ -91,7 +92,7 @@ func (c *Client) engineURL(e engine, query string) (*url.URL, error) {
 	return u, nil
 }
 
-// results returns the number of results to request.
+// results returns the number of results to request from an engine.
 func (c *Client) results(e engine) int {
 	if e.most == 0 {
 		return c.opts.Search.Hits

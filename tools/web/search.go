@@ -18,7 +18,7 @@ const DefaultHits = 8
 
 const duckDuckGo = "https://html.duckduckgo.com/html/"
 
-// Search says which search engine to ask.
+// Search configures the search engine.
 type Search struct {
 	Engine string // searxng, brave or tavily; anything else means DuckDuckGo's page without scripts
 	URL    string // of the server, empty for the engine's own; SearXNG has none of its own
@@ -44,7 +44,7 @@ var ErrLayout = errors.New("the page of results has an unknown layout; no result
 // often.
 var ErrChallenge = errors.New("the search engine refuses automatic searches for now")
 
-// SearchURL returns the URL that Search fetches. Its error says what the search engine lacks, such as its key.
+// SearchURL returns the URL that Search fetches. Its error names the missing setting, such as the engine's key.
 func (c *Client) SearchURL(query string) (*url.URL, error) {
 	if e, ok := engines[c.opts.Search.Engine]; ok {
 		return c.engineURL(e, query)
@@ -56,8 +56,8 @@ func (c *Client) SearchURL(query string) (*url.URL, error) {
 	return c.Check(base + "?" + url.Values{"q": {query}}.Encode())
 }
 
-// Search returns the results of the search engine at u, SearchURL's URL for the query. If it returns neither hits nor
-// an error, there are no results.
+// Search returns the results of a search; u is what SearchURL returned for the query. If it returns neither hits nor an
+// error, there are no results.
 func (c *Client) Search(ctx context.Context, u *url.URL, query string) ([]Hit, error) {
 	if e, ok := engines[c.opts.Search.Engine]; ok {
 		return c.askEngine(ctx, e, u, query)

@@ -1,5 +1,5 @@
-// Package hosttest starts targets for tests: an ssh server, containers with the programs of this machine, and a
-// forwarder that can slow down or cut a connection.
+// Package hosttest starts targets for tests: an ssh server, and containers with the programs of this machine. A
+// [Forwarder] can slow down or cut the connection to a server.
 //
 //	srv := hosttest.NewSSHD(t, "") // skips the test where sshd is missing
 //	h, err := host.SSH(host.SSHOptions{Dest: srv.Dest, ConfigFile: srv.Config})

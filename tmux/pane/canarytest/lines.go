@@ -42,7 +42,7 @@ func Lines(t *testing.T, corpus string) (all []Line) {
 	return all
 }
 
-// Maybe reports whether a line does not change its canary reliably, even without a sandbox.
+// Maybe reports whether a line may fail to change its canary even without a sandbox.
 func (l Line) Maybe() bool { return slices.Contains(l.Needs, "maybe") }
 
 // Has reports whether this machine has everything that a line needs.

@@ -83,7 +83,8 @@ func Clean(first, now, withheld []string) []string {
 // keyStarts lists prefixes of API keys and tokens.
 var keyStarts = strings.Fields("sk- sk_live ghp_ gho_ ghs_ github_pat_ glpat- xoxb- xoxp- AKIA ASIA AIza eyJ npm_ pypi- hf_ -----BEGIN")
 
-// secretVariable reports whether a variable holds a secret. For git's numbered settings only the value counts.
+// secretVariable reports whether a variable holds a secret. For git's numbered settings (GIT_CONFIG_VALUE_0 and so on),
+// only the value counts.
 func secretVariable(kv string) bool {
 	name, value, _ := strings.Cut(kv, "=")
 	numbered := strings.HasPrefix(name, "GIT_CONFIG_")

@@ -89,8 +89,8 @@ func newSurvey(root string, hidden []string) *survey {
 	return &survey{root: root, hidden: hidden, named: part != "", most: maxLooked}
 }
 
-// look returns the hidden paths in the root (or the root itself), the files with secret names, all other names of these
-// files, and the folders beyond the limit of files. It skips .git and node_modules.
+// look returns the paths to hide: the hidden paths in the root (or the root itself), the files with secret names, all
+// other names of these files, and the folders beyond the limit of files. It skips .git and node_modules.
 func (s *survey) look() []string {
 	if s.watch == nil {
 		s.watch = newWatch(s.root)

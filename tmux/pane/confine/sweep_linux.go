@@ -131,7 +131,7 @@ func orphans() (all, ours []int) {
 
 type process struct{ parent int }
 
-// processes returns the processes with our marks, which no process can remove.
+// processes returns the processes that carry the marks of confined commands, which no process can remove.
 func processes() map[int]*process {
 	all := map[int]*process{}
 	files, _ := filepath.Glob("/proc/[0-9]*/status")

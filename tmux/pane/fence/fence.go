@@ -52,8 +52,8 @@ type Config struct {
 	Server bool
 	// Launch returns the program that starts bwrap on Linux, with its first arguments; the path of bwrap and its
 	// arguments follow. Launch is called with the command before each start, and may add to the command's ExtraFiles.
-	// The program has to create a network namespace and run bwrap in it, because the fence then creates none. If Launch
-	// is nil, bwrap is started directly.
+	// The program must create a network namespace and run bwrap in it, because with Launch the fence creates none. If
+	// Launch is nil, bwrap is started directly.
 	Launch func(cmd *exec.Cmd) []string
 }
 

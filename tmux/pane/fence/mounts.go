@@ -54,8 +54,8 @@ func (p plan) addAll(k kind, paths []string) {
 	}
 }
 
-// fix makes the folders between top and path mount points, so that a command can't rename one of them and so remove the
-// mount from path.
+// fix makes mount points of the folders between top and path. Otherwise a command could rename one of them, and path
+// would no longer be a mount.
 func (p plan) fix(top, path string) {
 	for dir := filepath.Dir(path); dir != top && texts.Below(dir, top); dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {

@@ -184,8 +184,8 @@ func (f *Fence) Sweep(pid int) error {
 	return nil
 }
 
-// Ask sets the function for hosts outside the settings that the command of a process wants to reach. Without it nobody
-// is asked.
+// Ask sets the function that decides whether the command with a pid may reach hosts outside the settings. Without it,
+// nobody is asked.
 func (f *Fence) Ask(pid int, ask Ask) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -306,8 +306,8 @@ func watch(pid int) (first, pidfd int, err error) {
 	return pid, pidfd, nil
 }
 
-// Ask sets the function for hosts outside the settings that the command of a process wants to reach. Without it nobody
-// is asked.
+// Ask sets the function that decides whether the command with a pid may reach hosts outside the settings. Without it,
+// nobody is asked.
 func (f *Fence) Ask(pid int, ask Ask) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

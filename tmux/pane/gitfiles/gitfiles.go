@@ -169,8 +169,8 @@ func (f *finder) expand(value, dir string) string {
 	return filepath.Join(dir, value)
 }
 
-// mayHold reports whether the condition of an include may be true for a repository of the session. It evaluates only
-// conditions on folders, and only the part of their patterns before the first wildcard.
+// mayHold reports whether the condition of an include might be true for a repository of the session. It evaluates only
+// conditions on folders, and only the part of a pattern before its first wildcard.
 func (f *finder) mayHold(condition, config string) bool {
 	kind, pattern, _ := strings.Cut(condition, ":")
 	if kind != "gitdir" && kind != "gitdir/i" {

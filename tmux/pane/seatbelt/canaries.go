@@ -313,7 +313,7 @@ func (w *World) run(script string, holder Holder) (output string, err error) {
 	return out.String(), holder.Sweep(cmd.Process.Pid)
 }
 
-// later returns the canaries whose files appear after a while, because other programs create them.
+// later returns those of the tried canaries whose files appear only after a while, because other programs create them.
 func (w *World) later(tried []canary, limit time.Duration) (through []canary) {
 	for until := time.Now().Add(limit); time.Now().Before(until) && len(through) == 0; time.Sleep(100 * time.Millisecond) {
 		for _, c := range tried {

@@ -147,8 +147,8 @@ func (r Rules) Hold() (*Held, error) {
 	return h, nil
 }
 
-// pins returns the folders that a command must not move, because rules are about paths. These are the writable folders
-// and, in them, each folder above a path that is not writable.
+// pins returns the folders that a command must not move, because the rules refer to paths: the writable folders, and in
+// them each folder above a path that is not writable.
 func (h *Held) pins() (all []string) {
 	roots := append(slices.Clone(h.Write), h.Temp)
 	all = slices.Clone(roots)

@@ -82,7 +82,7 @@ type lister struct {
 	one, two           [64 << 10]byte
 }
 
-// list fills in the changes of a result, and the moves with which Keep makes them in the workspace.
+// list fills in the changes of a result, and the moves by which Keep repeats them in the workspace.
 func (t *trial) list(r *Result) error {
 	l := &lister{upper: filepath.Join(part(t.layer, 0), enter.Upper), work: t.work, layer: t.layer, r: r}
 	up, err := lstat(l.upper)
@@ -119,7 +119,7 @@ func (l *lister) lose(rel, format string, args ...any) {
 	l.r.Losses = append(l.r.Losses, Loss{rel, fmt.Sprintf(format, args...)})
 }
 
-// move records what Keep does to a path. It records nothing if whole is set, because a folder above is moved as a
+// move records what Keep must do to a path. If whole is set, it records nothing, because a folder above is moved as a
 // whole.
 func (l *lister) move(do deed, rel string, up, low *stat, whole bool) {
 	if whole {

@@ -1,8 +1,8 @@
 // Package inside is the part of buddy that runs in the workspace sandbox just before a command. It opens the port of
 // the proxy there, then replaces itself with the command.
 //
-// It does so in an init function and imports little, so that the packages that it does not need are not initialised:
-// that would take longer than everything else, for each command.
+// It does so in an init function and imports little: initialising the other packages of buddy would take longer than
+// everything else, for each command.
 package inside
 
 import (

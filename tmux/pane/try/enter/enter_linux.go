@@ -1,4 +1,4 @@
-// Package enter is the part of buddy that prepares the sandbox in which a command is tried.
+// Package enter is the part of buddy that prepares the sandbox in which package try runs a command.
 //
 // A first process creates namespaces and starts a second process in them. The second one mounts overlays over the
 // writable folders, opens the port of a name server, and replaces itself with bwrap. The main process of buddy can't
