@@ -334,7 +334,7 @@ func (c *control) notice(line string) {
 	case strings.HasPrefix(line, "%session-changed "):
 		select {
 		case c.ready <- struct{}{}:
-		default: // a person moved this client to another session
+		default: // the user moved this client to another session
 		}
 		return
 	}

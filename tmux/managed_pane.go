@@ -65,7 +65,7 @@ func (s *managedPane) attach(ctx context.Context, dir string) (job, error) {
 	return s.sup.attach(ctx, dir)
 }
 
-// ensure creates the session, the pane and the supervisor, if missing. The caller holds making.
+// ensure creates the session, the pane and the supervisor, if missing. The caller holds the mutex making.
 func (s *managedPane) ensure(ctx context.Context) error {
 	err := s.greet(ctx)
 	if !errors.Is(err, errGone) {
@@ -84,7 +84,7 @@ func (s *managedPane) ensure(ctx context.Context) error {
 	return nil
 }
 
-// open creates the pane with the supervisor. The caller holds making.
+// open creates the pane with the supervisor. The caller holds the mutex making.
 func (s *managedPane) open(ctx context.Context) error {
 	if s.base == nil {
 		created, err := s.srv.ensureSession(ctx)
@@ -122,7 +122,7 @@ func (s *managedPane) await(ctx context.Context) error {
 	}
 }
 
-// greet connects to the supervisor if one runs. The caller holds making.
+// greet connects to the supervisor if one runs. The caller holds the mutex making.
 func (s *managedPane) greet(ctx context.Context) error {
 	if err := s.sup.prepare(ctx); err != nil {
 		return err
@@ -266,7 +266,7 @@ func (s *managedPane) close(ctx context.Context) (kept []string, err error) {
 	return nil, s.end(ctx)
 }
 
-// end closes the pane and ends its programs. The caller holds making.
+// end closes the pane and ends its programs. The caller holds the mutex making.
 func (s *managedPane) end(ctx context.Context) error {
 	s.mu.Lock()
 	s.closing, s.gone = true, true

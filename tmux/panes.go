@@ -33,7 +33,7 @@ const paneFields = "#{pane_id} #{@buddy_managed} #{@buddy_owner} #{@buddy_role} 
 // managed.
 func parsePane(line string) (p Pane, ok bool) {
 	f := strings.SplitN(line, " ", 8)
-	if len(f) < 8 || f[1] != "1" || f[2] != owner || f[3] == "" { // a person's pane has the session's marks, but no role
+	if len(f) < 8 || f[1] != "1" || f[2] != owner || f[3] == "" { // the user's own pane has the session's marks, but no role
 		return Pane{}, false
 	}
 	p = Pane{ID: f[0], role: f[3], Shared: f[3] == roleShared, Dead: f[4] == "1", Program: f[6], Title: f[7], mode: f[5] == "1"}
@@ -259,7 +259,7 @@ func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) 
 	if s.srv.fitted == nil {
 		s.srv.fitted = make(map[string]bool)
 	}
-	s.srv.fitted[p.ID] = true // this size, also the default one, is ours, not a person's
+	s.srv.fitted[p.ID] = true // we set this size, even the default one; the user's terminal did not
 	s.srv.mu.Unlock()
 	size := fmt.Sprintf("-x %d -y %d", w, h)
 	if back {

@@ -22,7 +22,7 @@ const (
 	paneTitle  = "shared"
 	roleShared = "shared"
 
-	// The size of a pane until a person attaches.
+	// The size of a pane until the user attaches a terminal.
 	paneWidth, paneHeight = "120", "40"
 
 	startLimit = 5 * time.Second // for a supervisor to answer

@@ -85,7 +85,7 @@ type PaneEvent struct {
 	Kind   PaneKind
 	Pane   string // tmux's id, such as %3
 	Title  string // of Opened
-	Attach string // for Opened: the shell command that shows the pane to a person
+	Attach string // for Opened: the shell command that shows the pane to the user
 	Name   string // for Opened: the name of the pane's tmux session
 	Why    string // of Lost
 }
@@ -97,7 +97,7 @@ type Session struct {
 	runner    runner
 	srv       *server                        // nil without tmux
 	runnerFor func(key, title string) runner // creates the runner of a command with its own pane
-	attach    func() string                  // the command line that shows the pane to a person
+	attach    func() string                  // the command line that shows the pane to the user
 	paint     *painter                       // nil without tmux
 	own       commandPanes
 	ctx       context.Context // ends with Close

@@ -252,8 +252,8 @@ type useTool struct {
 	Schema
 }
 
-// NewUseTool returns the tool use_tool, which calls tools of d. The called tool plans and runs its calls, and the
-// policy judges them as calls of that tool.
+// NewUseTool returns the tool use_tool, which calls tools of d. A call of use_tool is planned and run by the tool that
+// it names, and the policy judges it as a call of that tool.
 func NewUseTool(d *Deferred) Tool {
 	return &useTool{d, Define[useArgs](useName, useToolText)}
 }

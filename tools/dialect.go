@@ -53,7 +53,7 @@ const (
 	noLimit    = "the result says when it was cut"
 )
 
-// dialects lists those of our tools that other programs have under other names or with other arguments.
+// dialects lists our tools that other programs have under other names.
 var dialects = []dialect{
 	{
 		tool: "run_shell",

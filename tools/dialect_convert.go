@@ -394,7 +394,7 @@ func labelsIn(raw json.RawMessage) []string {
 // blockTime is the wait of a blocking foreign call that gives no timeout.
 const blockTime = "30s"
 
-// convertTaskOutput translates the foreign arguments for blocking and for its timeout to the argument wait.
+// convertTaskOutput translates foreign arguments, which say whether to wait and for how long, to the argument wait.
 func convertTaskOutput(f *foreign) error {
 	block, ok := f.removeBool("block")
 	if wait, given := f.removeBoolWait(); given {

@@ -92,8 +92,7 @@ type FileData struct {
 }
 
 // ReadFiles reads many regular files in one round trip, at most limit bytes of each and 64 MiB in all. The paths must
-// be free of symbolic links, as [Host.RealPath] returns them. Only the content of files that have selects is
-// transferred.
+// be free of symbolic links, as [Host.RealPath] returns them. have selects the files whose content is transferred.
 func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have Texts) ([]FileData, error) {
 	filter := ""
 	if len(have.Any) > 0 {

@@ -133,7 +133,7 @@ func (s *ssh) attach(argv []string) string {
 	return Line(s.argv("-t", s.opt.Dest)...) + " " + there
 }
 
-// socket returns the path of the master's socket. The caller holds mu or making.
+// socket returns the path of the master's socket. The caller holds the mutex mu or making.
 func (s *ssh) socket() string {
 	if s.dir == nil {
 		return "none" // nothing connects before the first master
@@ -186,7 +186,7 @@ type socketDir struct {
 const guardScript = `trap '' HUP INT QUIT TERM; read -r _; "$@" >/dev/null 2>&1; rm -rf -- "$0"`
 
 // makeDir makes a folder for the socket of a new connection. The path must be short, because the length of a socket's
-// path is limited and ssh first uses a name with 17 more characters. The caller holds making.
+// path is limited and ssh first uses a name with 17 more characters. The caller holds the mutex making.
 func (s *ssh) makeDir() error {
 	s.dir.close()
 	base := os.TempDir()

@@ -215,8 +215,8 @@ func (s *Shell) inherit() (err error) {
 }
 
 // Exported returns the variables that were exported after the last command of the supervisor in dir, as NAME=value. It
-// returns nil before the first command, and for zsh, whose state it can't read. shell is the name of the supervisor's
-// shell.
+// returns nil before the first command, and for zsh, whose state it does not read. shell is the name of the
+// supervisor's shell.
 func Exported(dir, shell string) ([]string, error) {
 	kind := KindOf(shell)
 	if dir == "" || kind == kindZsh {

@@ -11,7 +11,7 @@ const Keys = "keys"
 
 const (
 	keysEvery = time.Second     // between two checks of a running command
-	keysQuiet = 2 * time.Second // without output before a read of the terminal counts as waiting for a person
+	keysQuiet = 2 * time.Second // without output before a read of the terminal counts as waiting for the user
 )
 
 // watchKeys puts the start and end of each wait for keys into a mailbox, until the command ends or the client has gone.

@@ -101,7 +101,7 @@ func (s *Server) Tmux(args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// Attach attaches a client to a session, like a person, until the returned function is called.
+// Attach attaches a client to a session, as the user would, until the returned function is called.
 func (s *Server) Attach(session string) (detach func()) {
 	s.t.Helper()
 	cmd := s.command("-C", "attach", "-t", "="+session)

@@ -57,10 +57,10 @@ func (f *seenFiles) hold(known *seenFile, s snapshot) {
 }
 
 // Changed returns the files that the main conversation has read or written and that have changed or disappeared since,
-// sorted by path. Each change is reported once. After that, the model counts as knowing a change with a diff; a file
-// without a diff is not reported again until the model has read it. Files with the same size and time are not opened;
-// the times on a target are in whole seconds. At most the 200 most recent files are checked; on a target only four,
-// because each check takes time.
+// sorted by path. Each change is reported once. A change with a diff then counts as known to the model; a file without
+// a diff is not reported again until the model has read it. Files with the same size and time are not opened; the times
+// on a target are in whole seconds. At most the 200 most recent files are checked; on a target only four, because each
+// check takes time.
 func (w *Workspace) Changed(ctx context.Context) []Change {
 	var changed []Change
 	for _, s := range w.seen.by(0).watched(maxWatched / w.files.BatchSize()) { // each check costs time on a target

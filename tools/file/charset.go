@@ -144,8 +144,8 @@ func decode(data []byte) (string, *charset) {
 	return c.decode(data), c
 }
 
-// decodeAfter decodes a file again after something has changed it. Unless the content is UTF-8 now, it keeps the
-// earlier charset was if all bytes are valid in that.
+// decodeAfter decodes a file again after something has changed it. Unless the content is UTF-8 now, it returns was, the
+// earlier charset, if all bytes are valid in that.
 func decodeAfter(was *charset, data []byte) (string, *charset) {
 	text, c := decode(data)
 	if c != nil && was != nil && was.bad(data) == 0 {

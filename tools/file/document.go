@@ -30,8 +30,8 @@ type part struct {
 	text     string
 }
 
-// splice returns the document with parts, sorted by offset, replaced. Bytes outside the parts stay as they are. Invalid
-// bytes inside a part are an error, unless lossy allows replacing them.
+// splice returns the document with the parts replaced, which must be sorted by offset. Bytes outside the parts stay as
+// they are. Invalid bytes inside a part are an error, unless lossy allows replacing them.
 func (d document) splice(parts []part, lossy bool) (document, error) {
 	var text strings.Builder
 	var data []byte

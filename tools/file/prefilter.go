@@ -9,7 +9,7 @@ import (
 	"buddy/texts"
 )
 
-// prefilter is a text that matches of a pattern contain. Searching for such texts rejects most lines much faster than a
+// prefilter is a text to search for before a pattern is matched. Such searches reject most lines much faster than a
 // regular expression can.
 type prefilter struct {
 	text []byte
@@ -19,7 +19,8 @@ type prefilter struct {
 // maxPrefilters bounds the texts that are searched for.
 const maxPrefilters = 10
 
-// prefiltersOf returns texts at least one of which occurs in every match of a pattern; none if there are no such texts.
+// prefiltersOf returns texts such that every match of a pattern contains at least one of them; none if there are no
+// such texts.
 func prefiltersOf(expr string) []prefilter {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {

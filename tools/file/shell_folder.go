@@ -10,12 +10,12 @@ import (
 )
 
 // FollowShell sets the function that returns the current folder of the target's shell, "" while unknown. Relative paths
-// still start in the workspace; but if the shell's folder also has a file of that name, a change fails and asks which
-// file is meant. Call it before the first tool call.
+// still start in the workspace; but if the shell's folder also has the file that a change names, the change fails and
+// asks which one is meant. Call it before the first tool call.
 func FollowShell(w *Workspace, now func() string) { w.shell = now }
 
-// awayFolder returns the real path of the shell's folder if an argument, relative to it, names another path than
-// relative to the workspace; else "".
+// awayFolder returns the real path of the shell's folder if an argument names another path there than in the workspace;
+// else "".
 func awayFolder(ctx context.Context, w *Workspace, arg string) string {
 	if w.shell == nil || filepath.IsAbs(arg) || arg == "~" || strings.HasPrefix(arg, "~/") {
 		return ""

@@ -208,7 +208,7 @@ func (n *Notebook) items(list span) ([]span, error) {
 	return all, nil
 }
 
-// value returns the next value that a decoder reads; the decoder started at the offset from.
+// value returns the next value of a decoder. from is the offset at which the decoder started.
 func (n *Notebook) value(in *json.Decoder, from int) (span, error) {
 	var raw json.RawMessage
 	if err := in.Decode(&raw); err != nil {

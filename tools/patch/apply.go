@@ -203,8 +203,7 @@ func mismatch(h Hunk, old []string, fits []int) *Mismatch {
 	return m
 }
 
-// anchor returns the index of the first line that equals s except for spaces around it, searching from the index from;
-// or -1.
+// anchor returns the index of the first line, at or after from, that equals s except for spaces around it; or -1.
 func (a *applier) anchor(s string, from int) int {
 	for at := from; at < len(a.bare); at++ {
 		if strings.TrimSpace(a.bare[at]) == strings.TrimSpace(s) {
@@ -226,7 +225,7 @@ func (a *applier) insertion(h Hunk, from int) int {
 	}
 }
 
-// fits returns the first positions, at or after the index from, where the lines want occur in the file.
+// fits returns the first positions where the lines want occur in the file, at or after from.
 func (a *applier) fits(want []string, from int) []int {
 	var found []int
 	for at := from; at+len(want) <= len(a.bare) && len(found) < maxFits; at++ {

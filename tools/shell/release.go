@@ -27,7 +27,7 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 			t.cwd.Store(&cwd)
 		}
 		r := finished(res, err, limit, t.elsewhere())
-		r.Stopped = r.Stopped && !released(call) // a command that a person sent to the background is not started again
+		r.Stopped = r.Stopped && !released(call) // a command that the user sent to the background is not started again
 		return r
 	}
 	job.pane = t.ref(job.run.Pane()).String()

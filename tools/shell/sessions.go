@@ -77,7 +77,7 @@ type killSession struct {
 	tools.Typed[killSessionArgs]
 }
 
-// PlanArgs describes the command that would do the same, because it ends everything in the tmux session.
+// PlanArgs describes the tmux command with the same effect, because the call ends everything in the session.
 func (t *killSession) PlanArgs(args killSessionArgs) (action.Action, error) {
 	if name := t.shell.panes.Name(); args.Session == "default" || args.Session == name {
 		return action.Action{}, tools.Invalid("session: %q belongs to this program and cannot be closed", name)

@@ -67,7 +67,7 @@ func (l *changeLog) add(text string, seen action.SeenFile) {
 	l.all = l.all[max(0, len(l.all)-maxChanges):]
 }
 
-// since returns as many of the changes after the number from as fit, the number of the last of them, and their files.
+// since returns the changes with numbers above from, as many as fit, the number of the last of them, and their files.
 func (l *changeLog) since(from int64) (text, reported string, seen []action.SeenFile) {
 	const head = "Files changed since you read or wrote them, by a command of yours or by somebody else. A diff shows the whole change.\n"
 	var b strings.Builder

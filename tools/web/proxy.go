@@ -19,7 +19,7 @@ import (
 )
 
 // dial connects to a host, through a proxy if one is configured. The proxy gets the address that was checked here,
-// never the name, for which it could find another address.
+// never the name: it might look up another address.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	proxy, err := c.proxyFor(ctx, address)
 	if err != nil {

@@ -65,10 +65,10 @@ func (n note) recordPID(dir string, pid int) (err error) {
 	return err
 }
 
-// Sweep ends the children with a note in the folder state whose owner is dead, along with their process groups, and
-// removes the notes. It leaves alone the children of a living owner, and processes that reuse a child's pid. Sweep
-// returns the number of ended groups, and the errors of unreadable notes. It takes up to 4 seconds if a process ignores
-// TERM.
+// Sweep ends the children that have a note in the folder state and whose owner is dead, along with their process
+// groups. It removes their notes. It leaves alone the children of a living owner, and processes that reuse a child's
+// pid. Sweep returns the number of ended groups, and the errors of unreadable notes. It takes up to 4 seconds if a
+// process ignores TERM.
 func Sweep(state string) (ended int, err error) {
 	files, err := os.ReadDir(state)
 	if errors.Is(err, fs.ErrNotExist) {

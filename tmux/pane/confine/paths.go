@@ -16,8 +16,8 @@ var unreadable = []string{
 	"openvpn", "ipsec.d", "ipsec.secrets", "letsencrypt", "krb5.keytab", "ppp", "docker", "kubernetes", "rancher", "ssl/private", "pki/tls/private",
 }
 
-// tools lists the folders of toolchains. The environment variable names the folder; if it is not set, the folder is
-// home, below the home folder.
+// tools lists the folders of toolchains. variable is the environment variable that names the folder; home is the
+// folder's default, relative to the home folder.
 var tools = []struct{ variable, home string }{
 	{"GOROOT", "sdk"},
 	{"GOMODCACHE", "go/pkg/mod"},

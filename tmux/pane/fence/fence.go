@@ -31,7 +31,7 @@ type Settings struct {
 	State   string   `json:"state,omitempty"`   // the folder of buddy's own files, which can't be a workspace
 	Network bool     `json:"network,omitempty"` // the network of the machine, its loopback included
 	Hosts   []string `json:"hosts,omitempty"`   // hosts that commands can reach even without Network
-	Asks    bool     `json:"asks,omitempty"`    // a person may be asked about other names, see [Fence.Ask]
+	Asks    bool     `json:"asks,omitempty"`    // the user may be asked about other names, see [Fence.Ask]
 	Cache   string   `json:"cache,omitempty"`   // the folder for the workspace's caches; "": none
 	Marks   string   `json:"marks,omitempty"`   // the folder with marks of changes made without approval, see package unseen; "": none
 }

@@ -54,8 +54,8 @@ func (p plan) addAll(k kind, paths []string) {
 	}
 }
 
-// fix makes mount points of the folders between top and path. Otherwise a command could rename one of them, and path
-// would no longer be a mount.
+// fix makes mount points of the folders between top and path. Otherwise a command could rename one of them, which would
+// take the mount away from path.
 func (p plan) fix(top, path string) {
 	for dir := filepath.Dir(path); dir != top && texts.Below(dir, top); dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {

@@ -261,7 +261,7 @@ func (k *keeper) undo(n int) error {
 func (k *keeper) old(n int) string { return filepath.Join(k.layer, oldDir, strconv.Itoa(n)) }
 
 // rename does the renaming of move n, or reverts it if forth is false. It first makes folders writable for their owner,
-// because other folders can't be moved into another folder.
+// because a folder without write permission can't be moved into another folder.
 func (k *keeper) rename(n int, forth bool) error {
 	m := k.Moves[n]
 	path := string(m.Path)
