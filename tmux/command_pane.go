@@ -210,8 +210,8 @@ func (s *Session) reap(ctx context.Context) {
 	}
 }
 
-// adopt takes over the panes of an earlier process of this session. They count towards MaxPanes, and are closed when
-// nothing runs in them.
+// adopt takes over the panes of an earlier process of this session. These count towards MaxPanes; a pane is closed when
+// nothing runs in it.
 func (s *Session) adopt(ctx context.Context) {
 	if s.srv == nil {
 		return

@@ -315,7 +315,7 @@ func (b idleTimer) Write(p []byte) (int, error) {
 	return b.w.Write(p)
 }
 
-// retry waits before the next attempt to connect, and reports whether to make one. since is the time when the
+// retry waits before the next attempt to connect, and reports whether there should be one. since is the time when the
 // connection was cut; if it is zero, retry sets it.
 func (m *mirror) retry(since *time.Time, err error) bool {
 	if since.IsZero() {

@@ -55,8 +55,8 @@ type streamEnd struct {
 	fault string
 }
 
-// end asks the target for the end of a stream whose final mark did not arrive with the stream, because the stream was
-// larger than its first file or recording stopped.
+// end asks the target for the end of a stream whose final mark did not arrive, because the stream was larger than its
+// first file, or recording stopped.
 func (m *mirror) end(s *stream) (streamEnd, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

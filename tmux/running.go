@@ -43,7 +43,7 @@ type Spec struct {
 	Mode    Mode   // "" = Capture
 	Output  Output // may be nil
 	// Hosts decides whether a sandboxed command may reach a host that is not in the settings, and returns nil to allow
-	// it. The decision may take long. If Hosts is nil, and after a Reattach, no such host is allowed.
+	// it. The decision may take long. No such host is allowed if Hosts is nil, nor after a Reattach.
 	Hosts func(pane.Host) error
 	// Free is for a command that runs without approval: nothing that earlier commands set changes the meaning of its
 	// words, and only its final directory is carried over.

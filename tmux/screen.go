@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// frame is the minimum time between two rounds. A round captures all panes that have printed, so that many panes wake
-// us no more often than one pane. Screens are not drawn faster than this.
+// frame is the minimum time between two rounds. Each round captures all panes that have printed, so that many panes
+// cause no more rounds than one. Screens are not drawn more often either.
 const frame = 33 * time.Millisecond
 
-// retryGap is the minimum time between two attempts to attach to a session that refuses the control client. Without it
-// the painter would try all the time, because each client that ends wakes it.
+// retryGap is the minimum time between two attempts to attach to a session that refuses the control client. Without a
+// pause, the painter would try again at once, because the end of each client wakes it.
 const retryGap = time.Second
 
 // Screen holds the visible text of a pane.

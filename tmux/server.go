@@ -65,8 +65,8 @@ type supervisor interface {
 	attach(ctx context.Context, dir string) (job, error)
 	drop()
 	remove(ctx context.Context) error
-	// leave records that the client left for good while a command ran; abandoned reports whether a client left this
-	// way, none has come back and nothing runs any more.
+	// leave records that the client left for good while a command ran. abandoned reports whether that happened, no
+	// client has come back since, and nothing runs any more.
 	leave(ctx context.Context) error
 	abandoned(ctx context.Context) bool
 

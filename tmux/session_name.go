@@ -10,9 +10,9 @@ import (
 // shortest is the minimum number of characters of a session's identity in its name in tmux.
 const shortest = 4
 
-// sessionName holds the name of a session in tmux. With [Options.Short] it is determined when tmux is asked for the
-// first time: an existing session has its identity in the option @buddy_session, and keeps its name; a new session gets
-// the shortest unused name.
+// sessionName holds the name of a session in tmux. With [Options.Short], the first query of tmux determines the name:
+// an existing session, which tmux's option @buddy_session identifies, keeps its name; a new session gets the shortest
+// unused one.
 type sessionName struct {
 	identity string
 	short    bool

@@ -50,8 +50,8 @@ type Options struct {
 	// unknown; an existing session is found without it, too.
 	Short bool
 	Known string
-	// Host runs the commands; nil is this machine. On a Host they have the environment of a login there, Exe and Env
-	// are not used, and Cwd is a directory there, "" for the home directory. The Session does not close it.
+	// Host runs the commands; nil is this machine. On a Host, commands have the environment of a login there, Cwd is a
+	// directory there ("" for the home directory), and Exe and Env are not used. The Session does not close it.
 	Host *host.Host
 	Exe  string   // the program that `pane DIR` turns into the supervisor; required
 	Of   []string // folders of the session that the supervisor names in its command line
@@ -170,7 +170,7 @@ func Confines(o Options) error {
 }
 
 // Fences returns nil if commands of a Session with these Options can run in the workspace sandbox, else an error that
-// is [fence.ErrImpossible], with the next step. It runs a program in that sandbox.
+// is [fence.ErrImpossible] and tells the user what to do. It runs a program in that sandbox.
 func Fences(o Options) error {
 	switch {
 	case o.Host != nil:

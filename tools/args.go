@@ -22,8 +22,8 @@ func Invalid(format string, args ...any) error {
 
 // Decode reads a call's arguments into T; see field for the tags of T. Names must match exactly and unknown ones are
 // refused. A number, boolean or list may be encoded in a string, a number may stand for a string, and one string for a
-// list of strings, because nothing else can be meant. null counts as left out. The error is an ErrArguments that lists
-// all problems at once, so that the model needs one more try, not five.
+// list of strings, because the meaning is clear. null counts as left out. The error is an ErrArguments that lists all
+// problems at once, so that the model needs one more try, not five.
 func Decode[T any](call Call) (T, error) {
 	var args, none T
 	text := call.Arguments

@@ -14,8 +14,8 @@ import (
 // one wrong letter, or two wrong letters in the long name of a read-only tool. near lists the tools with similar names.
 // If there are several, the name is ambiguous, and meant is "".
 //
-// nearMiss compares tools of the registry only, by our names and those of other programs. A model that calls a tool of
-// an MCP server knows its exact name from tool_search.
+// nearMiss considers only tools of the registry, by our names and those of other programs. It ignores tools of MCP
+// servers, whose exact names a model has from tool_search.
 func (r *Registry) nearMiss(name string) (meant string, near []string) {
 	wrong := bareName(name)
 	same := ""
@@ -161,8 +161,8 @@ func (f *foreign) correct(d dialect, required []string) map[string]string {
 	return renamed
 }
 
-// slipFor returns the only argument that a name can be a slip for. It returns ok false when several arguments are
-// similar.
+// slipFor returns the only argument that a misspelled name can mean. ok is false if there is none, if several are
+// similar, or if the argument must not be corrected.
 func (f *foreign) slipFor(d dialect, wrong string, required []string) (to string, ok bool) {
 	if len(wrong) > maxSlipBytes || f.known[wrong] != nil || isArgument(d, wrong) || string(f.values[wrong]) == "null" {
 		return "", false

@@ -14,7 +14,7 @@ import (
 )
 
 // dialect translates calls of other programs' tools to calls of one of our tools. Models are trained on those programs
-// and send such calls whatever the schema is; refusing a call costs a turn.
+// and send such calls whatever our schema says, and refusing a call costs a turn.
 //
 // The forms are those of Codex CLI, Claude Code, opencode, crush, Gemini CLI and pi.
 type dialect struct {

@@ -26,8 +26,8 @@ import (
 	"syscall"
 )
 
-// shellsMax limits the shells on a target. An sshd allows ten sessions per connection; together with the master's
-// session and the tmux client, the shells use nine.
+// shellsMax limits the shells on a target. An sshd allows ten sessions per connection by default. The shells use seven,
+// the master and the tmux client one each.
 const shellsMax = 7
 
 // idleMax limits the idle shells that are kept open.
@@ -150,9 +150,9 @@ func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer)
 const fed = `eval "$(dd bs=1 count=%d 2>/dev/null)"`
 
 // feed runs a script in a separate process, with input from a reader, and returns the last message on its standard
-// error. The script first prints began and waits for a line, so an error before this line means that nothing was
-// carried out, and matches [ErrNotSent]. The script's input is always read to its end, because a container engine that
-// cannot pass on all input loses the script's answer.
+// error. The script first prints began and waits for a line, so an error before it gets this line matches [ErrNotSent]:
+// nothing was carried out. The script's input is always read to its end, because a container engine that cannot pass on
+// all input loses the script's answer.
 func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code int, message string, err error) {
 	began, mark := rand.Text(), rand.Text()
 	script = "echo " + began + "; read -r go || exit\n(\n" + script + "\n); code=$?; cat >/dev/null; echo " + mark + "$code\n"

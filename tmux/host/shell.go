@@ -98,8 +98,8 @@ func (s *shell) end() {
 	})
 }
 
-// do runs a script. After an error the shell must not be used any more. The script's output is between two marks in
-// each stream: a login script may have printed something before the first.
+// do runs a script. After an error the shell must not be used any more. In each stream, two marks enclose the script's
+// output, because a login script may have printed something before.
 func (s *shell) do(ctx context.Context, script string, stdout, stderr io.Writer) (int, error) {
 	mark := "\x1e" + rand.Text()
 	stop := context.AfterFunc(ctx, s.end)
@@ -219,7 +219,7 @@ func clean(text string) string {
 	return text
 }
 
-// exitCode returns the exit code of a process whose Wait returned err, or -1 for an error of another kind.
+// exitCode returns the exit code of a process whose Wait returned err, or -1 if err is no exit status.
 func exitCode(err error) int {
 	var e *exec.ExitError
 	switch {

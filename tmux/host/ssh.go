@@ -30,8 +30,8 @@ type SSHOptions struct {
 	ConfigFile string // used instead of ~/.ssh/config and the system's file; "": neither is replaced
 }
 
-// ssh is the transport to another machine. All processes share one connection, which ssh's master process holds. A
-// guard process ends the master and removes its folder when this process ends, in whatever way.
+// ssh is the transport to another machine. All processes share one connection, which ssh's master process holds. When
+// this process ends, even if it is killed, a guard process ends the master and removes its folder.
 type ssh struct {
 	opt SSHOptions
 

@@ -19,8 +19,8 @@ const reapAgain = 200 * time.Millisecond
 
 // Adopt makes this process the parent of the orphans of programs that it starts, so that an orphan can be traced to its
 // program, even if it is detached. It reaps orphans when they end, but not programs started with os/exec, whose callers
-// wait for them; these are recognized by the pidfds that Go holds. Without pidfds (Linux before 5.4) nothing is
-// adopted. Calling Adopt again does nothing.
+// wait for them. Adopt recognizes these programs by the pidfds that Go holds. Without pidfds (Linux before 5.4) nothing
+// is adopted. Calling Adopt again does nothing.
 func Adopt() { adoptOnce() }
 
 var adoptOnce = sync.OnceFunc(adoptAll)

@@ -16,11 +16,11 @@ import (
 // socketMax is the longest path of a unix socket that every system accepts (macOS: 104).
 const socketMax = 103
 
-// MakeDir makes the directory for the socket and the state of the supervisor called name, and returns its path. It has
-// mode 0700 and is in buddy-UID in /tmp, next to tmux's sockets. MakeDir avoids $XDG_RUNTIME_DIR, which is removed when
-// the user logs out, because a command must keep running when the connection drops. $TMUX_TMPDIR replaces /tmp, as for
-// tmux's sockets; the directory for temporary files is the last resort. MakeDir fails when somebody else owns the
-// directory or could replace it. getenv looks up the environment, usually [os.Getenv].
+// MakeDir makes the directory for the socket and the state of the named supervisor, and returns the directory's path.
+// It has mode 0700 and is in buddy-UID in /tmp, next to tmux's sockets. MakeDir avoids $XDG_RUNTIME_DIR, which is
+// removed when the user logs out, because a command must keep running when the connection drops. $TMUX_TMPDIR replaces
+// /tmp, as for tmux's sockets; the directory for temporary files is the last resort. MakeDir fails when somebody else
+// owns the directory or could replace it. getenv looks up the environment, usually [os.Getenv].
 func MakeDir(getenv func(string) string, name string) (string, error) {
 	var errs []error
 	for _, base := range Bases(getenv) {

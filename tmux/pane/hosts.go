@@ -66,8 +66,8 @@ func (h *hosts) of(shell *waitingShell) {
 	}
 }
 
-// join sets the client that is asked about new hosts, and about those that were requested while there was no client.
-// leave removes the client and refuses all unanswered hosts.
+// join sets the client that decides about hosts: new ones, and those that were requested while there was no client.
+// leave removes the client and refuses all undecided hosts.
 func (h *hosts) join(send func(Host)) (leave func()) {
 	h.mu.Lock()
 	if h.n > 0 {

@@ -12,7 +12,7 @@ import (
 
 // leftBehind returns the background processes of a command that has just ended, even detached ones: this process has
 // become the parent of each of them or of one of its ancestors. It omits the processes in before, which are older than
-// the command, and those of group (0 for none), which will be ended anyway.
+// the command, and the processes of group (0 for none), which will be ended anyway.
 func (o *orphans) leftBehind(before map[int]bool, group int) (all []Left) {
 	if len(o.tops(before)) == 0 {
 		return nil

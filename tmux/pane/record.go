@@ -28,8 +28,8 @@ func NewRecord(path string, most int64) *Record {
 	return &Record{path: path, most: most}
 }
 
-// Open creates the file. Without Open, the first output creates the file, because a file costs time and most commands
-// write nothing to stderr.
+// Open creates the file. Without Open, the file is created with the first output. This saves time, because most
+// commands write nothing to stderr.
 func (c *Record) Open() (err error) {
 	c.file, err = os.OpenFile(c.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	return err

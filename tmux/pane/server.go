@@ -214,8 +214,8 @@ func (s *Server) attach(w *wire, dir string) error {
 	return nil
 }
 
-// listen reads the client's frames on a command's connection. cancel is closed when the client asks to cancel, gone
-// when it disconnects. answers sets the command that the client's answers about hosts belong to.
+// listen reads a client's frames on a command's connection. cancel is closed when the client cancels the command, gone
+// when it disconnects. answers sets the command that gets the client's answers about hosts.
 func listen(w *wire) (cancel, gone chan struct{}, answers func(*Command)) {
 	cancel, gone = make(chan struct{}), make(chan struct{})
 	var about atomic.Pointer[Command]
@@ -293,8 +293,9 @@ func obey(c *Command, cancel, gone <-chan struct{}) {
 	}
 }
 
-// Shutdown ends the running command with the reason why. It waits until the command and its clients have ended, for
-// each at most twice the given time, and reports whether a client was connected. No command starts afterwards.
+// Shutdown ends the running command; why is the reason that its Exit states. It waits for the command's end, at most
+// twice the given time, then until its clients have received that end, at most the given time. It reports whether a
+// client that has sent a Greeting is connected. No command starts afterwards.
 func (s *Server) Shutdown(why string, wait time.Duration) bool {
 	s.mu.Lock()
 	s.closed = true

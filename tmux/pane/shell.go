@@ -161,8 +161,8 @@ func (s *Shell) unheld(m manner) *waitingShell {
 	}
 	cmd := &exec.Cmd{Path: s.exe, Args: append(args, s.main, s.name, s.dir, "", load, leave, folder, s.adopted(), mark, m.set()), Dir: s.folder, Env: slices.Clone(s.env)}
 	if load != "" {
-		// The state contains the environment, and unset variables must not come back. Only variables whose names are
-		// invalid in shells are passed on.
+		// Pass on only the variables whose names are invalid in shells. The state contains all others, and a variable
+		// that a command has unset must not come back.
 		cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return isName(kv) })
 	}
 	if m.free {
@@ -216,7 +216,7 @@ func (s *Shell) nextState() string {
 func (s *Shell) prepareState() error { return os.WriteFile(s.nextState(), nil, 0o600) }
 
 // adoptState makes the state of the command in dir the current one if it is complete: a shell that was killed or
-// replaced by exec saves no state. From a free command only the folder is carried over.
+// replaced by exec saves no state. Of a free command's state, only the folder counts.
 func (s *Shell) adoptState(dir string, free bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Waiting returns the number of bytes that can be read from f at once. A terminal that edits lines itself counts only
-// whole lines.
+// Waiting returns the number of bytes that can be read from f without waiting. On a terminal that reads line by line,
+// only whole lines count.
 func Waiting(f *os.File) int {
 	n := 0
 	raw, err := f.SyscallConn()

@@ -2,8 +2,8 @@ package pane
 
 import "strings"
 
-// ofFlag is the prefix of an argument by which a supervisor or a host names a folder of its session. Other processes
-// can read the argument, even if they cannot read the environment.
+// ofFlag is the prefix of an argument by which a supervisor or a host names a folder of its session. It is an argument
+// because other processes may be able to read arguments, but not the environment.
 const ofFlag = "--of="
 
 // Of returns the arguments that name folders of a session.

@@ -45,8 +45,8 @@ type request struct {
 	Greeting *Greeting `json:"greeting,omitempty"`
 }
 
-// Greeting holds a client's settings for a supervisor. Cwd and Env are taken from the first client, Reach, Fence and
-// Unattended from the last one.
+// Greeting holds a client's settings for a supervisor. The supervisor uses Cwd and Env of the first client, but Reach,
+// Fence and Unattended of the latest one.
 type Greeting struct {
 	Cwd   string        `json:"cwd"`
 	Env   []string      `json:"env"`

@@ -57,8 +57,8 @@ func lines(s string) []string {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// nearest returns the line most similar to want, and the similarity from 0 to 1: the share of both lines that is equal
-// at their start and end.
+// nearest returns the line most similar to want, and the similarity from 0 to 1: the share of the two lines that their
+// common start and end make up.
 func nearest(have []string, want string) (int, float64) {
 	best, score := 0, 0.0
 	for i, line := range have {

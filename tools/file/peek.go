@@ -12,8 +12,8 @@ import (
 	"buddy/tools/fs"
 )
 
-// Peek returns the content of a regular file of at most max bytes, and its path without symbolic links, for uses other
-// than tool calls. It refuses files that may hold secrets and, on this machine, files of other users; for a missing
+// Peek returns the content of a regular file of at most max bytes, and the file's path without symbolic links. It is
+// not for tool calls. It refuses files that may hold secrets and, on this machine, files of other users; for a missing
 // file the error is os.ErrNotExist.
 func (w *Workspace) Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error) {
 	if real, err = w.files.RealPath(ctx, filepath.Clean(path)); err != nil {

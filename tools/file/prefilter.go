@@ -120,8 +120,8 @@ func newFinder(set []prefilter, data []byte) *finder {
 	return f
 }
 
-// from returns the first offset, not before the offset at, where one of the texts occurs, or len(data). at must not
-// decrease from call to call.
+// from returns the first offset, at or after at, where one of the texts occurs, or len(data). at must not decrease from
+// call to call.
 func (f *finder) from(at int) int {
 	first := len(f.data)
 	for i, l := range f.set {

@@ -22,8 +22,9 @@ const (
 	diffLines    = 100_000 // lines that are compared
 )
 
-// preview describes a change of a file, under the model's name for it: a line with the sizes, then a unified diff with
-// all written lines. Run builds the preview again and compares the two, so that only the approved change is made.
+// preview describes a change of a file by a line with the sizes and a unified diff with all written lines. name is the
+// model's name for the file. Before a tool makes the change, it builds the preview again and compares it with the
+// approved one.
 func preview(name string, old snapshot, data []byte) string {
 	return compare(name, old, data, charsetOf(old.data))
 }

@@ -86,7 +86,7 @@ func (c *Container) Start(t testing.TB) {
 }
 
 // Stop ends the programs in the container. Podman fails with "active exec sessions, refusing to clean up" if an exec
-// starts meanwhile, although it has stopped the container, so Stop calls it again until it succeeds.
+// starts meanwhile, although it has stopped the container, so Stop repeats the call until it succeeds.
 func (c *Container) Stop(t testing.TB) {
 	t.Helper()
 	for try := 1; ; try++ {

@@ -142,8 +142,9 @@ func (w *World) listen() {
 	}
 }
 
-// breed starts the victim process that lines try to harm. It is not a child of this process. SIGHUP ends it even if the
-// tests run under nohup, because a signal that this process handles is not ignored in child processes.
+// breed starts the victim process that lines try to harm. It is not a child of this process. SIGHUP must be able to end
+// it even if the tests run under nohup. breed therefore handles the signal in this process: child processes do not
+// ignore a signal that their parent handles.
 func (w *World) breed() {
 	w.kill()
 	if signal.Ignored(unix.SIGHUP) {

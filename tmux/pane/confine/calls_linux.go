@@ -110,8 +110,8 @@ var calls = map[string][]uint32{
 }
 
 // fenceCalls holds the calls whose action differs in the workspace sandbox: builds and tests change modes and times,
-// listen, share memory and debug their own children. There, mount, process, network and IPC namespaces protect what
-// these calls could change.
+// listen, share memory and debug their own children. Namespaces for mounts, processes, network and IPC protect what
+// these calls could change there.
 var fenceCalls = map[string][]uint32{
 	"allow": {
 		unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT, unix.SYS_SETXATTR, unix.SYS_FSETXATTR,

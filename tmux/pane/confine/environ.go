@@ -36,7 +36,7 @@ var Unattended = []string{
 var given = []string{"TERM=dumb", "GIT_OPTIONAL_LOCKS=0", "PYTHONUNBUFFERED=1"}
 
 // gitSettings override the repository's settings, to keep git from starting programs that the repository names. No
-// setting can do so for external diffs and filters; these run restricted like the command.
+// setting prevents external diffs and filters; these run under the command's restrictions.
 var gitSettings = [][2]string{
 	{"safe.bareRepository", "explicit"},
 	{"core.fsmonitor", "false"},

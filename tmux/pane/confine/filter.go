@@ -77,7 +77,8 @@ func actions(abi int) map[string]program {
 		"self":       only(0, 0, eperm, allow),
 		"priority":   only(0, unix.PRIO_PROCESS, eperm, only(1, 0, eperm, allow)),
 		"ioprio":     only(0, 1 /* IOPRIO_WHO_PROCESS */, eperm, only(1, 0, eperm, allow)),
-		// Other processes' limits may be read but not set. A call that only reads has 0 as the address of new limits.
+		// Other processes' limits may be read but not set. In a call that only reads, the address of the new limits is
+		// 0.
 		"prlimit": {
 			load(low(0)),
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 5},

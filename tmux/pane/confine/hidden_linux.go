@@ -21,8 +21,8 @@ type listing struct {
 }
 
 // visible returns the rules that let commands read root except for its secrets. Landlock can't exclude anything from an
-// allowed folder, so the folders above secrets are listed entry by entry; the entries' names can be read. Links have no
-// rule, because their targets have one or may not be read.
+// allowed folder, so each entry of a folder above secrets gets a rule of its own; the names of all entries can be read.
+// Links get no rule, because their targets have one or may not be read.
 func visible(root string, secrets []string) (rules []pathRule, listed []listing) {
 	if len(secrets) == 0 {
 		return []pathRule{{path: root, access: toRead}}, nil
@@ -72,7 +72,7 @@ func statPath(path string) pathInfo {
 
 // Stale reports whether, since the box was created, a workspace folder was created or replaced, entries changed in a
 // folder that is listed entry by entry, files with secrets appeared or disappeared, or git reads other files of the
-// user. Then a command in the box could not read the new files, but could read new secrets.
+// user. A command in a stale box could not read new files, but could read new secrets.
 func (b *Box) Stale() bool {
 	return slices.ContainsFunc(b.roots, func(was pathInfo) bool {
 		now := statPath(was.path)

@@ -80,7 +80,7 @@ func System(env, roots []string) (read, secret []string) {
 }
 
 // lookedAt lists entries of readable that no build needs. The workspace sandbox omits them, because each would cost a
-// mount, and a service listens in the last one.
+// mount; besides, a service listens in the last one.
 var lookedAt = []string{"/boot", "/var/lib/apt", "/var/cache/apt", "/var/cache/man", "/var/lib/systemd/catalog", "/var/log", "/run/utmp", "/run/systemd/resolve"}
 
 // etcSecrets returns the existing entries of /etc that public omits.

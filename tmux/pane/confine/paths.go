@@ -49,8 +49,8 @@ var settings = []string{
 	".cargo/config", ".cargo/config.toml", ".cargo/env", ".terminfo", ".config/locale.conf",
 }
 
-// personal returns the folders of toolchains, which may be named by variables, and the files of the home folder that
-// tools read. roots are the workspace folders, which are excluded.
+// personal returns the folders of toolchains, which variables may name, and the files in the home folder that tools
+// read. It excludes the workspace folders, roots.
 func personal(get func(string) string, roots []string) (run, read []string) {
 	home := get("HOME")
 	ours := func(dir string) bool { // a tool's folder, which contains neither the home nor the workspace

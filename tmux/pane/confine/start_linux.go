@@ -93,8 +93,8 @@ func (b *Box) addRules() (err error) {
 	return err
 }
 
-// Seal keeps programs from inheriting descriptors that this process has inherited, such as files that the user's shell
-// had open. The process's own descriptors are never inherited. The error is [ErrImpossible].
+// Seal keeps programs from inheriting descriptors that this process has itself inherited, such as files that the user's
+// shell had open. Descriptors that this process has opened are never inherited. An error is an [ErrImpossible].
 var Seal = sync.OnceValue(func() error {
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("%w: inherited descriptors stay open (Linux 5.11 or newer closes them): %w", ErrImpossible, err)
@@ -128,9 +128,9 @@ func (b *Box) Close() {
 	}
 }
 
-// Start starts cmd restricted. cmd must do nothing until it gets input that the caller sends after Start has returned,
-// like a shell that reads its command from a pipe: before that, cmd could inspect the thread that started it, and its
-// limits do not apply yet.
+// Start starts cmd restricted. cmd must do nothing before Start has returned, because until then it could inspect the
+// thread that started it, and its limits do not apply yet. So cmd should wait for input that the caller sends
+// afterwards, like a shell that reads its command from a pipe.
 func (b *Box) Start(cmd *exec.Cmd) error {
 	adopt.prepare()
 	err := onThread(func() error {
@@ -215,9 +215,9 @@ func (b *Box) restrict() error {
 
 const seccompSetModeFilter = 1 // linux/seccomp.h
 
-// Scope keeps the calling thread and its children, as long as they run, from sending signals to other processes and
-// connecting to other abstract Unix sockets, if the kernel's Landlock supports this; otherwise it only prevents new
-// privileges. The error is [ErrImpossible].
+// Scope permanently keeps the calling thread and its children from sending signals to other processes, and from
+// connecting to the abstract Unix sockets of others. If the kernel's Landlock does not support this, Scope only
+// prevents new privileges. An error is an [ErrImpossible].
 func Scope() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("%w: no new privileges: %w", ErrImpossible, err)
@@ -254,8 +254,8 @@ func limit(pid int) error {
 			return fmt.Errorf("%w: limits: %w", ErrImpossible, err)
 		}
 	}
-	// This is refused if this process is in a sandbox that allows writes only below its own /proc/self. The kernel then
-	// has no hint which process to end first when memory is low.
+	// Ignore a refusal, which happens if this process is itself in a sandbox that allows writes only below its own
+	// /proc/self. The kernel then only lacks the hint which process to end first when memory is low.
 	err := os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("1000"), 0)
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)

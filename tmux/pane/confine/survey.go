@@ -18,8 +18,8 @@ import (
 // maxLooked limits the files examined for secrets. Folders beyond the limit can't be read at all.
 const maxLooked = 300_000
 
-// settled is the time that an unwatched folder must be unchanged before its entries are cached. After a shorter time,
-// another change in the same tick of the file system's clock could leave the folder's time the same.
+// settled is the time that an unwatched folder must be unchanged before its entries are cached. The file system's clock
+// has coarse ticks, so a folder that changes twice in quick succession can get the same time twice.
 const settled = time.Second
 
 // survey tracks the files with secrets in a workspace folder. The first look reads all folders; later looks read only
@@ -118,8 +118,8 @@ func (s *survey) look() []string {
 	return s.found
 }
 
-// walk examines folders until enough, called with the number of entries examined so far, returns true. In a workspace,
-// the remaining folders then count as secrets; in a repository around the workspace, walk ends and all is false.
+// walk examines folders until enough returns true; enough gets the number of entries examined so far. In a workspace,
+// the remaining folders then count as secrets. In a repository around the workspace, walk ends, and all is false.
 func (s *survey) walk(dirty changes, enough func(looked int) bool) (secrets []string, all bool) {
 	s.read = 0
 	looked, seen := 0, make(map[string]folder, len(s.folders))

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoption makes this process the parent of orphans of confined commands, so that they can be found. It is switched off
-// between commands unless it was on before, because other orphans are not ours.
+// adoption makes this process the parent of the orphans of confined commands, so that they can be found. Unless
+// adoption was already on for another reason, it is off between commands, so that no other orphans are adopted.
 type adoption struct {
 	mu       sync.Mutex // guards the fields below
 	commands int        // started and not swept yet
@@ -43,7 +43,7 @@ func (a *adoption) started(pid int) {
 	a.running[pid] = true
 }
 
-// end must be called after the end of a command and its remaining processes; pid is 0 if it did not start.
+// end must be called when a command and its remaining processes have ended; pid is 0 if the command did not start.
 func (a *adoption) end(pid int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 
 // environ returns the environment of a command; now is the first environment as earlier commands changed it. If git
 // would behave differently in the sandbox than outside, a git setting names a file in closed, an unreadable folder, so
-// that git fails with a message that includes the reason.
+// that git's error message includes the reason.
 func (c Config) environ(now, withheld []string, temp string, git gitfiles.Files, closed string) []string {
 	env := slices.Concat(confine.Clean(c.Env, now, withheld), confine.Unattended, []string{"TERM=dumb", "PYTHONUNBUFFERED=1", "TMPDIR=" + temp}, c.caches())
 	if git.Refused != "" {

@@ -57,8 +57,8 @@ type Config struct {
 	Launch func(cmd *exec.Cmd) []string
 }
 
-// ErrImpossible means that commands can't be sandboxed here. Nothing ran. The text says what to do next: what to
-// install or switch on.
+// ErrImpossible means that commands can't be sandboxed here. Nothing ran. The text tells the user what to install or
+// switch on.
 var ErrImpossible = errors.New("no workspace fence here")
 
 // Place returns the workspace and the folder in which package unseen marks its changes.

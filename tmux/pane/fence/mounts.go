@@ -12,7 +12,7 @@ import (
 	"buddy/tmux/pane/gitfiles"
 )
 
-// kind selects the view of a path in the sandbox. If a path has two kinds, the higher one counts.
+// kind says what a command in the sandbox sees at a path. If a path has two kinds, the higher one counts.
 type kind int
 
 const (

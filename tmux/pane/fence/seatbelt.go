@@ -10,10 +10,10 @@ import (
 	"buddy/tmux/pane/seatbelt"
 )
 
-// seatbelt returns the rules of macOS for commands of c. git is the set of files that the user's git reads. Unlike on
-// Linux, the loopback is the machine's, so commands may not listen. Git's hooks and configuration in the workspace are
-// read-only, because a process that leaves its group survives its command, and could change them before git runs
-// outside the next time.
+// seatbelt returns the rules of macOS for commands of c. git is the set of files that the user's git reads. Commands
+// may not listen, because unlike on Linux they share the machine's loopback. Git's hooks and configuration in the
+// workspace are read-only, because a process that leaves its command's group survives the command, and could change
+// them before git next runs outside of the sandbox.
 func (c Config) seatbelt(git gitfiles.Files, hidden []string) seatbelt.Rules {
 	run, read, secret := confine.SystemOfMacOS(c.Env, c.Work)
 	r := seatbelt.Rules{

@@ -102,8 +102,8 @@ func prepare(c Config, known []*surrounding) (*Fence, error) {
 	return f, err
 }
 
-// kernelFiles returns bwrap's arguments that make the kernel's settings in /proc read-only. The settings belong to
-// root, who needs no capability to write most of them, and bwrap protects only some of them.
+// kernelFiles returns bwrap's arguments that make the kernel's settings in /proc read-only. Root owns these settings
+// and can write most of them even without capabilities, and bwrap protects only some.
 func kernelFiles() (args []string) {
 	if os.Getuid() != 0 {
 		return nil

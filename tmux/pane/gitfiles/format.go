@@ -12,8 +12,8 @@ type entry struct{ key, value string }
 // errSyntax means that git refuses to read a file.
 var errSyntax = errors.New("not in the format of git's configuration")
 
-// parse reads a configuration as git does (git-config(1), "Syntax"). No library is used, because libraries refuse a key
-// on the line of its section, as in "[user] name = Ann".
+// parse reads a configuration as git does (git-config(1), "Syntax"). The package uses no library, because libraries
+// refuse a key on the same line as its section, as in "[user] name = Ann".
 func parse(text string) (all []entry, err error) {
 	r := reader{rest: strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")}
 	section := ""

@@ -291,8 +291,8 @@ func (w *World) made(c canary) bool {
 	return c.makes != "" && err == nil
 }
 
-// run runs a script in the sandbox and returns its output. Like a session's command, the script is sent when the shell
-// has started.
+// run runs a script in the sandbox and returns its output. As for a session's command, the shell starts first and then
+// gets the script.
 func (w *World) run(script string, holder Holder) (output string, err error) {
 	ctx, stop := context.WithTimeout(context.Background(), lineTime)
 	defer stop()

@@ -197,7 +197,8 @@ func (h *Held) args(command ...string) []string {
 	return append(append(args, "--"), command...)
 }
 
-// Start starts cmd in the sandbox. It does not change cmd, so that callers can compare cmd with other commands.
+// Start starts cmd in the sandbox. It leaves cmd itself unchanged, so that callers can still compare it with other
+// commands.
 func (h *Held) Start(cmd *exec.Cmd) error {
 	path, args := cmd.Path, cmd.Args
 	defer func() { cmd.Path, cmd.Args = path, args }()

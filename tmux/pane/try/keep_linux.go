@@ -28,8 +28,8 @@ const (
 	chmod    deed = "chmod"    // a folder gets other permissions
 )
 
-// move is one step of keeping. The inode numbers of the files show whether it was done, so that keeping can be
-// repeated.
+// move is one step of keeping. The inode numbers of the files show whether the move was done, so that keeping can be
+// repeated after a crash.
 type move struct {
 	Path     []byte // below the workspace
 	Do       deed
@@ -413,8 +413,8 @@ func (r *Result) Keep() error {
 }
 
 // Resume continues the [Result.Keep] of another process that was killed. kept reports whether the changes of the layer
-// are in the workspace, put there now or before. If kept is false, none of them is there, unless the error is
-// [ErrHalf]. Resume waits while another process keeps the layer.
+// are now in the workspace. If kept is false, none of them is there, unless the error is [ErrHalf]. Resume waits while
+// another process keeps the layer.
 func Resume(layer string) (kept bool, err error) {
 	text, err := os.ReadFile(filepath.Join(layer, stateFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -45,8 +45,8 @@ type Limits struct {
 	Paths  int   // changed paths
 	Tasks  int   // processes and threads; has no effect for root
 	Output int   // bytes of the output's end
-	// More is called, while the command runs, whenever Time has passed, and returns whether the command may run for
-	// another Time. Nil means no. More has to return when ctx ends, which is at the command's end.
+	// More is called whenever the command has run for Time, and returns whether it may run for another Time. A nil More
+	// means no. More must return when ctx ends, which is at the command's end.
 	More func(ctx context.Context) bool
 }
 
@@ -114,8 +114,8 @@ var refusals = texts.Regexp(`(?i)cross-device link|read-only file system|permiss
 // doubtsMax limits the lines of output that Doubts quotes.
 const doubtsMax = 3
 
-// Doubts returns reasons why a real run may do something else, as phrases such as "it ended with exit code 1". Nil
-// means that none is known.
+// Doubts returns reasons why a run without this sandbox might have other effects, as phrases such as "it ended with
+// exit code 1". It returns nil if there is no known reason.
 func (r *Result) Doubts() (why []string) {
 	if r.Stopped != "" {
 		why = append(why, r.Stopped)

@@ -128,8 +128,8 @@ func start(args []string) error {
 	return nil
 }
 
-// inherited returns the files that this process inherited, by descriptor. Their descriptors are consecutive, and end at
-// the first file that is closed on exec, which Go has opened since.
+// inherited returns the files that this process inherited, by descriptor. The descriptors are consecutive, up to the
+// first one that is closed on exec, which Go itself has opened.
 func inherited() (all []*os.File) {
 	for fd := 0; ; fd++ {
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
