@@ -15,7 +15,7 @@ import (
 	"buddy/tools/shell"
 )
 
-// Session is what one session of buddy uses on a target.
+// Session holds a target and what one session of buddy uses there.
 type Session struct {
 	*Target
 	Env   Environment
