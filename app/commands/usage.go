@@ -21,9 +21,9 @@ import (
 
 func init() {
 	add(slash.Command{
-		Name: "usage", Means: []string{"cost", "costs", "tokens", "quota", "spend", "money", "stats"}, Args: "[--since 7d] [--by model|project|day]",
+		Name: "usage", Means: []string{"cost", "costs", "tokens", "quota", "spend", "money", "stats", "telemetry", "otel"}, Args: "[--since 7d] [--by model|project|day]",
 		Brief: "show tokens and cost of all sessions", Early: true,
-		Help: "show the tokens and the cost of all sessions of the last 30 days; --since takes a time such as 7d, or a date",
+		Help: "show the tokens and the cost of all sessions of the last 30 days; --since takes a time such as 7d, or a date; docs/telemetry.md sends the numbers to OpenTelemetry",
 	}, func(_ context.Context, s *Session, args []string) (show.Answer, error) {
 		since, by, err := usageArgs(args)
 		if err != nil {
