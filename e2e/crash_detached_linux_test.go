@@ -70,6 +70,37 @@ func TestDetachedStartReachesAnEndingHost(t *testing.T) {
 	r.checkRuns()
 }
 
+// A start ends the host that a killed start has left without a prompt, and starts another one.
+func TestDetachedStartAfterAKilledStart(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("needs tmux: ", err)
+	}
+	c := newCrasher(t, rand.New(rand.NewPCG(1, 1)))
+	c.serve(c.answer)
+	r := &detachedRuns{crasher: c}
+	t.Cleanup(r.kill)
+	for prompted := true; prompted; {
+		r.number++
+		if r.number > 50 {
+			t.Fatal("each start has sent its prompt before it could be killed")
+		}
+		cmd := exec.Command("buddy", "exec", "--config", "buddy.toml", "--model", "test", "--approve", "all", "--detach", "--id", r.id(), "do it")
+		cmd.Dir, cmd.Env = r.work, r.env
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(time.Minute); socket.Find(r.variable, r.id()) == "" && time.Now().Before(end); {
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		text, _ := os.ReadFile(r.path(".jsonl")) // without a prompt there may be no file
+		if prompted = strings.Contains(string(text), `"type":"prompt.submitted"`); prompted {
+			r.kill()
+		}
+	}
+	r.run(0)
+}
+
 // detachedRuns starts runs with ids, one after the other.
 type detachedRuns struct {
 	*crasher

@@ -134,10 +134,7 @@ func resolvePrompt(ctx context.Context, session *host.Process, begin event.Comma
 		err = exit.Usage("--id works with prompts, not with workflows")
 	}
 	if err != nil && !resumed {
-		go func() {
-			for range batches { //nolint:revive // the answer comes after them
-			}
-		}()
+		drain(batches)
 		_, _ = client.Ask[client.CloseReply](ctx, session, client.Close{})
 	}
 	return c, err

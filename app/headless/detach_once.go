@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"buddy/agent/event"
@@ -68,10 +69,7 @@ func (d *detached) lost() bool {
 
 // repeat sends a prompt that the session has already, so that the session continues work that a crash has interrupted.
 func (d *detached) repeat(ctx context.Context, begin event.Command, batches <-chan []event.Envelope) error {
-	go func() {
-		for range batches { //nolint:revive // the session does not wait for a reader
-		}
-	}()
+	drain(batches)
 	d.session.Send(begin)
 	_, err := client.Ask[client.Description](ctx, d.session, client.Describe{}) // answered after the prompt
 	return exit.Failure(err)
@@ -112,22 +110,35 @@ func (d *detached) join(ctx context.Context, hello client.Hello) (again bool, er
 	return true, ctx.Err()
 }
 
-// begins reports whether the session starts a task within begunTime.
+// begins reports whether the session starts a task within begunTime. The connection stays usable.
 func (d *detached) begins(ctx context.Context, after uint64) bool {
-	ctx, cancel := context.WithTimeout(ctx, begunTime)
-	defer cancel()
 	batches, err := d.session.Subscribe(ctx, after, client.DurableOnly)
 	if err != nil {
 		return false
 	}
-	for batch := range batches {
-		for _, env := range batch {
-			if _, ok := env.Payload.(event.TaskStarted); ok {
+	late := time.After(begunTime)
+	for {
+		select {
+		case batch, open := <-batches:
+			if !open {
+				return false
+			}
+			if slices.ContainsFunc(batch, func(env event.Envelope) bool { _, ok := env.Payload.(event.TaskStarted); return ok }) {
 				return true
 			}
+		case <-late:
+			drain(batches)
+			return false
 		}
 	}
-	return false
+}
+
+// drain discards events, because a reply arrives only after the events before it have been read.
+func drain(batches <-chan []event.Envelope) {
+	go func() {
+		for range batches { //nolint:revive // nothing is done with them
+		}
+	}()
 }
 
 // progress describes what a stored session has done for a prompt.
