@@ -151,7 +151,7 @@ type Prompts struct {
 	Dates *time.Location
 }
 
-// Memory describes the memory of earlier sessions to the person. The zero value describes nothing.
+// Memory tells the user what buddy remembers from earlier sessions. The zero value tells nothing.
 type Memory struct {
 	Report func() string // in one line
 	Told   func() int    // bytes of memory in the instructions

@@ -82,7 +82,8 @@ type supervisor interface {
 
 // job is a running command, such as a [pane.Job].
 type job interface {
-	// Wait passes output on until the command ends. An error means that the command's end is not known.
+	// Wait passes output on until the command ends. An error means that it is not known whether
+	// or how the command ended.
 	Wait(output func(pane.Chunk)) (pane.Exit, error)
 	// Cancel starts to end the command.
 	Cancel() error

@@ -9,8 +9,9 @@
 //
 // If a tool fails, its [Result] says so to the model; Run returns no Go error.
 //
-// The package does not use jsonschema-go (0.4.3) for arguments, because it reports only the first mistake, in terms
-// of the schema, does not accept numbers in strings, and has no limits or choices in its tags.
+// The package does not use jsonschema-go (0.4.3) for arguments, because that library reports only
+// the first mistake and words it in terms of the schema, it rejects numbers in strings, and its tags can't express limits
+// or choices.
 package tools
 
 import (

@@ -26,7 +26,7 @@ func NewQueue(theme *themes.Theme, keys *keymap.Map) *Queue {
 	return &Queue{Frame: draw.NewFrame(theme, keys)}
 }
 
-// leastQueued is the minimum number of columns of a prompt that shares its row with a key.
+// leastQueued is the minimum width, in columns, of a queued prompt on the same row as a key hint.
 const leastQueued = 20
 
 // maxQueued limits the displayed prompts; the others are counted.

@@ -215,8 +215,9 @@ func (l *Loop[T]) Go(f func()) {
 	}()
 }
 
-// Busy runs f, which takes long and allocates memory. It prevents the rest of an idle screen, in which garbage would be
-// collected only at the memory limit, and from then on all the time. Any goroutine may call Busy.
+// Busy runs f, which takes long and allocates memory. While f runs, the loop does not enter its idle
+// mode, in which garbage is collected only when the memory limit is reached, and continuously from then on. Any goroutine
+// may call Busy.
 func (l *Loop[T]) Busy(f func()) {
 	l.rest.Busy(1)
 	defer l.rest.Busy(-1)

@@ -40,7 +40,7 @@ func (c *console) attend(quiet bool) {
 	}
 }
 
-// reveal shows a prompt for a line that is read quietly.
+// reveal shows the prompt for a line that is read without echo.
 func (c *console) reveal(prompt string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -181,8 +181,8 @@ func (s *server) drop(path string) error {
 	return s.notify("textDocument/didClose", closeParams{docID{uriOf(path)}})
 }
 
-// outside reports changes by others to the server, and returns whether there are any. It skips files of the batch,
-// whose texts are sent later.
+// outside tells the server about files that others have changed, and returns whether there are any. It skips the files
+// of the batch, because their texts are sent later.
 func (s *server) outside(batch []change) (bool, error) {
 	events := s.disk.changes()
 	events = slices.DeleteFunc(events, func(e fileEvent) bool {

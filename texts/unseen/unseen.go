@@ -10,7 +10,7 @@
 //
 // A workspace with such changes has a mark: a file that all sessions and processes share, and that remains until the
 // user approves a command while the list is shown. A mark starts with a line of JSON and grows with each change, so
-// that its size reveals later changes. A process that makes changes holds a shared lock on it; the kernel releases
+// a mark that is larger than when it was read shows that files have changed since. A process that makes changes holds a shared lock on it; the kernel releases
 // the lock when the process ends.
 package unseen
 

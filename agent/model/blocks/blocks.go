@@ -15,8 +15,8 @@
 //	ls docs
 //	```
 //
-// Earlier calls of the conversation are shown to the model in the same form, and their results as text. Calls are found
-// only in the model's answer, which is cut off after the first one.
+// Earlier calls of the conversation are shown to the model in the same form, and their results as text. Calls are
+// recognized only in the text of the model's answer; the answer is cut off after its first call.
 package blocks
 
 import (

@@ -219,8 +219,8 @@ var (
 	hereRegexp = texts.Regexp("\\$\\{PWD([:?=-][^}]*)?\\}|\\$PWD\\b|\\$\\(pwd\\)|`pwd`")
 )
 
-// homeward returns the path pattern to which a word's source expands. It knows the home folder, the user's name and the
-// current folder; if the source contains other expansions, it returns "".
+// homeward expands the source text of a word to a path pattern. It expands only the home folder, the user's name and the
+// current folder; for any other expansion it returns "".
 func homeward(d *folders, src string) string {
 	src = ansiRegexp().ReplaceAllStringFunc(src, func(s string) string {
 		text, _, _ := expand.Format(nil, s[2:len(s)-1], nil)

@@ -73,8 +73,8 @@ func Visit(ctx context.Context, a Address, ask AskFunc, open func(url string) er
 	}
 }
 
-// check returns the host to show. A host with letters of other alphabets, which can imitate a known name, is shown in
-// ASCII, too.
+// check returns the host to show. A host with letters outside of ASCII, which can imitate a known name, is shown both
+// as it is written and in ASCII.
 func (a Address) check() (host string, err error) {
 	u, err := url.Parse(a.URL)
 	switch {
