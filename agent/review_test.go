@@ -177,7 +177,7 @@ func TestReviewOnATarget(t *testing.T) {
 		}
 		s.do(event.Review{Base: "HEAD"})
 		done, _ := find[event.ReviewFinished](s)
-		if done.Target != "web-02" || done.Problem != "" || !strings.Contains(done.Summary(), "on web-02: findings: 1") {
+		if done.Target != "web-02" || done.Problem != "" || !strings.Contains(done.Summary(), "on web-02: 1 finding in 1 changed file") {
 			t.Errorf("%+v", done)
 		}
 		if strings.Join(asked, " ") != "web-02 web-02" {

@@ -60,6 +60,10 @@ func (s *session) show(id string, f func(context.Context)) {
 	}()
 }
 
+// over reports whether a request that show has started needs no answer: another screen has answered, or the editor is
+// gone. The connection's context ends a moment before ctx, which is derived from it.
+func (s *session) over(ctx context.Context) bool { return ctx.Err() != nil || s.conn.ctx.Err() != nil }
+
 // callOf returns the id by which the editor knows a call. The caller holds s.mu.
 func (s *session) callOf(id string) string {
 	if c := s.updates.calls[id]; c != nil && !c.hidden {
@@ -96,7 +100,7 @@ func (s *session) askApproval(a event.ApprovalAsked) {
 		chosen := s.permit(ctx, shown, options)
 		answer := event.AnswerApproval{ID: a.ID, Decision: event.Decision(chosen)}
 		switch {
-		case ctx.Err() != nil:
+		case s.over(ctx):
 			return
 		case chosen == "":
 			s.stop()
@@ -104,7 +108,7 @@ func (s *session) askApproval(a event.ApprovalAsked) {
 		case chosen == denyWhy:
 			answer.Decision = event.Deny
 			answer.Reason, _ = s.form(ctx, "Why not? The agent gets your reason.", nil)
-			if ctx.Err() != nil {
+			if s.over(ctx) {
 				return
 			}
 		}
@@ -172,7 +176,7 @@ func (s *session) askQuestion(q event.QuestionAsked) {
 			message = q.From + " asks: " + q.Text
 		}
 		text, ok := s.form(ctx, message, q.Choices)
-		if ctx.Err() == nil {
+		if !s.over(ctx) {
 			s.process.Send(event.Answer{ID: q.ID, Text: text, Nobody: !ok})
 		}
 	})
@@ -211,7 +215,7 @@ func (s *session) choose(ctx context.Context, id string, q event.QuestionAsked) 
 	}
 	chosen := s.permit(ctx, shown, options)
 	switch {
-	case ctx.Err() != nil:
+	case s.over(ctx):
 	case chosen == "":
 		s.stop()
 	default:
