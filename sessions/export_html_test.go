@@ -30,7 +30,7 @@ var dot = model.Image{MediaType: "image/gif", Data: []byte("GIF89a\x01\x00\x01\x
 func written(t testing.TB, s Store, events ...event.Event) (id string) {
 	t.Helper()
 	const created = 1_780_000_000_000
-	j, err := s.Create(Header{ID: "7f3a-1111-1111-1111", Created: created, Cwd: "/work/shop", Target: "local", Model: "demo"})
+	j, err := s.Create(Header{ID: "7f3a-1111-1111-1111", Created: created, Cwd: "/srv/shop", Target: "local", Model: "demo"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func shop() []event.Event {
 		event.ToolResult{CallID: "b", Name: "run_shell", Tail: "\x1b[33mcommit 1\x1b[0m", ExitCode: &ok},
 		event.ToolResult{CallID: "a", Name: "run_shell", Tail: "\x1b[31mFAIL\x1b[0m tax_test.go:7: got 8 < 9", ExitCode: &bad},
 		event.ToolRequested{CallID: "c", Name: "edit_file", Arguments: "{}", Action: action.Action{
-			Kind: action.FileWrite, Path: "/work/shop/tax.go", Preview: "+1 -1 lines, 40 → 40 bytes\n--- tax.go\n+++ tax.go\n@@ -1,2 +1,2 @@\n // tax rounds\n-return x < 8\n+return x < 9\n",
+			Kind: action.FileWrite, Path: "/srv/shop/tax.go", Preview: "+1 -1 lines, 40 → 40 bytes\n--- tax.go\n+++ tax.go\n@@ -1,2 +1,2 @@\n // tax rounds\n-return x < 8\n+return x < 9\n",
 		}},
 		event.ToolResult{CallID: "c", Name: "edit_file", Result: "written"},
 		event.ToolRequested{CallID: "d", Name: "grep", Arguments: `{"pattern":"token=hunter2hunter2","path":"."}`},

@@ -3,6 +3,7 @@ package action
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -129,10 +130,12 @@ func (r Rule) covers(workspace string) string {
 			what = "reading files in "
 		}
 		return what + folderName(strings.TrimSuffix(r.Path, "**"), workspace)
-	case r.Host != "" && r.Shape != Exactly:
-		return "requests to " + r.Host + " and its subdomains"
 	case r.Host != "":
-		return "requests to " + r.Host
+		what := "requests to " + r.Host
+		if _, err := netip.ParseAddr(r.Host); err != nil && r.Shape != Exactly {
+			what += " and its subdomains"
+		}
+		return what
 	}
 	if server, tool, ok := strings.Cut(strings.TrimPrefix(r.Tool, mcpPrefix), "__"); ok && strings.HasPrefix(r.Tool, mcpPrefix) {
 		return tool + " of " + server

@@ -69,6 +69,7 @@ func TestOffersReadAsSentences(t *testing.T) {
 		"don't ask again for `mkdir …` in this folder this session":              on(sh("mkdir a"), "local"),
 		"don't ask again for edits in docs/ this session":                        on(write("/w/docs/a.md"), "local"),
 		"don't ask again for edits in this folder this session":                  on(write("/w/a.md"), "local"),
+		"don't ask again for requests to 192.0.2.7 this session":                 {Kind: action.Network, Tool: "fetch_url", Host: "192.0.2.7", Method: "GET", Target: "local"},
 		"don't ask again for requests to go.dev and its subdomains this session": {Kind: action.Network, Tool: "fetch_url", Host: "go.dev", Method: "GET", Target: "local"},
 		"don't ask again for create_issue of github this session":                {Kind: action.MCP, Tool: "mcp__github__create_issue", Target: "local"},
 	} {

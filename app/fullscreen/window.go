@@ -121,11 +121,9 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	if looks.Auto {
 		w.loop.Post(w.ui.Follow) // after the first frame
 	}
-	unwatch := w.watchSettings(ctx, f)
-	endLine := w.whileShown(ctx, w.line.Run)
+	stop := w.background(ctx, f)
 	err = w.loop.Run(ctx)
-	unwatch()
-	endLine()
+	stop()
 	w.link.leave()
 	w.saveDraft()
 	w.draft.file.Close()
@@ -142,6 +140,13 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	}
 	f.KeepModel(&setup, w.ui.Info().Event)
 	return w.next, nil
+}
+
+// background watches the settings and runs the command for the status line until stop is called. stop waits until both
+// have ended.
+func (w *window) background(ctx context.Context, f *compose.Options) (stop func()) {
+	unwatch, endLine := w.watchSettings(ctx, f), w.whileShown(ctx, w.line.Run)
+	return func() { unwatch(); endLine() }
 }
 
 // whileShown runs f in a goroutine until stop is called. stop waits until f has returned.

@@ -33,7 +33,7 @@ func (d *detached) startOnce(ctx context.Context, begin event.Command) (earlier 
 	if submit.Key, err = promptKey(submit); err != nil {
 		return "", err
 	}
-	lost := 0 // processes that ended while this one waited for them
+	again := 0 // repetitions because a process ended
 	for busy := true; busy; {
 		stored, err := readRun(d.store, d.options.Session, submit.Key)
 		if err != nil {
@@ -51,9 +51,9 @@ func (d *detached) startOnce(ctx context.Context, begin event.Command) (earlier 
 			busy, err = d.join(ctx, hello)
 			return err
 		})
-		if err != nil && d.lost() && lost < maxLost { // the key keeps the session from getting the prompt twice
+		if err != nil && d.lost() && again < maxLost { // the key keeps the session from getting the prompt twice
 			busy, err = true, ctx.Err()
-			lost++
+			again++
 		}
 		if err != nil {
 			return "", err

@@ -253,10 +253,13 @@ const progressPause = 2 * time.Second
 
 // progress prints the last line of progress that a server has reported, unless one was printed just before.
 func (m *Remarks) progress(p event.ToolOutput) {
-	now := time.Now()
+	was, now := m.fates[p.CallID], time.Now()
+	if !m.ShowToolCalls || !was.server || now.Sub(was.printed) < progressPause {
+		return
+	}
 	lines := strings.TrimRight(p.Text, "\n")
 	last := strings.TrimSpace(ansi.Strip(lines[strings.LastIndexByte(lines, '\n')+1:]))
-	if was := m.fates[p.CallID]; !m.ShowToolCalls || !was.server || last == "" || now.Sub(was.printed) < progressPause {
+	if last == "" {
 		return
 	}
 	m.note(p.CallID, func(f *fate) { f.printed = now })
